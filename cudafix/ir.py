@@ -1,0 +1,389 @@
+"""The intermediate representation that every front end lowers to and that the ordering engine reads.
+
+What lowering keeps: calls, kernel launches, assignments of pointers, handles and loop indices, the shape of control
+flow, and which memory host statements touch. What it drops: arithmetic, types of scalars, templates' arguments,
+device code (summarized as `Kernel`), and the order of evaluation inside one expression beyond "arguments first".
+Everything that it cannot represent becomes `Unknown(why)`, which the engine treats as the worst case.
+
+The IR knows no parser and no API: whether a `Call` allocates, waits or prints is decided by `cudafix.models`.
+All positions are byte offsets into the file that the function was lowered from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+# ---------------------------------------------------------------------------------------------------------------------
+# positions
+
+
+class Span(NamedTuple):
+    """A half-open range of bytes, `[start, end)`, in the file at `path` (as discovery names it)."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """The statement around an operation: where text may be inserted, and in which words.
+
+    A statement in a brace-less branch or loop (`if (x) cudaFree(p);`) has `needs_braces`. `prefix` and `suffix` are the
+    code's own wrapper around the call, so that `prefix + "cudaStreamSynchronize(s)" + suffix` is a statement in the
+    code's own style (`CHECK(` and `);`). `blocked` says why nothing may be inserted or edited here (an argument of a
+    macro that is expanded twice, a file outside the tree, a declaration whose initializer is the call); None where it may.
+    `continuation` is true inside the body of a multi-line macro, where every inserted line must end in a backslash.
+    """
+
+    span: Span
+    indent: str
+    prefix: str
+    suffix: str
+    needs_braces: bool = False
+    continuation: bool = False
+    blocked: str | None = None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# expressions: hashable, free of side effects (calls inside an expression are lowered to statements before it)
+
+
+class Var(NamedTuple):
+    """A variable, by the name that scope resolution gave it.
+
+    `p` for a parameter or a local, `p@120` for a local that shadows another one (120: offset of its declaration),
+    `::g` for a global, a namespace-scope or a file-static variable, `Class::m` for a static member, `this` for `this`,
+    `%3` for the temporary result of a call inside an expression, `f::s` for a function-local static.
+    """
+
+    name: str
+
+
+class Field(NamedTuple):
+    """`base.name`; `p->name` is `Field(Deref(Var("p")), "name")`, an implicit member is `Field(Deref(Var("this")), "name")`."""
+
+    base: Expr
+    name: str
+
+
+class Index(NamedTuple):
+    """`base[index]`, of an array, a pointer or a container with `operator[]` / `.at()`."""
+
+    base: Expr
+    index: Expr
+
+
+class Deref(NamedTuple):
+    """`*base`."""
+
+    base: Expr
+
+
+class Addr(NamedTuple):
+    """`&base`; also what a reference parameter receives."""
+
+    base: Expr
+
+
+class Offset(NamedTuple):
+    """Pointer arithmetic: `base + n`, `base - n`, `&base[n]`; points into the same object as `base`."""
+
+    base: Expr
+
+
+class Const(NamedTuple):
+    """A literal, an enumerator or a macro constant, by its text: `0`, `nullptr`, `cudaStreamNonBlocking`, `N`."""
+
+    text: str
+
+
+class Choice(NamedTuple):
+    """One of several values: `c ? a : b`."""
+
+    options: tuple[Expr, ...]
+
+
+class Opaque(NamedTuple):
+    """Any other computed value; `parts` are the variables and places that it was computed from."""
+
+    parts: tuple[Expr, ...]
+
+
+class FuncRef(NamedTuple):
+    """A function (or a lambda, by the name that lowering gave it) used as a value."""
+
+    name: str
+
+
+Expr: TypeAlias = Var | Field | Index | Deref | Addr | Offset | Const | Choice | Opaque | FuncRef
+NULL = Const("nullptr")
+
+# ---------------------------------------------------------------------------------------------------------------------
+# statements
+
+
+class Look(Enum):
+    """What the program does with the status that a call returns."""
+
+    IGNORED = "ignored"  # a bare expression statement, or cast to void
+    CHECKED = "checked"  # in a check macro or function, compared, assigned, returned
+
+
+@dataclass(slots=True, eq=False)
+class Call:
+    """`result = callee(args)`. For a method call `receiver` is the object and `callee` the bare method name.
+
+    `span` covers the call expression, `name_span` the callee token (empty when token pasting made it), and `close` is
+    the offset of the closing parenthesis. `arg_spans` are the source ranges of the arguments, in order.
+    """
+
+    callee: str
+    args: tuple[Expr, ...]
+    span: Span
+    name_span: Span
+    close: int
+    site: Site
+    arg_spans: tuple[Span, ...] = ()
+    receiver: Expr | None = None
+    result: Expr | None = None
+    look: Look = Look.IGNORED
+    template_args: str = ""
+
+
+@dataclass(slots=True, eq=False)
+class Launch:
+    """`kernel<<<grid, block, shared, stream>>>(args)`; `stream` is None where the launch names none."""
+
+    kernel: str
+    args: tuple[Expr, ...]
+    stream: Expr | None
+    span: Span
+    site: Site
+
+
+@dataclass(slots=True, eq=False)
+class Assign:
+    """`target = value`, for targets that may hold a pointer, a stream, an event, a handle, a status or a loop index."""
+
+    target: Expr
+    value: Expr
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Declare:
+    """A local declaration without an initializer, or of an array or object: the variable starts out fresh here.
+
+    `type` is the declared type as written, without cv-qualifiers: `float *`, `std::vector<float*>`, `cudaStream_t`.
+    `array` is true for C arrays. An initializer, if there is one, is lowered to an `Assign` or `Call` after this.
+    """
+
+    var: Var
+    type: str
+    array: bool
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class HostAccess:
+    """Plain host code: which places it reads and writes through pointers, arrays and globals.
+
+    A run of neighbouring host statements without calls that matter, whole loops of them too, is one `HostAccess`.
+    """
+
+    reads: tuple[Expr, ...]
+    writes: tuple[Expr, ...]
+    span: Span
+
+
+class Test(NamedTuple):
+    """A condition. `place` is non-null in the `then` branch for `nonnull`, null for `null`; for `ok` and `failed` it is a status.
+
+    `other` is anything else. `text` is the normalized source text, so that equal conditions can be told.
+    """
+
+    kind: str  # "nonnull" | "null" | "ok" | "failed" | "other"
+    place: Expr | None
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class If:
+    test: Test
+    then: Block
+    other: Block
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Loop:
+    """A loop. `condition` runs before each test of the loop condition (its calls and host reads), `step` after each round.
+
+    A canonical loop `for (i = a; i < b; i++)`, whose body assigns neither `i` nor what `a` and `b` are made of, has `index`
+    and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices. `at_least_once` is true
+    for `do … while` and for constant bounds that make one round certain. `forever` is true for `while (true)` and `for (;;)`.
+    """
+
+    body: Block
+    span: Span
+    condition: Block = ()
+    step: Block = ()
+    index: Var | None = None
+    range: str | None = None
+    at_least_once: bool = False
+    forever: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Switch:
+    """`switch`: each arm falls through to the next unless it ends in `Break`."""
+
+    arms: tuple[Block, ...]
+    has_default: bool
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Return:
+    value: Expr | None
+    span: Span
+    site: Site | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Break:
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Continue:
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Goto:
+    """A jump to a label that stands later in the function; a backward jump is lowered to `Unknown`."""
+
+    label: str
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Label:
+    name: str
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Try:
+    """`try { body } catch …`: each handler may start in any state that the body passes through."""
+
+    body: Block
+    handlers: tuple[Block, ...]
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class Unknown:
+    """Something that lowering does not understand: it may do anything to whatever `parts` reach."""
+
+    why: str
+    span: Span
+    parts: tuple[Expr, ...] = ()
+
+
+Stmt: TypeAlias = (
+    Call
+    | Launch
+    | Assign
+    | Declare
+    | HostAccess
+    | If
+    | Loop
+    | Switch
+    | Return
+    | Break
+    | Continue
+    | Goto
+    | Label
+    | Try
+    | Unknown
+)
+Block: TypeAlias = tuple[Stmt, ...]
+
+# ---------------------------------------------------------------------------------------------------------------------
+# functions, kernels, files
+
+
+class Param(NamedTuple):
+    name: str
+    type: str
+    by_reference: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A host function. `name` is qualified (`ns::Class::f`); a lambda bound to a local is named `outer::<lambda@offset>`.
+
+    `problems` are reasons to refuse every pair in it (a parse error, `setjmp`, a coroutine), with the offset of each.
+    `internal` is true for `static` functions and anonymous namespaces. `types` gives the declared type of each variable.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    body: Block
+    span: Span
+    internal: bool = False
+    cls: str | None = None
+    types: dict[str, str] = field(default_factory=dict)
+    problems: tuple[tuple[str, int], ...] = ()
+    returns: str = "void"
+
+
+@dataclass(slots=True, eq=False)
+class Kernel:
+    """What a `__global__` function (with what it calls on the device) may do. Indices are parameter positions.
+
+    `calls_unknown` names device functions whose body was not seen and that are not device library functions: they may
+    read and write everything that they are given.
+    """
+
+    name: str
+    params: tuple[Param, ...]
+    reads: frozenset[int]
+    writes: frozenset[int]
+    prints: bool
+    traps: bool
+    globals_read: frozenset[str]
+    globals_written: frozenset[str]
+    calls_unknown: frozenset[str]
+    span: Span
+
+
+@dataclass(slots=True, eq=False)
+class GlobalVar:
+    """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`."""
+
+    name: str
+    type: str
+    space: str
+    array: bool
+    span: Span
+    internal: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """One file in one configuration of its `#if`s. `configuration` maps each condition's text to the branch taken."""
+
+    path: str
+    functions: tuple[Function, ...]
+    kernels: tuple[Kernel, ...]
+    globals: tuple[GlobalVar, ...]
+    includes: tuple[str, ...]
+    configuration: tuple[tuple[str, bool], ...] = ()
+    check_style: tuple[str, str] | None = None  # the most common check wrapper of the file: ("CHECK(", ");")
+    references: frozenset[str] = frozenset()  # functions used as values here: `cudaFree` as a deleter, a callback

@@ -1,0 +1,98 @@
+"""The vocabulary of the API tables: what one library call means for ordering, as data.
+
+A table is a mapping from a function's name to an `Api`. `roles` has one entry for each parameter, in order; a call with
+more arguments than roles repeats the last role if it ends in `*`. Roles:
+
+| role | the argument |
+|---|---|
+| `r` `w` `rw` | memory that the call's operation reads, writes, or both, on its stream |
+| `hr` `hw` `hrw` | memory that the host reads or writes before the call returns |
+| `new` | address of a pointer that receives a new allocation (of `memory`) |
+| `free` | pointer that is freed (to `memory`) |
+| `stream` `event` `handle` `pool` `graph` | an object that the call uses; `stream` is where its operation runs |
+| `stream_out` `event_out` `handle_out` `pool_out` `graph_out` | address of an object that the call makes |
+| `out` | address of a plain value that the host receives before the call returns |
+| `alias` | address of a pointer that receives the address of the memory in the `of` argument (mapped host memory, a symbol) |
+| `of` | see `alias` |
+| `kind` | a `cudaMemcpyKind` |
+| `flags` | creation flags: `cudaStreamNonBlocking`, `cudaHostAllocMapped`, … |
+| `device` | a device number |
+| `fn` | a host function that the call runs, or has run on the stream |
+| `params` | address of a struct that describes copies or nodes: everything that it reaches is read and written |
+| `-` | nothing that matters for ordering |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Effect(Enum):
+    """What kind of step a call is."""
+
+    ALLOC = "alloc"  # `new` receives memory of kind `memory`
+    FREE = "free"  # `free` goes back
+    COPY = "copy"  # one operation on the stream; the host waits as the direction says (FACTS.md)
+    WORK = "work"  # one operation on the stream of `stream`, of `handle`, or on the default stream
+    RECORD = "record"  # record `event` on `stream`
+    WAIT = "wait"  # `stream` waits for `event`
+    SYNC_STREAM = "sync_stream"  # the host waits for `stream` (the default stream if there is none)
+    SYNC_EVENT = "sync_event"
+    SYNC_DEVICE = "sync_device"
+    QUERY = "query"  # the program learns whether `stream` or `event` has finished, without waiting
+    ELAPSED = "elapsed"  # the program learns the time between two events
+    STREAM_CREATE = "stream_create"
+    STREAM_DESTROY = "stream_destroy"
+    EVENT_CREATE = "event_create"
+    EVENT_DESTROY = "event_destroy"
+    HANDLE_CREATE = "handle_create"  # a library handle or plan, on the default stream until told otherwise
+    HANDLE_DESTROY = "handle_destroy"
+    HANDLE_SET_STREAM = "handle_set_stream"
+    SET_DEVICE = "set_device"
+    RESET = "reset"
+    HOST = "host"  # plain host function: touches only what `hr`/`hw` say, returns a plain value
+    OUTPUT = "output"  # as HOST, and the user sees something: stdout, stderr, a file, a socket
+    CLOCK = "clock"  # as HOST, and the program reads a clock
+    EXIT = "exit"  # the process ends
+    STATUS = "status"  # the program looks at the last error
+    CAPTURE_BEGIN = "capture_begin"
+    CAPTURE_END = "capture_end"
+    GRAPH_LAUNCH = "graph_launch"  # one operation on the stream that touches whatever the graph was made of
+    PEER = "peer"  # peer access to another device's memory is switched on
+    IPC = "ipc"  # the memory in the `r` argument is handed to another process
+    HOST_FUNC = "host_func"  # `fn` runs on the stream
+    REGISTER = "register"  # host memory becomes pinned
+    FREE_MEMORY = "free_memory"  # the program learns how much device memory is free
+    EXTERNAL = "external"  # named but out of reach (MPI, RDMA, threads, graphics interop): `why` says so
+    NOTHING = "nothing"  # no effect on ordering: attributes, device properties
+
+
+class Waits(Enum):
+    """Whom the host waits for before the call returns, beyond what `effect` says."""
+
+    NONE = "none"
+    OWN = "own"  # the stream that the operation ran on
+    DEVICE = "device"
+    MAYBE = "maybe"  # the library may or may not wait: no order may be built on it, none may be taken away
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host.
+
+    `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, or `none`.
+    `sync` marks a copy without `Async` in its name. `returns`: `pointer` for functions that return new host memory,
+    `same` for functions that return (a pointer into) their first argument, `time` for clocks. `source` is the document that says so.
+    """
+
+    effect: Effect
+    roles: tuple[str, ...] = ()
+    memory: str | None = None
+    on: str = "legacy"
+    waits: Waits = Waits.NONE
+    sync: bool = False
+    returns: str | None = None
+    looks: bool = True  # the returned status tells of earlier asynchronous errors
+    why: str | None = None
+    source: str = ""

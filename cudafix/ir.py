@@ -73,7 +73,7 @@ class Index(NamedTuple):
     """`base[index]`, of an array, a pointer or a container with `operator[]` / `.at()`."""
 
     base: Expr
-    index: Expr
+    index: Expr  # type: ignore[assignment]  # hides tuple.index, which no caller wants
 
 
 class Deref(NamedTuple):

@@ -1,0 +1,65 @@
+"""Programs: which functions, kernels and globals a name means.
+
+A program is a set of modules, each in one configuration. Names resolve by qualified name and arity, first in the file itself
+(`static` functions and anonymous namespaces stay in it), then among all files of the program.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from cudafix import ir
+
+
+def last(name: str) -> str:
+    return name.rsplit("::", 1)[-1]
+
+
+class Program:
+    """The modules of one program, by name. `main` is None for code that only others call."""
+
+    def __init__(self, modules: Iterable[ir.Module]) -> None:
+        self.modules = tuple(modules)
+        self.kernels: dict[str, list[ir.Kernel]] = defaultdict(list)
+        self.globals: dict[str, ir.GlobalVar] = {}
+        self.home: dict[int, ir.Module] = {}
+        self._functions: dict[str, list[ir.Function]] = defaultdict(list)
+        for module in self.modules:
+            for function in module.functions:
+                self._functions[last(function.name)].append(function)
+                self.home[id(function)] = module
+            for kernel in module.kernels:
+                self.kernels[last(kernel.name)].append(kernel)
+            for variable in module.globals:
+                self.globals.setdefault(variable.name.removeprefix("::"), variable)
+
+    @property
+    def main(self) -> ir.Function | None:
+        return next((f for f in self._functions.get("main", []) if f.name in ("main", "::main")), None)
+
+    def functions(self) -> Iterable[ir.Function]:
+        for module in self.modules:
+            yield from module.functions
+
+    def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
+        """The functions that a call of `name` with `arity` arguments in the file `path` may reach.
+
+        Default arguments let a call give fewer arguments than the function has parameters.
+        """
+        name = name.removeprefix("::")
+        found = [
+            f
+            for f in self._functions.get(last(name), [])
+            if len(f.params) >= arity or (f.params and f.params[-1].type.rstrip().endswith("..."))
+        ]
+        found = [f for f in found if not f.internal or f.span.path == path or "::" not in f.name]
+        if "::" in name:
+            found = [f for f in found if f.name == name or f.name.endswith("::" + name)]
+        elif cls is not None:
+            found = [f for f in found if f.cls is not None and last(f.cls) == last(cls)] or found
+        else:
+            found = [f for f in found if f.cls is None or f.name == name] or found
+        exact = [f for f in found if len(f.params) == arity]
+        found = exact or found
+        return [f for f in found if f.span.path == path] or found

@@ -1,0 +1,220 @@
+"""What variables may hold: cells, values and the points-to environment of the ordering engine.
+
+A *cell* is a place that holds a value: a variable, a field, an array element, the content of a memory object. It is a root
+and a path. Array elements are told apart by constant index, and by the index of a canonical loop, where `k` is the
+generic round and `o` stands for all other rounds of the same range (DESIGN.md: one family, checked for a generic i).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cudafix.ordering.state import Event, Stream
+
+Root: TypeAlias = tuple[str, str | int, str]  # ("local", frame, name) | ("global", "", name) | ("memory", object, "")
+Step: TypeAlias = tuple[str, str]  # ("field", name) | ("at", key)
+Path: TypeAlias = tuple[Step, ...]
+Cell: TypeAlias = tuple[Root, Path]
+
+ANY = "*"  # the key of an element whose index is not known
+FIRST: Step = ("at", "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Ptr:
+    """A pointer to the memory object with this number; `interior` when it may point past its start."""
+
+    object: int
+    interior: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The address of a cell."""
+
+    cell: Cell
+
+
+@dataclass(frozen=True, slots=True)
+class StreamValue:
+    stream: Stream
+
+
+@dataclass(frozen=True, slots=True)
+class EventValue:
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class Handle:
+    """A library handle, plan, graph or descriptor, by where it was made."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A constant or a loop index, by its text; `0` is also the null pointer and the default stream."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Anything that is neither a pointer nor a handle."""
+
+
+Value: TypeAlias = Ptr | Ref | StreamValue | EventValue | Handle | Number | Function | Other
+Values: TypeAlias = frozenset[Value]
+
+OTHER = Other()
+ZERO = Number("0")
+EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
+NOTHING: Values = frozenset()
+UNKNOWN: Values = frozenset({Ptr(EXTERNAL)})
+
+
+def reference(cell: Cell) -> Ptr | Ref:
+    """`&cell`; the address of a memory object's first element is the pointer to the object."""
+    root, path = cell
+    return Ptr(int(root[1])) if root[0] == "memory" and path in ((FIRST,), ()) else Ref(cell)
+
+
+def at(value: Value, key: str) -> Cell | None:
+    """The cell of `pointer[key]`, None if the value is no pointer."""
+    if isinstance(value, Ptr):
+        return ("memory", value.object, ""), (("at", ANY if value.interior else key),)
+    if isinstance(value, Ref):
+        root, path = value.cell
+        if path and path[-1][0] == "at":
+            base = path[-1][1]
+            return root, (*path[:-1], ("at", key if base == "0" else base if key == "0" else ANY))
+        return root, path
+    return None
+
+
+def moved(value: Value) -> Value | None:
+    """`pointer + n`."""
+    if isinstance(value, Ptr):
+        return Ptr(value.object, True)
+    if isinstance(value, Ref):
+        cell = at(value, ANY)
+        return Ref(cell) if cell else None
+    return None
+
+
+def is_summary(path: Path) -> bool:
+    """Whether the path may name several cells at once."""
+    return any(kind == "at" and (key == ANY or key.startswith("o|")) for kind, key in path)
+
+
+def _may_be_same(a: str, b: str) -> bool:
+    if a == b or ANY in (a, b):
+        return True
+    kind_a, _, range_a = a.partition("|")
+    kind_b, _, range_b = b.partition("|")
+    if range_a and range_b:
+        return range_a != range_b or kind_a == kind_b
+    return bool(range_a or range_b)
+
+
+def overlaps(a: Path, b: Path) -> bool:
+    """Whether two paths from one root may name the same cell."""
+    return len(a) == len(b) and all(
+        ka == kb and (_may_be_same(na, nb) if ka == "at" else na == nb) for (ka, na), (kb, nb) in zip(a, b, strict=True)
+    )
+
+
+class Environment:
+    """Cells and their values. A missing cell holds nothing yet; the content of external memory is external."""
+
+    __slots__ = ("roots",)
+
+    def __init__(self, roots: dict[Root, dict[Path, Values]] | None = None) -> None:
+        self.roots = roots if roots is not None else {}
+
+    def copy(self) -> Environment:
+        return Environment(self.roots.copy())  # the inner dictionaries are replaced, never changed
+
+    def join(self, other: Environment) -> bool:
+        changed = False
+        for root, theirs in other.roots.items():
+            mine = self.roots.get(root)
+            if mine is theirs:
+                continue
+            if mine is None:
+                self.roots[root] = theirs
+                changed = True
+                continue
+            merged = None
+            for path, values in theirs.items():
+                old = mine.get(path)
+                if old is None or not values <= old:
+                    merged = merged if merged is not None else mine.copy()
+                    merged[path] = values if old is None else old | values
+            if merged is not None:
+                self.roots[root] = merged
+                changed = True
+        return changed
+
+    def read(self, cell: Cell) -> Values:
+        root, path = cell
+        inner = self.roots.get(root)
+        if root[0] == "memory" and root[1] == EXTERNAL:
+            return UNKNOWN
+        if inner is None:
+            return NOTHING
+        exact = inner.get(path)
+        if exact is not None:
+            return exact
+        found: Values = NOTHING
+        for other, values in inner.items():
+            if overlaps(other, path):
+                found |= values
+        if not found and path:
+            for n in range(len(path)):
+                if Ptr(EXTERNAL) in inner.get(path[:n], NOTHING):  # a part of something that came from outside
+                    return UNKNOWN
+        return found
+
+    def write(self, cells: Iterable[Cell], values: Values) -> None:
+        targets = list(cells)
+        strong = len(targets) == 1 and not is_summary(targets[0][1])
+        for root, path in targets:
+            if root[0] == "memory" and root[1] == EXTERNAL:
+                continue
+            inner = dict(self.roots.get(root, {}))
+            for other in inner:
+                if other != path and overlaps(other, path):
+                    inner[other] |= values
+            inner[path] = values if strong else inner.get(path, NOTHING) | values
+            self.roots[root] = inner
+
+    def forget(self, roots: Iterable[Root]) -> None:
+        for root in roots:
+            self.roots.pop(root, None)
+
+    def under(self, cell: Cell) -> Iterator[tuple[Path, Values]]:
+        """The cells inside `cell`, itself included, as paths relative to it."""
+        root, path = cell
+        n = len(path)
+        for other, values in self.roots.get(root, {}).items():
+            if len(other) >= n and overlaps(other[:n], path):
+                yield other[n:], values
+
+    def content(self, value: Value) -> Iterator[Values]:
+        """What the memory that a pointer leads to may hold."""
+        if isinstance(value, Ptr):
+            yield from self.roots.get(("memory", value.object, ""), {}).values()
+        elif isinstance(value, Ref):
+            root, path = value.cell
+            base = path[:-1] if path and path[-1][0] == "at" else path
+            for _, values in self.under((root, base)):
+                yield values

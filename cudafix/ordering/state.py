@@ -1,0 +1,211 @@
+"""What may still be pending, for whom: the lockstep state of the original program (P) and the rewritten one (Q).
+
+An *observer* is a stream, a recorded event, or the host. Operations are bits of an int. For each observer `x`
+
+* `pending[x]` holds the operations that may not have completed in Q before the next step of `x`, and
+* `lost[x]` holds those of them that P guarantees to have completed by then: the edges that the rewrite would lose.
+
+Both are upper bounds, joined by union, so an empty `lost` is a proof. P's own pending sets are never needed: with
+`Q[x] &= Q[y]` and `P[x] &= P[y]` (x waits for y), `Q[x] - P[x]` becomes `(lost[x] & Q[y]) | (lost[y] & Q[x])`.
+The rules are DESIGN.md's table; `tests/test_ordering_state.py` runs them against the explicit happens-before graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+Bits: TypeAlias = int
+
+
+class StreamKind(Enum):
+    LEGACY = "legacy"
+    BLOCKING = "blocking"
+    NON_BLOCKING = "non-blocking"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream by where it came from. A `summary` stands for several streams (all but the generic one of a family)."""
+
+    name: str
+    kind: StreamKind
+    summary: bool = False
+    device: str = "?"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    name: str
+    summary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    pass
+
+
+Observer: TypeAlias = Stream | Event | Host
+
+HOST = Host()
+LEGACY = Stream("0", StreamKind.LEGACY)
+PER_THREAD = Stream("cudaStreamPerThread", StreamKind.BLOCKING)
+# What a stream would have to wait for if it were created now.
+FRESH_BLOCKING = Stream("a new blocking stream", StreamKind.BLOCKING)
+FRESH = Stream("a new non-blocking stream", StreamKind.NON_BLOCKING)
+
+
+class In(Enum):
+    """In which of the two programs a step happens."""
+
+    BOTH = "both"
+    ORIGINAL = "original"
+    REWRITTEN = "rewritten"
+
+
+def _stands_for(x: Observer) -> Stream:
+    """The observer that has waited for as much as `x`, of which nothing is known: an event that was not recorded orders nothing."""
+    return FRESH_BLOCKING if isinstance(x, Stream) and x.kind is StreamKind.BLOCKING else FRESH
+
+
+class Orders:
+    """The pending and lost sets of all observers. Copies are cheap: two dictionaries of ints."""
+
+    __slots__ = ("pending", "lost")
+
+    def __init__(self) -> None:
+        self.pending: dict[Observer, Bits] = {HOST: 0, LEGACY: 0, FRESH_BLOCKING: 0, FRESH: 0}
+        self.lost: dict[Observer, Bits] = {}
+
+    def copy(self) -> Orders:
+        other = Orders.__new__(Orders)
+        other.pending = self.pending.copy()
+        other.lost = self.lost.copy()
+        return other
+
+    def join(self, other: Orders) -> bool:
+        """Union with `other`; true if something was added."""
+        for x in other.pending:
+            self.known(x)
+        changed = False
+        for x, bits in self.pending.items():
+            like = x if x in other.pending else _stands_for(x)
+            more, less = bits | other.pending[like], self.lost.get(x, 0)
+            lost = less | other.lost.get(like, 0)
+            if more != bits or lost != less:
+                self.pending[x], self.lost[x] = more, lost
+                changed = True
+        return changed
+
+    # -- edges -----------------------------------------------------------------------------------------------------
+
+    def known(self, x: Observer) -> None:
+        """Let `x` be an observer from now on, with what its kind says that it has not waited for yet."""
+        if x not in self.pending:
+            like = _stands_for(x)
+            self.pending[x] = self.pending[like]
+            if like in self.lost:
+                self.lost[x] = self.lost[like]
+
+    def created(self, x: Stream) -> None:
+        """A stream is created here; an older one of the same name (an earlier round of a loop) is forgotten."""
+        if not x.summary:
+            self.pending.pop(x, None)
+            self.lost.pop(x, None)
+        self.known(x)
+
+    def after(self, x: Observer, y: Observer, certain: bool = True, where: In = In.BOTH) -> None:
+        """`x` waits for everything that `y` has finished or waited for. If not `certain`, it may or may not."""
+        q, p = self.pending, self.lost
+        qx, qy = q[x], q[y]
+        if where is In.REWRITTEN:
+            if certain:
+                q[x] = qx & qy
+                if x in p:
+                    p[x] &= qy
+            return
+        lx, ly = p.get(x, 0), p.get(y, 0)
+        if where is In.ORIGINAL:  # P may have an order that Q has not, over everything that Q still has pending
+            p[x] = qx
+        elif certain:
+            q[x] = qx & qy
+            if lx or ly:
+                p[x] = (lx & qy) | (ly & qx)
+        elif ly:
+            p[x] = lx | (ly & qx)
+
+    def enter(self, s: Stream, where: In = In.BOTH) -> None:
+        """Before a step on `s`: the legacy stream waits for all blocking streams (FACTS.md, "legacy stream `0`")."""
+        if s.kind is StreamKind.LEGACY:
+            for b in [b for b in self.pending if isinstance(b, Stream)]:
+                if b.kind is StreamKind.BLOCKING and not b.summary:
+                    self.after(s, b, where=where)
+                elif b.kind is StreamKind.UNKNOWN or (b.kind is StreamKind.BLOCKING and b.summary):
+                    self.after(s, b, certain=False, where=where)
+        elif s.kind is StreamKind.UNKNOWN:
+            self.after(s, LEGACY, certain=False, where=where)  # it may be the legacy stream, or a blocking one
+
+    def leave(self, s: Stream, where: In = In.BOTH) -> None:
+        """After a step on `s`: the blocking streams wait for the legacy stream."""
+        if s.kind is StreamKind.LEGACY:
+            for b in [b for b in self.pending if isinstance(b, Stream)]:
+                if b.kind is StreamKind.BLOCKING:
+                    self.after(b, s, where=where)
+                elif b.kind is StreamKind.UNKNOWN:
+                    self.after(b, s, certain=False, where=where)
+        elif s.kind is StreamKind.UNKNOWN:
+            for b in [b for b in self.pending if isinstance(b, Stream)]:
+                if b.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) and b != s:
+                    self.after(b, s, certain=False, where=where)
+
+    # -- steps -----------------------------------------------------------------------------------------------------
+
+    def issue(self, bit: Bits, streams: Iterable[Stream]) -> None:
+        """An operation is issued on the one stream of `streams`, or on an unknown one of several.
+
+        It becomes pending for every other observer, recorded events included. It never is for its own stream; but of
+        several streams, or of a summary, the next step may run on another member.
+        """
+        own = list(streams)
+        exact = own[0] if len(own) == 1 else None
+        for x in self.pending:
+            if x != exact:
+                self.pending[x] |= bit
+
+    def record(self, event: Event, s: Stream, where: In = In.BOTH) -> None:
+        if event.summary and event in self.pending:
+            self.pending[event] |= self.pending[s]
+            self.lost[event] = self.lost.get(event, 0) | self.lost.get(s, 0)
+            return
+        self.pending[event] = self.pending[s]
+        self.lost[event] = self.lost.get(s, 0)
+
+    def host_knows(self, where: In = In.BOTH) -> None:
+        """What the host has seen finish is finished for all."""
+        for x in self.pending:
+            if x is not HOST:
+                self.after(x, HOST, where=where)
+
+    def host_waits(self, y: Observer, certain: bool = True, where: In = In.BOTH) -> None:
+        """The host waits for a stream or for an event that was recorded."""
+        if isinstance(y, Stream):
+            self.enter(y, where)
+            self.leave(y, where)
+        if y in self.pending:
+            self.after(HOST, y, certain, where)
+            self.host_knows(where)
+
+    def finish(self, bits: Bits, where: In = In.BOTH) -> None:
+        """The operations `bits` have completed, for everybody (`-1`: all of them, as after a device sync)."""
+        for x in self.pending:
+            if where is not In.ORIGINAL:
+                self.pending[x] &= ~bits
+        if where is In.ORIGINAL:
+            for x, pending in self.pending.items():
+                self.lost[x] = self.lost.get(x, 0) | (pending & bits)
+        else:
+            for x in self.lost:
+                self.lost[x] &= ~bits

@@ -1,0 +1,199 @@
+"""The command line. Exit codes: 0 nothing to do, or done; 1 `check` has findings; 2 the tool could not do its work."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as with_values
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import click
+
+from cudafix import __version__, codemod, config, discovery, edits
+from cudafix.config import Config
+from cudafix.findings import Problem, Report, Runs
+from cudafix.selection import Selection, select
+
+_Command = TypeVar("_Command", bound=Callable[..., None])
+
+
+class _Analysis(NamedTuple):
+    sources: Mapping[str, bytes]
+    report: Report
+    selection: Selection
+
+
+def _analysis_options(command: _Command) -> _Command:
+    for option in (
+        click.argument("paths", nargs=-1, type=click.Path()),
+        click.option("--only", type=click.Choice([kind.value for kind in Runs]), help="Only pairs of this kind."),
+        click.option("--unsafe", is_flag=True, help="Also take fixes that rest on a named assumption."),
+        click.option("--config", "config_file", metavar="FILE", help="Use this configuration file."),
+        click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use.  [default: one per core]"),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="cudafix", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Migrate cudaMalloc/cudaFree to stream-ordered allocation, with a proof of ordering or a named refusal.
+
+    PATHS are files and folders; without any, those of the configuration, else the current folder.
+    """
+
+
+@cli.command()
+@_analysis_options
+def check(paths: tuple[str, ...], only: str | None, unsafe: bool, config_file: str | None, jobs: int | None) -> None:
+    """Report what can move, what is refused and why, and defects.
+
+    Exit code: 0 nothing to do, 1 findings (refusals alone are none), 2 the tool could not do its work.
+    """
+    done = _analyse(paths, only, unsafe, config_file, jobs)
+    from cudafix.report.terminal import Terminal
+
+    out = Terminal(sys.stdout, done.sources)
+    out.details(done.selection.chosen, done.report.refusals)
+    out.summary(done.report, done.selection, "can be rewritten")
+    _fail(done.report.problems)
+    sys.exit(1 if done.selection.chosen else 0)
+
+
+@cli.command()
+@_analysis_options
+def diff(paths: tuple[str, ...], only: str | None, unsafe: bool, config_file: str | None, jobs: int | None) -> None:
+    """Print the fixes as a unified diff for `git apply`; refusals and the summary go to standard error.
+
+    Exit code: 0 done, 2 the tool could not do its work (nothing is printed then).
+    """
+    done = _analyse(paths, only, unsafe, config_file, jobs)
+    _fail(done.report.problems)
+    changed = done.selection.edits()
+    base = _base(changed)
+    text = b"".join(
+        edits.diff(os.path.relpath(path, base) if base else path, done.sources[path], changes)
+        for path, changes in changed.items()
+    )
+    sys.stdout.flush()
+    sys.stdout.buffer.write(_coloured(text) if _wants_colour() else text)
+    sys.stdout.buffer.flush()
+    _tell(done, "rewritten")
+    if base and text:
+        click.echo(f"the paths start at {base}: apply with `git -C {base} apply`", err=True)
+
+
+@cli.command()
+@_analysis_options
+def apply(paths: tuple[str, ...], only: str | None, unsafe: bool, config_file: str | None, jobs: int | None) -> None:
+    """Write the fixes to the files: the same bytes as `diff`, all files or none.
+
+    Exit code: 0 done, 2 the tool could not do its work (nothing is written then).
+    """
+    done = _analyse(paths, only, unsafe, config_file, jobs)
+    _fail(done.report.problems)
+    after = {path: edits.apply(done.sources[path], changes) for path, changes in done.selection.edits().items()}
+    _fail(edits.replace(done.sources, after))
+    _tell(done, "rewritten")
+
+
+@cli.command()
+@click.argument("name", required=False)
+def explain(name: str | None) -> None:
+    """Print the page of a codemod or a refusal; without NAME, list them all."""
+    from cudafix.report import pages
+
+    try:
+        pages.show(name, sys.stdout)
+    except pages.NoSuchPageError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The `cudafix` command. Always exits."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # source text must not be able to stop a report in a narrow locale
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        sys.exit(cli.main(arguments, prog_name="cudafix", standalone_mode=False))
+    except click.UsageError as error:
+        error.show()
+    except click.ClickException as error:
+        click.echo(f"cudafix: {error.format_message()}", err=True)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("cudafix: interrupted", err=True)
+    except Exception:  # a defect in cudafix must not look like exit code 1, "findings"
+        import traceback
+
+        traceback.print_exc()
+        click.echo("cudafix: internal error; nothing was written", err=True)
+    sys.exit(2)
+
+
+def _analyse(
+    paths: Sequence[str], only: str | None, unsafe: bool, config_file: str | None, jobs: int | None
+) -> _Analysis:
+    settings = _settings(only, unsafe, config_file)
+    inputs = paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
+    found = discovery.discover(inputs, settings)
+    _fail(found.problems)
+    from cudafix import driver  # the parser and the engine: bad input is answered without them
+
+    report = driver.analyze(found.files, settings, jobs or os.cpu_count() or 1)
+    return _Analysis(found.files, report, select(report, settings))
+
+
+def _settings(only: str | None, unsafe: bool, config_file: str | None) -> Config:
+    try:
+        path = Path(config_file) if config_file is not None else config.find(Path.cwd())
+        settings = config.load(path, codemod.names()) if path is not None else Config()
+    except config.ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    return with_values(settings, only=Runs(only) if only else None, unsafe=unsafe)
+
+
+def _fail(problems: Sequence[Problem]) -> None:
+    """Exit with code 2 if there are problems, one line each."""
+    if problems:
+        from cudafix.report.terminal import Terminal
+
+        terminal = Terminal(sys.stderr, {})
+        for problem in problems:
+            terminal.problem(problem)
+        sys.exit(2)
+
+
+def _tell(done: _Analysis, participle: str) -> None:
+    from cudafix.report.terminal import Terminal
+
+    sys.stdout.flush()
+    terminal = Terminal(sys.stderr, done.sources)
+    without_fix = [finding for finding in done.selection.chosen if not finding.edits]
+    terminal.headlines(without_fix, done.report.refusals)
+    terminal.summary(done.report, done.selection, participle)
+
+
+def _base(changed: Mapping[str, object]) -> str | None:
+    """The folder that a diff's paths start from, None for the current one. Files outside it need their repository's root."""
+    if not any(os.path.isabs(path) for path in changed):
+        return None
+    common = Path(os.path.commonpath([os.path.dirname(os.path.realpath(path)) for path in changed]))
+    roots = (folder for folder in (common, *common.parents) if (folder / ".git").exists())
+    return str(next(roots, common))
+
+
+def _wants_colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _coloured(text: bytes) -> bytes:
+    colours = {b"-": b"\x1b[31m", b"+": b"\x1b[32m", b"@": b"\x1b[36m"}
+    return b"".join(
+        colours[line[:1]] + line.rstrip(b"\r\n") + b"\x1b[m" + line[len(line.rstrip(b"\r\n")) :]
+        if line[:1] in colours
+        else line
+        for line in text.splitlines(keepends=True)
+    )

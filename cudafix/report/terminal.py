@@ -1,0 +1,152 @@
+"""Findings, refusals and the summary as text for a terminal, a pipe or a log."""
+
+from __future__ import annotations
+
+import os
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import TextIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from cudafix.findings import Finding, Problem, Refusal, Report, Runs
+from cudafix.selection import Selection
+
+# what a source line or a name may hold and a terminal would act on
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+_TOKEN = re.compile(rb"\w+|.", re.DOTALL)
+PAIRS = "stream_ordered_pairs"
+
+
+def readable(text: str | bytes) -> str:
+    """`text` (a path, a source line) with what is no text made visible instead of sent to the terminal."""
+    raw = os.fsencode(text) if isinstance(text, str) else text
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", raw.decode("utf-8", "replace"))
+
+
+class Terminal:
+    """Writes a report to `file`. `sources` are the bytes that were analysed, by path.
+
+    Colour follows rich: only on a terminal, and not with `NO_COLOR`. Source lines are cut to the width of a terminal,
+    around the caret; in a pipe every line is whole.
+    """
+
+    def __init__(self, file: TextIO, sources: Mapping[str, bytes]) -> None:
+        self._console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
+        self._sources = sources
+        self._starts: dict[str, list[int]] = {}
+
+    def problem(self, problem: Problem) -> None:
+        """One line: `cudafix: path: message`."""
+        self._console.print(
+            Text.assemble(("cudafix: ", "bold red"), f"{readable(problem.path)}: {readable(problem.message)}")
+        )
+
+    def details(self, findings: Iterable[Finding], refusals: Iterable[Refusal]) -> None:
+        """Every finding and refusal with its source line, the related places, and what would unlock it."""
+        for item in _by_place(findings, refusals):
+            self._headline(item)
+            self._snippet(item.path, item.offset)
+            for place in item.related:
+                self._console.print(Text(f"  {self._position(place.path, place.offset)}: {readable(place.text)}"))
+                self._snippet(place.path, place.offset)
+            if isinstance(item, Refusal):
+                self._note("unlock", item.unlock)
+            else:
+                for assumption in item.assumptions:
+                    self._note("assumes", assumption)
+            self._console.print()
+
+    def headlines(self, findings: Iterable[Finding], refusals: Iterable[Refusal]) -> None:
+        """Every finding and refusal in one line."""
+        for item in _by_place(findings, refusals):
+            self._headline(item)
+
+    def summary(self, report: Report, selection: Selection, done: str) -> None:
+        """What became of the sites. `done` is the participle for those with a fix: `rewritten`, `can be rewritten`."""
+        pairs = [finding for finding in selection.chosen if finding.codemod == PAIRS]
+        runs = Counter(finding.runs for finding in pairs)
+        kinds = ", ".join(f"{runs[kind]} {kind.value}" for kind in Runs if runs[kind])
+        line = f"{_count(report.sites, 'allocation site')}: {len(pairs)} {done}"
+        line += f" ({kinds})" if kinds else ""
+        line += f", {len(report.refusals)} refused"
+        others = Counter(finding.codemod for finding in selection.chosen if finding.codemod != PAIRS)
+        left = Counter(reason for _, reason in selection.left)
+        self._console.print(Text(line, style="bold"))
+        for name, count in sorted(others.items(), key=_most):
+            self._console.print(Text(f"  {count:5} {name}"))
+        for name, count in sorted(Counter(refusal.name for refusal in report.refusals).items(), key=_most):
+            self._console.print(Text(f"  {count:5} refused: {name}"))
+        for reason, count in sorted(left.items(), key=_most):
+            self._console.print(Text(f"  {count:5} left: {reason}"))
+
+    def _headline(self, item: Finding | Refusal) -> None:
+        text = Text.assemble((self._position(item.path, item.offset), "bold"), ": ")
+        if isinstance(item, Refusal):
+            text.append("refused: ", "yellow").append(item.name, "bold yellow")
+        else:
+            text.append(item.codemod, "bold green" if item.codemod == PAIRS else "bold cyan")
+        text.append(f": {readable(item.message)}")
+        if item.runs is not None:
+            text.append(f" ({item.runs.value})", "dim")
+        self._console.print(text)
+
+    def _note(self, name: str, text: str) -> None:
+        self._console.print(Text.assemble("  ", (f"{name}: ", "bold"), readable(text)))
+
+    def _line(self, path: str, offset: int) -> tuple[int, int, bytes]:
+        """The number of the line at `offset` from 1, where it starts, and its bytes without the line's end."""
+        content = self._sources[path]
+        if path not in self._starts:
+            self._starts[path] = [0, *(match.end() for match in re.finditer(rb"\n", content))]
+        starts = self._starts[path]
+        number = bisect_right(starts, offset)
+        start = starts[number - 1]
+        end = content.find(b"\n", start)
+        return number, start, content[start : len(content) if end < 0 else end].rstrip(b"\r")
+
+    def _position(self, path: str, offset: int) -> str:
+        if path not in self._sources:
+            return readable(path)
+        number, start, line = self._line(path, offset)
+        return f"{readable(path)}:{number}:{len(line[: offset - start].decode('utf-8', 'replace')) + 1}"
+
+    def _snippet(self, path: str, offset: int) -> None:
+        """The source line and a caret below the token at `offset`."""
+        if path not in self._sources:
+            return
+        number, start, line = self._line(path, offset)
+        token = _TOKEN.match(line, offset - start)
+        before, marked, after = (
+            readable(part.removeprefix(b"\xef\xbb\xbf") if not number - 1 else part)
+            for part in (line[: offset - start], token.group() if token else b"", line[token.end() :] if token else b"")
+        )
+        before = before.expandtabs(4)
+        shown = before + marked + after.expandtabs(4)
+        caret, length = cell_len(before), max(cell_len(marked), 1)
+        margin = f"{number:6} | "
+        room = self._console.width - len(margin)
+        if self._console.is_terminal and cell_len(shown) > room:
+            cut = max(0, min(len(before) - room // 3, len(shown) - room))
+            caret -= cell_len(shown[:cut])
+            shown = shown[cut : cut + room]
+            length = max(min(length, room - caret), 1)
+        self._console.print(Text.assemble((margin, "dim"), shown), crop=False, no_wrap=True, overflow="ignore")
+        self._console.print(Text.assemble((" " * 6 + " | ", "dim"), " " * caret, ("^" * length, "bold magenta")))
+
+
+def _by_place(findings: Iterable[Finding], refusals: Iterable[Refusal]) -> list[Finding | Refusal]:
+    items: list[Finding | Refusal] = [*findings, *refusals]
+    return sorted(items, key=lambda item: (item.path, item.offset))
+
+
+def _most(row: tuple[str, int]) -> tuple[int, str]:
+    return -row[1], row[0]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

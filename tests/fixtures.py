@@ -1,0 +1,140 @@
+"""What it means for a fixture to hold: the checks that `test_fixtures.py` runs on every case.
+
+Each check raises `AssertionError` with a message that names the file and the line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import tree_sitter
+import tree_sitter_cuda
+
+from cudafix import edits
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Edit, Report
+from tests.cases import ROOT, SOURCES, Case, Files
+
+CACHE = ROOT / ".cache" / "nvcc"
+ARCHITECTURE = "sm_90"
+
+
+class Line(NamedTuple):
+    """A report line: `text` is `codemod: message` of a finding, or `refused: name: message` of a refusal."""
+
+    path: str
+    line: int
+    text: str
+
+
+def report_of(files: Files) -> Report:
+    report = analyze(files, Config())
+    assert not report.problems, [f"{problem.path}: {problem.message}" for problem in report.problems]
+    return report
+
+
+def lines_of(report: Report, files: Files) -> list[Line]:
+    """The findings and refusals of `report` as lines, sorted by place."""
+
+    def at(path: str, offset: int, text: str) -> Line:
+        return Line(path, files[path].count(b"\n", 0, offset) + 1, text)
+
+    found = [at(item.path, item.offset, f"{item.codemod}: {item.message}") for item in report.findings]
+    found += [at(item.path, item.offset, f"refused: {item.name}: {item.message}") for item in report.refusals]
+    return sorted(found)
+
+
+def check_wants(case: Case, report: Report) -> None:
+    """Every want is met by a report line of its own, and every report line is wanted."""
+    unexpected = lines_of(report, case.files("before"))
+    unmatched: list[str] = []
+    # The longest want chooses first, so that `"refused: pinned"` is not robbed by `"refused"` on the same line.
+    for want in sorted(case.wants(), key=lambda want: len(want.text), reverse=True):
+        here = (line for line in unexpected if (line.path, line.line) == (want.path, want.line))
+        match = next((line for line in here if want.text in line.text), None)
+        if match:
+            unexpected.remove(match)
+        else:
+            unmatched.append(f'{want.path}:{want.line}: nothing matches want "{want.text}"')
+    surplus = [f"{line.path}:{line.line}: unexpected: {line.text}" for line in unexpected]
+    faults = unmatched + surplus
+    assert not faults, "\n" + "\n".join(faults)
+
+
+def rewritten(files: Files, report: Report) -> dict[str, bytes]:
+    """`files` with the edits of all findings applied."""
+    by_path: dict[str, list[Edit]] = {}
+    for finding in report.findings:
+        for edit in finding.edits:
+            by_path.setdefault(edit.path, []).append(edit)
+    return {path: edits.apply(data, by_path.get(path, [])) for path, data in files.items()}
+
+
+def errors_in(files: Files) -> int:
+    """How many ERROR and MISSING nodes the grammar reports, all files together."""
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
+    count = 0
+    for data in files.values():
+        nodes = [parser.parse(data).root_node]
+        while nodes:
+            node = nodes.pop()
+            count += node.is_error or node.is_missing
+            nodes.extend(child for child in node.children if child.has_error or child.is_missing)
+    return count
+
+
+@cache
+def _compiler_version(nvcc: str) -> bytes:
+    return subprocess.run([nvcc, "--version"], capture_output=True, check=True).stdout
+
+
+def compile_errors(nvcc: str, case: Case, variant: str) -> str:
+    """What `nvcc` says against this variant; empty when it compiles for host and device.
+
+    Only success is remembered, under a hash of the compiler's version, the flags and every byte of the variant.
+    """
+    files = case.files(variant)
+    key = hashlib.sha256(_compiler_version(nvcc))
+    key.update(repr((ARCHITECTURE, case.flags, sorted(files.items()))).encode())
+    marker = CACHE / key.hexdigest()
+    if marker.exists():
+        return ""
+    said: list[str] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in files:
+            if PurePosixPath(name).suffix in SOURCES:
+                command = [nvcc, "-c", f"-arch={ARCHITECTURE}", *case.flags, "-o", f"{scratch}/object.o", name]
+                done = subprocess.run(command, cwd=case.path / variant, capture_output=True, text=True, timeout=300)
+                if done.returncode:
+                    said.append(done.stderr + done.stdout or f"nvcc exits with {done.returncode}")
+    if not said:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+    return "\n".join(said)
+
+
+def write_after(case: Case) -> bool:
+    """Make `after/` what cudafix writes today (absent when nothing changes). Returns whether that changed anything."""
+    before, folder = case.files("before"), case.path / "after"
+    after = rewritten(before, report_of(before))
+    wanted: Files = after if after != before else {}
+    present = case.files("after")
+    if wanted == present:
+        return False
+    for name in present.keys() - wanted.keys():
+        (folder / name).unlink()
+    for name, data in wanted.items():
+        path = folder / Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    if not wanted:
+        for empty in sorted((path for path in folder.rglob("*") if path.is_dir()), reverse=True):
+            empty.rmdir()
+        folder.rmdir()
+    return True

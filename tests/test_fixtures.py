@@ -1,0 +1,119 @@
+"""Every fixture, every check: see `tests/fixtures.py` for the checks and `tests/cases.py` for the folder's format."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+from cudafix import nvcc
+from cudafix.driver import prove
+from tests import fixtures
+from tests.cases import FIXTURES, ROOT, Case, cases, folders, load
+
+CASES = cases()
+REWRITES = [case for case in CASES if case.expect == "rewrite"]
+NVCC = nvcc.find()
+
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+every_rewrite = pytest.mark.parametrize("case", REWRITES, ids=lambda case: case.id)
+
+
+@every_case
+def test_report_is_what_the_fixture_wants(case: Case) -> None:
+    fixtures.check_wants(case, fixtures.report_of(case.files("before")))
+
+
+@every_case
+def test_rewrite_is_after(case: Case) -> None:
+    before = case.files("before")
+    result = fixtures.rewritten(before, fixtures.report_of(before))
+    assert result == (case.files("after") or before)
+
+
+@every_case
+def test_rewrite_adds_no_parse_error(case: Case) -> None:
+    before = case.files("before")
+    result = fixtures.rewritten(before, fixtures.report_of(before))
+    assert fixtures.errors_in(result) <= fixtures.errors_in(before)
+
+
+@every_rewrite
+def test_second_run_changes_nothing(case: Case) -> None:
+    after = case.files("after")
+    assert fixtures.rewritten(after, fixtures.report_of(after)) == after
+
+
+@every_rewrite
+def test_after_proves_again(case: Case) -> None:
+    assert prove(case.files("before"), case.files("after")) == []
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if len(case.files("before")) > 1], ids=lambda case: case.id)
+def test_order_of_files_does_not_matter(case: Case) -> None:
+    files = case.files("before")
+    turned = dict(reversed(files.items()))
+    there, back = fixtures.report_of(files), fixtures.report_of(turned)
+    assert fixtures.lines_of(there, files) == fixtures.lines_of(back, files)
+    assert fixtures.rewritten(files, there) == fixtures.rewritten(files, back)
+
+
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [pytest.param(case, wrong.name, id=f"{case.id}/{wrong.name}") for case in CASES for wrong in case.wrong],
+)
+def test_wrong_rewrite_is_rejected(case: Case, name: str) -> None:
+    reasons = prove(case.files("before"), case.files(f"wrong/{name}"))
+    assert reasons, "the checker proves a rewrite that is wrong"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# nvcc
+
+
+def test_nvcc_is_there_where_it_must_be() -> None:
+    assert NVCC or os.environ.get("CUDAFIX_REQUIRE_NVCC") != "1", "CUDAFIX_REQUIRE_NVCC=1, and there is no nvcc"
+
+
+@pytest.mark.parametrize(
+    ("case", "variant"),
+    [pytest.param(case, variant, id=f"{case.id}/{variant}") for case in CASES for variant in case.variants]
+    if NVCC
+    else [pytest.param(None, "", marks=pytest.mark.skip(reason="no nvcc: the fixtures are not compiled"))],
+)
+def test_variant_compiles(case: Case, variant: str) -> None:
+    errors = fixtures.compile_errors(str(NVCC), case, variant)
+    assert bool(errors) != case.compiles(variant), errors or "compiles, and `compiles_before = false`"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# conventions
+
+
+@pytest.mark.parametrize("path", folders(), ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_folder_keeps_the_conventions(path: object) -> None:
+    assert isinstance(path, type(ROOT))
+    case = load(path)
+    entries = {entry.name for entry in path.iterdir()}
+    assert entries <= {"case.toml", "before", "after", "wrong", "record.json"}, "what is this for?"
+    assert re.fullmatch(r"[a-z0-9]+(_[a-z0-9]+){2,}", path.name), "a case's name is a sentence in lower_case"
+    before, after = case.files("before"), case.files("after")
+    assert before, "before/ is empty"
+    assert bool(after) == ("after" in entries) == (case.expect == "rewrite")
+    assert before != after
+    assert bool(case.wants()) == (case.expect != "clean"), "a clean case wants nothing, any other case wants something"
+    folder = path / "wrong"
+    assert {wrong.name for wrong in case.wrong} == {p.name for p in (folder.iterdir() if folder.is_dir() else ())}
+    for variant in case.variants[1:]:
+        files = case.files(variant)
+        assert files.keys() == before.keys(), f"{variant}/ has other files than before/"
+        assert files not in (before, after) or variant == "after", f"{variant}/ is no mistake"
+
+
+def test_every_codemod_has_a_fixture_and_no_fixture_is_an_orphan() -> None:
+    codemods = {path.stem for path in (ROOT / "codemods").glob("*.py") if not path.stem.startswith("_")}
+    groups = {path.parent.name for path in folders()}
+    assert groups == codemods
+    loose = [path.name for path in FIXTURES.iterdir() if path.is_file() and path.suffix not in (".py", ".md")]
+    assert not loose

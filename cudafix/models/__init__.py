@@ -1,0 +1,164 @@
+"""The API tables: what a call of a library function means for ordering. `load()` gives the one object that answers.
+
+The tables are data, one file a library. A name that no table has is unknown: `lookup` and `method` answer None, and the
+engine takes the worst case. A user adds rows with `load(extra)`, each a mapping (in TOML: `[[api]]`):
+
+    name = "mylib_{s,d}gemv"            # a name, a family of names (see `rows`), or a method, `Buffer.data`
+    effect = "work"                     # an `Effect` of `api`
+    roles = "handle - - r r w"          # one word for each parameter, or a list of them: the table in `api`
+    memory = "device"                   # the other fields of `Api`, where they are needed: memory, on, waits,
+    waits = "own"                       # returns, why (strings), sync, looks (booleans)
+
+A user's row replaces the built-in row of the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import import_module
+
+from cudafix.models.api import Api, Effect
+from cudafix.models.rows import Table, build, expand
+
+__all__ = ["Tables", "TableError", "load"]
+
+_MODULES = "runtime driver cublas cufft cusparse curand cusolver cudnn thrust nccl_mpi host".split()
+_USING = ("thrust::", "cub::", "thrust::cuda::", "nvcuda::", "cooperative_groups::")
+_STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
+_VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
+_QUALIFIER = re.compile(r"\b(?:const|volatile|struct|class|static|typename)\b")
+_CLOCKED = re.compile(r"^(?:chrono|steady_clock|system_clock|high_resolution_clock|ios|ios_base|filesystem)::")
+
+
+class TableError(ValueError):
+    """A user's row is wrong. The message says which row, what is wrong, and which words would be right."""
+
+
+class Tables:
+    """All rows of all tables. Rows are parsed when they are asked for; equal questions get the same object."""
+
+    def __init__(self, extra: Iterable[Mapping[str, object]] = ()) -> None:
+        self._known: dict[str, Api] = {}
+        self._own_families(extra)
+
+    def lookup(self, name: str, arity: int) -> Api | None:
+        """The row of the free function `name`, as written at a call with `arity` arguments; None if no table knows it.
+
+        Template arguments, a leading `::`, `std::` and the versions that headers add (`_v2`, `_ptsz`) do not matter.
+        A name without namespace is also looked for in `thrust` and `cub`. A call with more arguments than any form of
+        the function takes is a call of something else: None. Fewer are allowed (default arguments).
+        """
+        plain = _plain(name)
+        for candidate in (plain, _VERSION.sub("", plain), *(using + plain for using in _USING)):
+            for key in (f"{candidate}/{arity}", candidate):
+                api = self._row(key)
+                if api is not None and _takes(api, arity):
+                    return api
+        return None
+
+    def method(self, type: str, name: str) -> Api | None:
+        """The row of the method `name` of an object declared as `type` (`const std::vector<float *> &`); argument 0 is the object.
+
+        `auto`, or no type, finds only what plain types of the standard library have and nothing else is likely to.
+        """
+        plain = _plain("".join(_QUALIFIER.sub("", type).split()).rstrip("*&"))
+        while _CLOCKED.match(plain):
+            plain = _CLOCKED.sub("", plain)
+        for candidate in (plain or "auto", f"thrust::{plain}"):
+            api = self._row(f"{candidate}.{_plain(name)}")
+            if api is not None:
+                return api
+        return None
+
+    def names(self) -> Iterator[str]:
+        """Every name that has a row: functions (`name`, `name/arity`) and methods (`type.name`)."""
+        yield from {**_index(), **dict.fromkeys(self._known)}
+
+    def _row(self, key: str) -> Api | None:
+        api = self._known.get(key)
+        if api is None and (found := _index().get(key)) is not None:
+            table, line = found
+            api = self._known[key] = table.parse(line)
+        return api
+
+    def _own_families(self, extra: Iterable[Mapping[str, object]]) -> None:
+        for number, row in enumerate(extra, 1):
+            name = row.get("name")
+            where = f"API row {number} ({name})" if name else f"API row {number}"
+            try:
+                api = _checked(row)
+            except ValueError as error:
+                raise TableError(f"{where}: {error}") from None
+            for each in expand(str(name)):
+                self._known[each] = api
+
+
+def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
+    """The built-in tables and the user's rows. Raises TableError for the first wrong row, in one line."""
+    return Tables(extra)
+
+
+_TEXTS = frozenset("name effect roles memory on waits returns why".split())
+_FLAGS = frozenset(("sync", "looks"))
+
+
+def _checked(row: Mapping[str, object]) -> Api:
+    """A user's row as data. Raises ValueError without the place."""
+    for key, value in row.items():
+        if key not in _TEXTS | _FLAGS:
+            raise ValueError(f"unknown field `{key}`; there are: {', '.join(sorted(_TEXTS | _FLAGS))}")
+        if key in _FLAGS and not isinstance(value, bool):
+            raise ValueError(f"`{key}` must be true or false, not {value!r}")
+        is_list = key == "roles" and isinstance(value, list) and all(isinstance(role, str) for role in value)
+        if key in _TEXTS and not isinstance(value, str) and not is_list:
+            raise ValueError(f"`{key}` must be a string, not {value!r}")
+    for needed in ("name", "effect"):
+        if not row.get(needed):
+            raise ValueError(f"`{needed}` is missing; give it as a string")
+    effect, roles = str(row["effect"]), row.get("roles", "")
+    words = roles.split() if isinstance(roles, str) else [str(role) for role in roles] if isinstance(roles, list) else []
+    if effect in (Effect.ALLOC.value, Effect.FREE.value) and "memory" not in row:
+        raise ValueError(f"`memory` is missing; an `{effect}` row says which kind of memory it is")
+    if effect == Effect.EXTERNAL.value and "why" not in row:
+        raise ValueError("`why` is missing; an `external` row says what is out of reach")
+    fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "why") if key in row}
+    if row.get("sync"):
+        fields["sync"] = ""
+    if not row.get("looks", True):
+        fields["silent"] = ""
+    return build(effect, words, fields, Table(source="your own table", rows=""))
+
+
+@cache
+def _index() -> dict[str, tuple[Table, str]]:
+    """Name to table and line, for all tables: made once in a process, when the first name is asked for."""
+    index: dict[str, tuple[Table, str]] = {}
+    for module in _MODULES:
+        tables: tuple[Table, ...] = import_module(f"cudafix.models.{module}").TABLES
+        for table in tables:
+            for name, line in table.index():
+                index.setdefault(name, (table, line))
+    return index
+
+
+def _takes(api: Api, arity: int) -> bool:
+    return arity <= len(api.roles) or (bool(api.roles) and api.roles[-1].endswith("*"))
+
+
+@cache
+def _plain(name: str) -> str:
+    """`name` without template arguments, a leading `::`, `std::` and inline namespaces of libraries."""
+    if "<" in name and not name.startswith("operator"):
+        depth, out = 0, []
+        for char in name:
+            depth += char == "<"
+            if not depth:
+                out.append(char)
+            depth -= char == ">"
+        name = "".join(out)
+    name = name.strip().removeprefix("operator ").replace(" ::", "::").replace(":: ", "::").removeprefix("::")
+    for standard in _STANDARD:
+        name = name.removeprefix(standard)
+    return name

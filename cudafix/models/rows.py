@@ -1,0 +1,114 @@
+"""How the tables are written down: one line a row, names in families, parsed when a name of the row is asked for.
+
+    cublas[SDCZ]gemm{,_64}   work   handle - - - - - hr r - r - hr rw -   ; waits=none
+    `- names                 `- effect  `- one role for each parameter       `- extras
+
+Names: `[SDCZ]` stands for one of these letters, `{,_64}` for one of these words; all combinations are rows. `name/4` is
+the form with four arguments, for functions that changed their parameters; `type.method` is a method. An optional role
+that is repeated ends in `*`. Extras are the fields of `Api` by name, `sync` and `silent` (`looks=False`) as bare words, and
+`why=` last, to the end of the line. A line that starts with `#` is a comment. A table's first row of a name counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from cudafix.models.api import Api, Effect, Waits
+
+ROLES = frozenset(
+    "r w rw hr hw hrw new free stream event handle pool graph stream_out event_out handle_out pool_out graph_out out "
+    "alias of kind flags device fn params keep keeper keeper_out swap -".split()
+)
+MEMORY = frozenset("device async managed pinned mapped pitched array host".split())
+PLACES = frozenset("legacy handle none".split())
+RETURNS = frozenset("pointer same time handle keeper".split())
+
+_CHOICE = re.compile(r"\{([^{}]*)\}|\[([^\[\]]+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows from one document. `looks` and `on` are what rows mean that do not say."""
+
+    source: str
+    rows: str
+    looks: bool = True
+    on: str = "legacy"
+
+    def index(self) -> Iterator[tuple[str, str]]:
+        """Every name in the table with its line, not yet parsed."""
+        for line in self.rows.splitlines():
+            if line and line[0] != "#":
+                names = line.split(None, 1)[0]
+                if "{" in names or "[" in names:
+                    for name in expand(names):
+                        yield name, line
+                else:
+                    yield names, line
+
+    def parse(self, line: str) -> Api:
+        """The row as data. Raises ValueError with what is wrong."""
+        head, _, extras = line.partition(";")
+        _, effect, *roles = head.split()
+        fields: dict[str, str] = {}
+        options, _, why = extras.partition("why=")
+        for option in options.split():
+            key, _, value = option.partition("=")
+            fields[key] = value
+        if why:
+            fields["why"] = why.strip()
+        return build(effect, roles, fields, self)
+
+
+def expand(names: str) -> Iterator[str]:
+    """The names that a pattern stands for: `a[SD]{,_64}` is `aS`, `aS_64`, `aD`, `aD_64`."""
+    parts: list[list[str]] = []
+    end = 0
+    for choice in _CHOICE.finditer(names):
+        parts.append([names[end : choice.start()]])
+        parts.append(choice[1].split(",") if choice[1] is not None else list(choice[2]))
+        end = choice.end()
+    parts.append([names[end:]])
+    return map("".join, product(*parts))
+
+
+def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -> Api:
+    """An `Api` from words. Raises ValueError that says which word is wrong and which words there are."""
+    check("effect", effect, _EFFECTS)
+    for position, role in enumerate(roles):
+        starred = role.endswith("*")
+        check("role", role[:-1] if starred else role, ROLES)
+        if starred and position != len(roles) - 1:
+            raise ValueError(f"only the last role may be repeated, not `{role}`")
+    for key in fields:
+        check("field", key, _FIELDS)
+    check("memory", fields.get("memory", "device"), MEMORY)
+    check("on", fields.get("on", table.on), PLACES)
+    check("waits", fields.get("waits", "none"), _WAITS)
+    check("returns", fields.get("returns", "same"), RETURNS)
+    return Api(
+        effect=Effect(effect),
+        roles=tuple(roles),
+        memory=fields.get("memory"),
+        on=fields.get("on", table.on),
+        waits=Waits(fields.get("waits", "none")),
+        sync="sync" in fields,
+        returns=fields.get("returns"),
+        looks=table.looks and "silent" not in fields,
+        why=fields.get("why"),
+        source=table.source,
+    )
+
+
+def check(what: str, word: str, words: frozenset[str]) -> None:
+    """Raise ValueError if `word` is none of `words`."""
+    if word not in words:
+        raise ValueError(f"unknown {what} `{word}`; there are: {', '.join(sorted(words))}")
+
+
+_EFFECTS = frozenset(effect.value for effect in Effect)
+_WAITS = frozenset(waits.value for waits in Waits)
+_FIELDS = frozenset("memory on waits sync returns silent why".split())

@@ -177,7 +177,7 @@ def _tell(done: _Analysis, participle: str) -> None:
 
 
 def _base(changed: Mapping[str, object]) -> str | None:
-    """The folder that a diff's paths start from, None for the current one. Files outside it need their repository's root."""
+    """The folder that a diff's paths start from, None: the current one. Files outside it need a common one."""
     if not any(os.path.isabs(path) for path in changed):
         return None
     common = Path(os.path.commonpath([os.path.dirname(os.path.realpath(path)) for path in changed]))

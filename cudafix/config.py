@@ -6,28 +6,26 @@
 | `exclude` | patterns in `.gitignore` syntax, relative to the file | none |
 | `codemods` | a table of codemod names, each `true` or `false` | all on |
 | `default_stream` | `"legacy"` or `"per-thread"`: how the code is compiled (`nvcc --default-stream`) | `"legacy"` |
-| `tables` | a list of your own API tables: paths of TOML files, or tables written in place | none |
+| `tables` | your own API rows: a list of rows and of paths of TOML files with `[[api]]` rows | none |
 
-An API table maps a function's name to a row of `cudafix.models.api.Api`, enumerators by their values::
+What a row holds is described in `cudafix.models`::
 
-    [pool_take]
+    [[api]]
+    name = "pool_take"
     effect = "alloc"
-    roles = ["new", "-"]
+    roles = "new -"
     memory = "device"
 """
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from enum import Enum
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from cudafix.findings import Runs
-from cudafix.models.api import Api, Effect, Waits
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -38,32 +36,6 @@ DefaultStream = Literal["legacy", "per-thread"]
 
 _KEYS = ("codemods", "default_stream", "exclude", "paths", "tables")
 _DEFAULT_STREAMS: tuple[DefaultStream, ...] = ("legacy", "per-thread")
-_OBJECTS = ("stream", "event", "handle", "pool", "graph")
-_ROLES = frozenset(
-    (
-        "r",
-        "w",
-        "rw",
-        "hr",
-        "hw",
-        "hrw",
-        "new",
-        "free",
-        "out",
-        "alias",
-        "of",
-        "kind",
-        "flags",
-        "device",
-        "fn",
-        "params",
-        "-",
-    )
-    + _OBJECTS
-    + tuple(f"{role}_out" for role in _OBJECTS)
-)
-_MEMORY = ("array", "async", "device", "host", "managed", "mapped", "pinned", "pitched")
-_API_FIELDS = {f.name: f for f in dataclasses.fields(Api)}
 
 
 class ConfigError(Exception):
@@ -74,9 +46,9 @@ class ConfigError(Exception):
 class Config:
     """What the analysis is told about the program, and which fixes are wanted.
 
-    `root` is the folder that `exclude` and relative `paths` start from. `apis` holds the rows of all `tables`, by
-    function name. `only` and `unsafe` come from the command line: keep pairs of one kind, and take fixes that rest on
-    assumptions.
+    `root` is the folder that `exclude` and relative `paths` start from. `tables` holds the user's own API rows, as
+    `cudafix.models.load` takes them. `only` and `unsafe` come from the command line: keep pairs of one kind, and take
+    fixes that rest on assumptions.
     """
 
     root: Path = Path()
@@ -84,7 +56,7 @@ class Config:
     exclude: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
     default_stream: DefaultStream = "legacy"
-    apis: Mapping[str, Api] = field(default_factory=dict)
+    tables: tuple[Mapping[str, object], ...] = ()
     only: Runs | None = None
     unsafe: bool = False
 
@@ -131,7 +103,7 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         exclude=_strings(path, data, "exclude"),
         disabled=frozenset(name for name, on in switches.items() if not on),
         default_stream="per-thread" if stream == "per-thread" else "legacy",
-        apis=_apis(path, data.get("tables", [])),
+        tables=_tables(path, data.get("tables", [])),
     )
 
 
@@ -144,7 +116,8 @@ def _bytes(path: Path) -> bytes:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_bytes(path).decode())
+        data: dict[str, Any] = tomllib.loads(_bytes(path).decode())
+        return data
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}".replace("\n", " ")) from None
 
@@ -171,46 +144,32 @@ def _strings(path: Path, data: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _apis(path: Path, tables: object) -> dict[str, Api]:
-    if not isinstance(tables, list):
-        raise ConfigError(f"{path}: `tables` must be a list of paths and tables")
-    rows: dict[str, Api] = {}
-    for table in tables:
-        if isinstance(table, str):
-            source, content = path.parent / table, _toml(path.parent / table)
-        elif isinstance(table, dict):
-            source, content = path, table
+def _tables(path: Path, listed: object) -> tuple[Mapping[str, object], ...]:
+    wrong = f"{path}: `tables` must be a list of rows and of paths of TOML files with `[[api]]` rows"
+    if not isinstance(listed, list):
+        raise ConfigError(wrong)
+    rows: list[Mapping[str, object]] = []
+    for item in listed:
+        if isinstance(item, dict):
+            rows += _checked(path, [item])
+        elif isinstance(item, str):
+            own = path.parent / item
+            content = _toml(own)
+            for key in content:
+                _known(own, "key", key, ("api",))
+            rows += _checked(own, content.get("api", []))
         else:
-            raise ConfigError(f"{path}: `tables` must be a list of paths and tables")
-        for name, row in content.items():
-            rows[name] = _api(source, name, row)
+            raise ConfigError(wrong)
+    return tuple(rows)
+
+
+def _checked(path: Path, rows: object) -> list[Mapping[str, object]]:
+    from cudafix import models  # hundreds of rows that only a user's own row has to be held against
+
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ConfigError(f"{path}: `api` must be a list of tables: `[[api]]`")
+    try:
+        models.load(rows)
+    except models.TableError as error:
+        raise ConfigError(f"{path}: {error}") from None
     return rows
-
-
-def _api(path: Path, name: str, row: object) -> Api:
-    if not isinstance(row, dict) or "effect" not in row:
-        raise ConfigError(f"{path}: `{name}` must be a table with an `effect`")
-    values: dict[str, Any] = {}
-    for key, value in row.items():
-        _known(path, f"field of `{name}`", key, _API_FIELDS)
-        values[key] = _api_value(path, f"{name}.{key}", key, value)
-    return Api(**values)
-
-
-def _api_value(path: Path, where: str, key: str, value: object) -> object:
-    enums: dict[str, type[Enum]] = {"effect": Effect, "waits": Waits}
-    if key == "roles":
-        if not isinstance(value, list) or not all(isinstance(role, str) for role in value):
-            raise ConfigError(f"{path}: `{where}` must be a list of strings")
-        for role in value:
-            _known(path, f"role in `{where}`", role.removesuffix("*"), _ROLES)
-        return tuple(value)
-    expected = bool if key in ("sync", "looks") else str
-    if not isinstance(value, expected):
-        raise ConfigError(f"{path}: `{where}` must be a {'boolean' if expected is bool else 'string'}")
-    if key in enums:
-        _known(path, f"value of `{where}`", str(value), [str(each.value) for each in enums[key]])
-        return enums[key](value)
-    if key == "memory":
-        _known(path, f"value of `{where}`", str(value), _MEMORY)
-    return value

@@ -1,0 +1,51 @@
+"""Free memory of `cudaMallocAsync` with `cudaFreeAsync`, or wait for its users before `cudaFree`.
+
+## What it does
+
+Rewrites a `cudaFree` that receives stream-ordered memory whose users may still run to `cudaFreeAsync` on the stream
+that is ordered after them.
+
+## Why
+
+`cudaFree` of `cudaMallocAsync` memory does not wait (documented), unlike `cudaFree` of `cudaMalloc` memory. Freed
+under a running kernel, the block was reused and corrupted.
+
+## Preconditions
+
+Every allocation that may reach the free is stream-ordered, and a use may be pending when the host reaches it. A
+`cudaFree` after a synchronization that covers every use is correct and is left alone.
+
+## Refuses
+
+A pointer that may also come from `cudaMalloc`: `mixed_allocation_kinds`.
+
+## Example
+
+```cuda
+CHECK(cudaMallocAsync(&p, n, s));
+scale<<<grid, block, 0, s>>>(p);
+CHECK(cudaFree(p));
+```
+
+Use instead:
+
+```cuda
+CHECK(cudaMallocAsync(&p, n, s));
+scale<<<grid, block, 0, s>>>(p);
+CHECK(cudaFreeAsync(p, s));
+```
+
+## Fix safety
+
+Proven: the release comes after every use in the order of the stream, and the host waits no less than before.
+"""
+
+from __future__ import annotations
+
+from cudafix.codemod import Codemod
+
+CODEMOD = Codemod(
+    name="async_free_of_async_memory",
+    summary="free stream-ordered memory on a stream that is ordered after its users",
+    finds_defects=True,
+)

@@ -1,0 +1,52 @@
+"""Put a device synchronization before `cudaDeviceReset` where stream-ordered work may still be pending.
+
+## What it does
+
+Inserts `cudaDeviceSynchronize()` in front of a `cudaDeviceReset()` that pending kernels, copies or stream-ordered
+frees can reach.
+
+## Why
+
+`cudaDeviceReset` is documented to destroy the context immediately; the caller must make sure that the device is idle.
+`cudaFree` did that as a side effect. On one driver a reset with a kernel and a `cudaFreeAsync` pending waited and
+succeeded; nothing promises it. A free that is dropped leaks: memory of `cudaMallocAsync` that is not freed before the
+reset is not given back (4 GiB a round: out of memory at round 34).
+
+## Preconditions
+
+Some operation issued before the reset may not have completed when the host reaches it, on at least one path.
+
+## Refuses
+
+A reset whose place cannot be edited (`site_not_editable`). Memory that only the reset releases is another matter:
+`freed_by_device_reset`.
+
+## Example
+
+```cuda
+CHECK(cudaFreeAsync(p, s));
+CHECK(cudaDeviceReset());
+```
+
+Use instead:
+
+```cuda
+CHECK(cudaFreeAsync(p, s));
+CHECK(cudaDeviceSynchronize());
+CHECK(cudaDeviceReset());
+```
+
+## Fix safety
+
+Proven: a wait of the host adds order and takes none away.
+"""
+
+from __future__ import annotations
+
+from cudafix.codemod import Codemod
+
+CODEMOD = Codemod(
+    name="sync_before_reset",
+    summary="wait for the device before `cudaDeviceReset` where work may still be pending",
+    finds_defects=True,
+)

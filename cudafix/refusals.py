@@ -1,0 +1,186 @@
+"""The page of every refusal: what it means, the CUDA fact behind it, and what would unlock the site.
+
+Figures are measurements on one NVIDIA H200, driver 580, CUDA 13.0; a row that says "documented" is from
+`cuda_runtime_api.h` of CUDA 13.0.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Page(NamedTuple):
+    """`title`: one line, lower case. `why`: the fact. `unlock`: what a user can change so that the pair can move."""
+
+    title: str
+    why: str
+    unlock: str
+
+
+REFUSALS: dict[str, Page] = {
+    "unknown_call": Page(
+        "a call that no table knows and no file defines receives the buffer",
+        "`cudaFree` waits for the whole device (300 ms behind a 300 ms kernel, whatever its stream), so it orders even "
+        "work that an unseen function started. `cudaFreeAsync` orders only its own stream. What runs on a stream "
+        "that nobody sees may still use the block when the pool hands it out again: measured, the next allocation got "
+        "the same address and was corrupted.",
+        "Add the file that defines the function to the paths, or describe the function in a table of your own "
+        "(`tables` in the configuration): which arguments it reads and writes, and on which stream.",
+    ),
+    "free_not_found": Page(
+        "no `cudaFree` of this pointer was found",
+        "Allocation and release move together. A `cudaMallocAsync` block that nobody frees is not given back by "
+        "`cudaDeviceReset`, as a `cudaMalloc` block is: at 4 GiB a round, a program was out of memory at round 34.",
+        "Free the pointer in the code that is analysed, or add the file that frees it to the paths.",
+    ),
+    "escapes": Page(
+        "the pointer is stored or returned where its later use cannot be followed",
+        "A stream-ordered block may be used only by work that is ordered after its allocation and before its release. "
+        "Uses that are out of sight can be on any stream; a use on stream b of a block that was freed on stream a "
+        "without an event between them was corrupted by the next owner of the address.",
+        "Keep the pointer in one variable or in one member of a struct, or add the files that use it to the paths.",
+    ),
+    "mixed_allocation_kinds": Page(
+        "one `cudaFree` may receive memory of two kinds",
+        "The free would have to fit both. `cudaFreeAsync` of managed memory fails with `cudaErrorNotSupported`, and of "
+        "a host pointer with `cudaErrorInvalidValue`. Real code frees `cudaMalloc` and `cudaMallocManaged` memory with "
+        "one call in about one of a hundred places.",
+        "Give each kind of memory a free of its own.",
+    ),
+    "freed_by_device_reset": Page(
+        "only `cudaDeviceReset` releases this memory",
+        "`cudaDeviceReset` releases `cudaMalloc` memory, but it leaks `cudaMallocAsync` memory that was not freed "
+        "(documented, and measured: 4 GiB a round, out of memory at round 34).",
+        "Free the pointer before the reset.",
+    ),
+    "ipc_handle": Page(
+        "the memory is shared with another process",
+        "`cudaIpcGetMemHandle` of `cudaMallocAsync` memory fails with `cudaErrorInvalidValue`. Sharing pool memory "
+        "takes another API: a pool made for export, and `cudaMemPoolExportPointer`.",
+        "Keep shared buffers on `cudaMalloc`: there is nothing to change here.",
+    ),
+    "external_library": Page(
+        "the buffer is handed to a library that keeps it or uses it out of the reach of streams",
+        "CUDA-aware MPI, RDMA registration, graphics interop and video codecs hold on to device addresses past the "
+        "call that hands them over, and order their accesses by their own rules. An event or a wait on a stream does "
+        "not cover them; the device-wide wait of `cudaFree`, or the registration, did.",
+        "Describe the function in a table of your own if it only uses the buffer on a known stream and keeps nothing.",
+    ),
+    "under_capture": Page(
+        "the call may run while a stream is being captured",
+        "`cudaMalloc`, `cudaFree` and `cudaMallocAsync` on another stream fail during a global capture with "
+        "`cudaErrorStreamCaptureUnsupported`, and the capture is lost. `cudaMallocAsync` on the capturing stream becomes "
+        "a node of the graph: the memory then lives as the graph runs, not as the host code does.",
+        "Allocate before the capture begins, and free after it has ended.",
+    ),
+    "device_changes": Page(
+        "the current device may differ between allocation, use and release",
+        "`cudaMalloc` allocates on the current device; `cudaMallocAsync` allocates on the device of its stream: with "
+        "device 0 current and a stream of device 1, the memory is on device 1. With more than one device, the stream "
+        "must be shown to belong to the device that the code meant.",
+        "Allocate, use and free each buffer under one `cudaSetDevice`, in one function.",
+    ),
+    "peer_access": Page(
+        "another device accesses the memory directly",
+        "`cudaDeviceEnablePeerAccess` opens `cudaMalloc` memory to a peer, but not memory of a pool: a kernel on the "
+        "peer that wrote to `cudaMallocAsync` memory got an illegal address. Pools need `cudaMemPoolSetAccess` for "
+        "each peer. `cudaMemcpyPeer` works without it.",
+        "Grant the peer access to the pool with `cudaMemPoolSetAccess`, or copy between the devices with "
+        "`cudaMemcpyPeerAsync`.",
+    ),
+    "several_host_threads": Page(
+        "more than one host thread works with the buffer",
+        "The order of operations in one thread says nothing about another. And built with `--default-stream "
+        "per-thread`, stream `0` is another stream in each thread: a block allocated on `0` in one thread and used on "
+        "`0` in another gave 38 errors in the race detector, and none in a legacy build.",
+        "Allocate, use and free the buffer in one host thread, or hand it over with an event on a named stream.",
+    ),
+    "stream_destroyed": Page(
+        "the stream that the free would run on is destroyed first",
+        "`cudaFreeAsync(p, s)` after `cudaStreamDestroy(s)` is a segmentation fault. `cudaFree` needs no stream, so "
+        "many programs destroy their streams before they free their buffers.",
+        "Free the buffer before the stream is destroyed.",
+    ),
+    "renaming_header": Page(
+        "a header renames the CUDA calls for another platform and lacks the asynchronous names",
+        "Code that is compiled for HIP or MUSA through `#define cudaMalloc hipMalloc` does not compile any more where "
+        "the header has no line for `cudaMallocAsync` and `cudaFreeAsync`.",
+        "Add `cudaMallocAsync`, `cudaFreeAsync` and the pool calls to the renaming header.",
+    ),
+    "parse_error": Page(
+        "the function holds code that could not be parsed",
+        "What is not understood may use the buffer on any stream, free it or return. No order can be proved across it. "
+        "Only the function with the error is affected; the rest of the file is analysed.",
+        "Write the place that is named in the message in plainer C++: most often a macro that hides a brace, or an "
+        "`#if` that splits an expression.",
+    ),
+    "control_flow": Page(
+        "a jump makes the order of operations unclear",
+        "A `goto` into the life of the buffer or backward, `setjmp`, a coroutine or a computed function pointer lets "
+        "operations run in orders that the text does not show. A free that is skipped leaks; one that comes early "
+        "hands the block to its next owner while it is in use.",
+        "Use structured loops and branches, or a forward `goto` to the cleanup at the end of the function.",
+    ),
+    "needs_device_sync": Page(
+        "only a device-wide wait would keep the order",
+        "The program leans on `cudaFree` to wait for everything. The migration could keep that only with a "
+        "`cudaDeviceSynchronize` before the free, which costs what it should save: with a wait in each round, "
+        "a 256 MiB buffer took 1685 µs a round with the default pool, against 707 µs with `cudaFree`.",
+        "Wait for the stream or the event that matters, in front of the operation that the message names; the "
+        "device-wide wait is then not needed.",
+    ),
+    "out_of_order": Page(
+        "an operation could run before another one that it must follow",
+        "Two operations that the original orders, by `cudaFree`'s device-wide wait or by the blocking copy between "
+        "them, conflict, and no event wait or stream wait in scope would restore the order. Memory that is freed on "
+        "stream a while stream b uses it was corrupted.",
+        "Put both operations on one stream, or record an event after the first and wait for it before the second.",
+    ),
+    "deleter": Page(
+        "the pointer is freed by a deleter or a destructor of a smart pointer",
+        "A deleter receives the pointer and nothing else, so it does not know the stream that the free belongs to. "
+        "A `cudaFree` used as a value, as in `std::unique_ptr<float, decltype(&cudaFree)>`, has no stream to give "
+        "`cudaFreeAsync`, which does not compile with one argument.",
+        "Store the stream in the deleter, and free with it.",
+    ),
+    "free_memory_is_measured": Page(
+        "the program reads how much device memory is free",
+        "The pool keeps freed blocks, so `cudaMemGetInfo` reports less free memory than after `cudaFree`. A program "
+        "that sizes its next allocation or prints a leak check by this figure would behave differently.",
+        "Measure before the first allocation, or read the pool's own counters (`cudaMemPoolGetAttribute` with "
+        "`cudaMemPoolAttrUsedMemCurrent`).",
+    ),
+    "too_many_configurations": Page(
+        "the `#if` branches around the pair have too many combinations",
+        "Every combination of `#if` branches that changes what happens to the buffer is proved on its own, because "
+        "a proof for one build says nothing about another. Their number doubles with each independent condition.",
+        "Give the pair a function of its own, without conditions that do not concern it.",
+    ),
+    "budget": Page(
+        "the proof needs more steps than the analysis allows itself",
+        "Calls are followed into the functions that they reach, and loops are run to a fixpoint. Past a fixed number "
+        "of steps the rest counts as unknown, and unknown code may use the buffer on any stream.",
+        "Allocate and free nearer to each other, or in a smaller function.",
+    ),
+    "site_not_editable": Page(
+        "the text of the call cannot be changed in one place",
+        "The call is put together by a macro (`cuda(Malloc(&p, n))` by token pasting), stands in a macro argument that "
+        "is expanded twice, or in a file outside the tree. A change of that text would change other calls too, or "
+        "none.",
+        "Write the call out in plain text, or add the file that holds it to the paths.",
+    ),
+    "unseen_caller": Page(
+        "code outside the analysed files may call this function",
+        "What the caller does before and after decides on which stream the buffer is used and who waits for it. "
+        "A caller that is not seen may read a pinned result right after the free: 42 with `cudaFree`, 0 with "
+        "`cudaFreeAsync`.",
+        "Add the callers to the paths, or make the function `static`.",
+    ),
+    "unsupported_memory": Page(
+        "the freed pointer may be managed, pinned, pitched or array memory",
+        "Only plain device memory has a stream-ordered counterpart here. `cudaFreeAsync` of managed memory fails with "
+        "`cudaErrorNotSupported`; of a host pointer with `cudaErrorInvalidValue`. `cudaMallocPitch` chooses a pitch "
+        "that `cudaMallocAsync` does not.",
+        "Keep such memory as it is; let plain `cudaMalloc` buffers have frees of their own.",
+    ),
+}

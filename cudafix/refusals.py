@@ -69,8 +69,8 @@ REFUSALS: dict[str, Page] = {
     "under_capture": Page(
         "the call may run while a stream is being captured",
         "`cudaMalloc`, `cudaFree` and `cudaMallocAsync` on another stream fail during a global capture with "
-        "`cudaErrorStreamCaptureUnsupported`, and the capture is lost. `cudaMallocAsync` on the capturing stream becomes "
-        "a node of the graph: the memory then lives as the graph runs, not as the host code does.",
+        "`cudaErrorStreamCaptureUnsupported`, and the capture is lost. `cudaMallocAsync` on the capturing stream "
+        "becomes a node of the graph: the memory then lives as the graph runs, not as the host code does.",
         "Allocate before the capture begins, and free after it has ended.",
     ),
     "device_changes": Page(

@@ -1,0 +1,59 @@
+"""What is installed: every package, and nothing at the top level but `cudafix`."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_packages_list_equals_the_tree() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    tree = {
+        ".".join(path.relative_to(ROOT).parent.parts)
+        for path in (ROOT / "cudafix").rglob("*.py")
+        if "__pycache__" not in path.parts
+    }
+    assert listed == sorted(tree | {"cudafix.codemods"})
+
+
+def test_every_package_has_an_init_file() -> None:
+    folders = {path.parent for path in (ROOT / "cudafix").rglob("*.py")} | {ROOT / "codemods"}
+    assert [folder for folder in sorted(folders) if not (folder / "__init__.py").is_file()] == []
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names of the files in a wheel that is built from an sdist, as an index would serve both."""
+    out = tmp_path_factory.mktemp("dist")
+    # --no-isolation: setuptools comes with the extra `dev`, and the test needs no network
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    (wheel,) = out.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return set(archive.namelist())
+
+
+def test_the_wheel_holds_every_module(installed: set[str]) -> None:
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cudafix").rglob("*.py")}
+    modules |= {f"cudafix/codemods/{path.name}" for path in (ROOT / "codemods").glob("*.py")}
+    assert modules | {"cudafix/py.typed"} <= installed
+
+
+def test_the_wheel_installs_no_other_top_level_name(installed: set[str]) -> None:
+    assert {name.split("/")[0] for name in installed if ".dist-info/" not in name} == {"cudafix"}
+
+
+def test_the_wheel_holds_the_license(installed: set[str]) -> None:
+    assert any(name.endswith(".dist-info/licenses/LICENSE") for name in installed)

@@ -18,13 +18,22 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import chain
 
 from cudafix.models.api import Api, Effect
 from cudafix.models.rows import Table, build, expand
 
-__all__ = ["Tables", "TableError", "load"]
+__all__ = ["TableError", "Tables", "load"]
 
-_MODULES = "runtime driver cublas cufft cusparse curand cusolver cudnn thrust nccl_mpi host".split()
+_HOME = {
+    **{name: (name,) for name in ("cublas", "cufft", "cusparse", "curand", "cusolver", "cudnn")},
+    **dict.fromkeys(("thrust::", "cub::"), ("thrust",)),
+    **dict.fromkeys(("nccl", "pnccl", "MPI_", "PMPI_", "MPIX_", "nvshmem"), ("nccl_mpi",)),
+    **dict.fromkeys(("cuda", "make_cuda"), ("runtime", "host")),
+}
+_MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver")
+_PREFIX = re.compile("|".join(_HOME))
+_DRIVER = re.compile("cu[A-Z]")
 _USING = ("thrust::", "cub::", "thrust::cuda::", "nvcuda::", "cooperative_groups::")
 _STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
 _VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
@@ -58,10 +67,10 @@ class Tables:
                     return api
         return None
 
-    def method(self, type: str, name: str) -> Api | None:
-        """The row of the method `name` of an object declared as `type` (`const std::vector<float *> &`); argument 0 is the object.
+    def method(self, type: str, name: str) -> Api | None:  # noqa: A002
+        """The row of the method `name` of an object declared as `type` (`const std::vector<float *> &`).
 
-        `auto`, or no type, finds only what plain types of the standard library have and nothing else is likely to.
+        Argument 0 of the row is the object. `auto`, or no type, finds only what plain types of the standard library have and nothing else is likely to.
         """
         plain = _plain("".join(_QUALIFIER.sub("", type).split()).rstrip("*&"))
         while _CLOCKED.match(plain):
@@ -74,14 +83,17 @@ class Tables:
 
     def names(self) -> Iterator[str]:
         """Every name that has a row: functions (`name`, `name/arity`) and methods (`type.name`)."""
-        yield from {**_index(), **dict.fromkeys(self._known)}
+        yield from dict.fromkeys(chain(*map(_index, _MODULES), self._known))
 
     def _row(self, key: str) -> Api | None:
-        api = self._known.get(key)
-        if api is None and (found := _index().get(key)) is not None:
-            table, line = found
-            api = self._known[key] = table.parse(line)
-        return api
+        if key in self._known:
+            return self._known[key]
+        for module in _modules(key):
+            if (found := _index(module).get(key)) is not None:
+                table, line = found
+                self._known[key] = table.parse(line)
+                return self._known[key]
+        return None
 
     def _own_families(self, extra: Iterable[Mapping[str, object]]) -> None:
         for number, row in enumerate(extra, 1):
@@ -100,7 +112,7 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
     return Tables(extra)
 
 
-_TEXTS = frozenset("name effect roles memory on waits returns why".split())
+_TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "why"))
 _FLAGS = frozenset(("sync", "looks"))
 
 
@@ -118,7 +130,7 @@ def _checked(row: Mapping[str, object]) -> Api:
         if not row.get(needed):
             raise ValueError(f"`{needed}` is missing; give it as a string")
     effect, roles = str(row["effect"]), row.get("roles", "")
-    words = roles.split() if isinstance(roles, str) else [str(role) for role in roles] if isinstance(roles, list) else []
+    words = roles.split() if isinstance(roles, str) else [str(role) for role in roles or ()]
     if effect in (Effect.ALLOC.value, Effect.FREE.value) and "memory" not in row:
         raise ValueError(f"`memory` is missing; an `{effect}` row says which kind of memory it is")
     if effect == Effect.EXTERNAL.value and "why" not in row:
@@ -131,15 +143,20 @@ def _checked(row: Mapping[str, object]) -> Api:
     return build(effect, words, fields, Table(source="your own table", rows=""))
 
 
+def _modules(key: str) -> tuple[str, ...]:
+    """The tables that may have `key`, so that a program without cuFFT never reads the rows of cuFFT."""
+    prefix = _PREFIX.match(key)
+    return _HOME[prefix[0]] if prefix else ("driver", "host") if _DRIVER.match(key) else ("host",)
+
+
 @cache
-def _index() -> dict[str, tuple[Table, str]]:
-    """Name to table and line, for all tables: made once in a process, when the first name is asked for."""
+def _index(module: str) -> dict[str, tuple[Table, str]]:
+    """Name to table and line: made when the first name of the library is asked for."""
     index: dict[str, tuple[Table, str]] = {}
-    for module in _MODULES:
-        tables: tuple[Table, ...] = import_module(f"cudafix.models.{module}").TABLES
-        for table in tables:
-            for name, line in table.index():
-                index.setdefault(name, (table, line))
+    tables: tuple[Table, ...] = import_module(f"cudafix.models.{module}").TABLES
+    for table in tables:
+        for name, line in table.index():
+            index.setdefault(name, (table, line))
     return index
 
 

@@ -1,7 +1,33 @@
-"""Rows to come."""
+"""cuFFT and cuFFTXt: `cufft.h`, `cufftXt.h` of CUDA 13.0. A plan is a handle; its work runs on the plan's stream.
+
+Making a plan allocates its work area and may wait; destroying it frees the area and may wait. The data of an execution
+is read and, for an in-place or multi-dimensional complex-to-real transform, overwritten, so the input is `rw`.
+"""
 
 from __future__ import annotations
 
 from cudafix.models.rows import Table
 
-TABLES: tuple[Table, ...] = ()
+_ROWS = """
+cufftPlan{1d,2d,3d,Many}                handle_create   handle_out -*   ; waits=maybe
+cufftCreate                             handle_create   handle_out      ; waits=maybe
+cufftDestroy                            handle_destroy  handle          ; waits=maybe
+cufftMakePlan{1d,2d,3d,Many,Many64}     nothing         handle -*       ; waits=maybe
+cufftXtMakePlanMany                     nothing         handle -*       ; waits=maybe
+cufftSetStream                          handle_set_stream handle stream
+cufftSetWorkArea                        nothing         keeper keep
+cufft{SetAutoAllocation,SetCompatibilityMode,SetPlanPropertyInt64,GetPlanPropertyInt64,ResetPlanProperty} nothing handle -*
+cufft{Estimate,GetSize}{1d,2d,3d,Many,Many64,} nothing  -*              ; waits=maybe
+cufftXtGetSizeMany                      nothing         -*              ; waits=maybe
+cufft{GetVersion,GetProperty}           nothing         -*              ; silent
+cufftExec{C2C,Z2Z}                      work            handle rw w -
+cufftExec{R2C,C2R,D2Z,Z2D}              work            handle rw w
+cufftXtExec                             work            handle rw w -
+cufftXt{SetCallback,ClearCallback,SetCallbackSharedSize,SetJITCallback} nothing keeper keep -*
+# memory that cuFFT spreads over devices itself
+cufftXtSetGPUs                          external        handle - -      ; why=works on several devices
+cufftXt{Malloc,Free,Memcpy,SetWorkArea,QueryPlan,SetWorkAreaPolicy} external rw* ; why=works on several devices
+cufftXtExecDescriptor{,C2C,Z2Z,R2C,C2R,D2Z,Z2D} external rw*            ; why=works on several devices
+"""
+
+TABLES = (Table("cuFFT 13.0", _ROWS, on="handle"),)

@@ -1,7 +1,214 @@
-"""Rows to come."""
+"""The CUDA driver API: `cuda.h` of CUDA 13.0; older signatures by their number of arguments.
+
+The rows say what the runtime's table says of the twin of each function. A context is a device here: making one current
+changes the device. Memory from `cuMemAlloc` is the memory that `cudaMalloc` gives; virtual memory management
+(`cuMemCreate`, `cuMemMap`) is neither blocking nor stream-ordered and stays out.
+"""
 
 from __future__ import annotations
 
 from cudafix.models.rows import Table
 
-TABLES: tuple[Table, ...] = ()
+_MEMORY = """
+cuMemAlloc                              alloc   new -                       ; memory=device
+cuMemAllocAsync                         alloc   new - stream                ; memory=async
+cuMemAllocFromPoolAsync                 alloc   new - pool stream           ; memory=async
+cuMemAllocManaged                       alloc   new - flags                 ; memory=managed
+cuMemAllocHost                          alloc   new -                       ; memory=pinned
+cuMemHostAlloc                          alloc   new - flags                 ; memory=pinned
+cuMemAllocPitch                         alloc   new out - - -               ; memory=pitched
+cu{Array,Array3D}Create                 alloc   new -                       ; memory=array
+cuMipmappedArrayCreate                  alloc   new - -                     ; memory=array
+cuMemFree                               free    free                        ; memory=device waits=device
+cuMemFreeAsync                          free    free stream                 ; memory=async
+cuMemFreeHost                           free    free                        ; memory=pinned waits=device
+cu{Array,MipmappedArray}Destroy         free    free                        ; memory=array waits=maybe
+cuMemHostRegister                       register hrw - flags
+cuMemHostUnregister                     nothing hrw                         ; waits=maybe
+cuMemHostGetDevicePointer               nothing alias of -
+cuMemHostGetFlags                       nothing out -
+cuMipmappedArrayGetLevel                nothing alias of -
+cuArrayGetPlane                         nothing alias of -
+cu{Array,Array3D}GetDescriptor          nothing out -
+cu{,Mipmapped}ArrayGet{MemoryRequirements,SparseProperties} nothing out -*
+cuMemGetAddressRange                    nothing alias out of
+cuPointer{GetAttribute,GetAttributes}   nothing -*
+cuPointerSetAttribute                   external - - r              ; why=the memory is registered for another device or bus
+cuMemGetInfo                            free_memory out out
+cuMemAdvise                             nothing - - - -
+cuMemPrefetchAsync/4                    work    rw - device stream
+cuMemPrefetchAsync                      work    rw - - - stream
+cuMem{Prefetch,DiscardAndPrefetch}BatchAsync work params - - - - - - stream
+cuMemDiscardBatchAsync                  work    params - - - stream
+cuMemRangeGetAttribute{,s}              nothing out -*
+cuMem{AddressReserve,Create,Map,MapArrayAsync,RetainAllocationHandle} external rw* ; why=virtual memory management
+cuMem{AddressFree,Release,Unmap,SetAccess,BatchDecompressAsync} external rw* ; why=virtual memory management
+cuMem{GetAccess,GetAllocationGranularity,GetAllocationPropertiesFromHandle} nothing out -*
+cuMem{ExportToShareableHandle,ImportFromShareableHandle,GetHandleForAddressRange} external rw* ; why=memory that is shared
+cuMulticast{Create,AddDevice,BindMem,BindAddr,Unbind,GetGranularity} external rw* ; why=multicast memory
+"""
+
+_COPIES = """
+cuMemcpy                                copy    w r -                       ; sync
+cuMemcpyAsync                           copy    w r - stream
+cuMemcpy{HtoD,DtoH,DtoD}                copy    w r -                       ; sync
+cuMemcpy{HtoD,DtoH,DtoD}Async           copy    w r - stream
+cuMemcpyPeer                            copy    w - r - -                   ; sync
+cuMemcpyPeerAsync                       copy    w - r - - stream
+cuMemcpy{DtoA,HtoA}                     copy    w - r -                     ; sync
+cuMemcpy{AtoD,AtoH}                     copy    w r - -                     ; sync
+cuMemcpyAtoA                            copy    w - r - -                   ; sync
+cuMemcpyHtoAAsync                       copy    w - r - stream
+cuMemcpyAtoHAsync                       copy    w r - - stream
+cuMemcpy{2D,2DUnaligned,3D,3DPeer}      copy    params                      ; sync
+cuMemcpy{2D,3D,3DPeer}Async             copy    params stream
+cuMemcpyBatchAsync                      copy    params params - - - - - stream
+cuMemcpyBatchAsync/9                    copy    params params - - - - - - stream
+cuMemcpy3DBatchAsync                    copy    - params - stream
+cuMemcpy3DBatchAsync/5                  copy    - params - - stream
+cuMemsetD{8,16,32}                      work    w - -
+cuMemsetD{8,16,32}Async                 work    w - - stream
+cuMemsetD2D{8,16,32}                    work    w - - - -
+cuMemsetD2D{8,16,32}Async               work    w - - - - stream
+"""
+
+_STREAMS = """
+cuStreamCreate                          stream_create   stream_out flags
+cuStreamCreateWithPriority              stream_create   stream_out flags -
+cuStreamDestroy                         stream_destroy  stream
+cuStreamSynchronize                     sync_stream     stream
+cuStreamQuery                           query           stream
+cuStreamWaitEvent                       wait            stream event -
+cuStreamAttachMemAsync                  work            stream rw - -
+cuStream{Wait,Write}Value{32,64}        external        stream rw - -   ; why=a stream waits for a value in memory
+cuStreamBatchMemOp                      external        stream - params - ; why=a stream waits for a value in memory
+cuStreamGet{Priority,Flags,Id,Device,Ctx,GreenCtx} nothing - out out
+cuStream{Get,Set}Attribute              nothing         - - -
+cuStreamCopyAttributes                  nothing         - -
+cuEventCreate                           event_create    event_out flags
+cuEventDestroy                          event_destroy   event
+cuEventRecord                           record          event stream
+cuEventRecordWithFlags                  record          event stream -
+cuEventSynchronize                      sync_event      event
+cuEventQuery                            query           event
+cuEventElapsedTime                      elapsed         out event event
+cuCtx{Record,Wait}Event                 external        - event         ; why=an event of a whole context
+cuLaunchHostFunc                        host_func       stream fn params
+cuStreamAddCallback                     host_func       stream fn params -
+cuLaunchKernel                          work            - - - - - - - - stream params params
+cuLaunchCooperativeKernel               work            - - - - - - - - stream params
+cuLaunchKernelEx                        external        params - params params ; why=the stream is a field of the configuration
+cuLaunchCooperativeKernelMultiDevice    external        params - -      ; why=it launches on several devices at once
+cu{Launch,LaunchGrid,LaunchGridAsync}   external        - - - stream    ; why=its arguments were set by earlier calls
+cuParam{SetSize,Seti,Setf,Setv,SetTexRef} external      - - keep -      ; why=arguments of a later launch
+cuFunc{SetBlockShape,SetSharedSize,SetCacheConfig,SetSharedMemConfig,SetAttribute} nothing -*
+cuFunc{GetAttribute,GetModule,GetName,GetParamInfo,IsLoaded,Load} nothing -*
+cuOccupancy{MaxActiveBlocksPerMultiprocessor,MaxPotentialBlockSize}{,WithFlags} nothing -*
+cuOccupancy{AvailableDynamicSMemPerBlock,MaxPotentialClusterSize,MaxActiveClusters} nothing -*
+"""
+
+_GRAPHS = """
+cuStreamBeginCapture                    capture_begin   stream -
+cuStreamBeginCaptureToGraph             capture_begin   stream graph - - - -
+cuStreamEndCapture                      capture_end     stream graph_out
+cuStreamIsCapturing                     nothing         - out
+cuStreamGetCaptureInfo                  nothing         - out out out out out out
+cuStreamUpdateCaptureDependencies       nothing         - - - - -
+cuThreadExchangeStreamCaptureMode       nothing         hrw
+cuGraphLaunch                           graph_launch    graph stream
+cuGraphUpload                           work            graph stream
+cuGraphCreate                           nothing         graph_out -
+cuGraphInstantiate{,WithFlags,WithParams} nothing       graph_out graph -*
+cuGraphClone                            nothing         graph_out graph
+cuGraph{,Exec}Destroy                   nothing         graph
+cuGraphExecUpdate                       nothing         graph graph - -
+cuGraphAddNode/5                        nothing         - graph - - keep
+cuGraphAddNode                          nothing         - graph - - - keep
+cuGraphAdd{Kernel,Host,MemAlloc,MemFree}Node nothing    - graph - - keep
+cuGraphAdd{Memcpy,Memset}Node           nothing         - graph - - keep -
+cuGraphAddChildGraphNode                nothing         - graph - - graph
+cuGraphAdd{Empty,EventRecord,EventWait}Node nothing     - graph - - -
+cuGraph{Add,Remove}Dependencies         nothing         graph - - - -
+cuGraphAdd{ExternalSemaphoresSignal,ExternalSemaphoresWait,BatchMemOp}Node external - graph - - - ; why=a semaphore
+cuGraphExec{Kernel,Memcpy,Memset,Host,}NodeSetParams nothing graph - keep -
+cuGraphExecChildGraphNodeSetParams      nothing         graph - graph
+cuGraphExecEvent{Record,Wait}NodeSetEvent nothing       graph - -
+cuGraphNode{SetEnabled,GetEnabled}      nothing         graph - -
+cuGraph{Kernel,Memcpy,Memset,Host,}NodeSetParams external - params ; why=a graph node takes other memory
+cuGraph{Kernel,Memcpy,Memset,Host,MemAlloc,MemFree}NodeGetParams nothing - out
+cuGraph{GetNodes,GetRootNodes,GetEdges,NodeGetDependencies,NodeGetDependentNodes,NodeGetType,NodeFindInClone} nothing -*
+cuGraph{DestroyNode,ExecGetFlags,KernelNodeCopyAttributes,KernelNodeGetAttribute,KernelNodeSetAttribute} nothing -*
+cuGraphDebugDotPrint                    output          graph hr -
+cuGraphConditionalHandleCreate          nothing         out graph - - -
+cu{UserObjectCreate,GraphRetainUserObject,GraphReleaseUserObject} external rw* ; why=a function runs when the object goes away
+cuDevice{GraphMemTrim,GetGraphMemAttribute,SetGraphMemAttribute} nothing device - hrw
+"""
+
+_DEVICE = """
+cuCtxSynchronize                        sync_device     -
+cuInit                                  nothing         -
+cuCtxCreate                             set_device      out - - -*
+cuCtxDestroy                            reset           -
+cuDevicePrimaryCtxReset                 reset           device
+cuDevicePrimaryCtxRelease               nothing         device          ; waits=maybe
+cuDevicePrimaryCtx{Retain,SetFlags,GetState} nothing    -*
+cuCtx{PushCurrent,SetCurrent,PopCurrent,Attach,Detach} set_device -*
+cuCtx{GetCurrent,GetDevice,GetFlags,SetFlags,GetId,GetApiVersion,GetLimit,GetStreamPriorityRange,ResetPersistingL2Cache} nothing -*
+cuCtx{GetCacheConfig,SetCacheConfig,GetSharedMemConfig,SetSharedMemConfig,GetExecAffinity} nothing -*
+cuCtxSetLimit                           nothing         - -             ; waits=maybe
+cuDevice{Get,GetCount,GetName,GetUuid,GetLuid,TotalMem,GetAttribute,GetProperties,ComputeCapability} nothing -*
+cuDevice{GetByPCIBusId,GetPCIBusId,GetP2PAttribute,GetExecAffinitySupport,GetTexture1DLinearMaxWidth} nothing -*
+cuDevice{GetNvSciSyncAttributes,GetHostAtomicCapabilities,GetP2PAtomicCapabilities} nothing -*
+cuDeviceCanAccessPeer                   nothing         out device device
+cuCtxEnablePeerAccess                   peer            device -
+cuCtxDisablePeerAccess                  nothing         device          ; waits=maybe
+cuDeviceGet{DefaultMemPool,MemPool}     nothing         pool_out device
+cuDeviceSetMemPool                      nothing         device pool
+cuMemPool{Set,Get}Attribute             nothing         pool - hrw
+cuMemPool{SetAccess,GetAccess}          nothing         -*
+cuMemPoolCreate                         nothing         pool_out -
+cuMemPool{Destroy,TrimTo}               nothing         pool -          ; waits=maybe
+cuMemPoolExportPointer                  ipc             out r
+cuMemPoolExportToShareableHandle        ipc             out pool - -
+cuMemPoolImport{Pointer,FromShareableHandle} external   out -*          ; why=memory of another process
+cuIpcGetMemHandle                       ipc             out r
+cuIpc{OpenMemHandle,CloseMemHandle,GetEventHandle,OpenEventHandle} external rw* ; why=memory or an event of another process
+cuGetError{String,Name}                 nothing         - out           ; silent
+cu{DriverGetVersion,GetProcAddress}     nothing         -*
+cuGetExportTable                        external        -*              ; why=an interface without documentation
+cuModule{Load,LoadData,LoadDataEx,LoadFatBinary,GetFunction,GetFunctionCount,EnumerateFunctions,GetLoadingMode} nothing -*
+cuModuleGet{TexRef,SurfRef}             nothing         keeper_out - -
+cuModuleUnload                          nothing         -               ; waits=maybe
+cuModuleGetGlobal                       nothing         out out - -
+cuLibrary{LoadData,LoadFromFile,GetKernel,GetKernelCount,EnumerateKernels,GetModule,GetUnifiedFunction} nothing -*
+cuLibraryGet{Global,Managed}            nothing         out out - -
+cuLibraryUnload                         nothing         -               ; waits=maybe
+cuKernel{GetFunction,GetLibrary,GetAttribute,SetAttribute,SetCacheConfig,GetName,GetParamInfo} nothing -*
+cuLink{Create,AddData,AddFile,Complete,Destroy} nothing -*
+cuProfiler{Start,Stop,Initialize}       nothing         -*
+"""
+
+_TEXTURES = """
+cu{Tex,Surf}ObjectCreate                nothing         keeper_out keep - -
+cu{Tex,Surf}Object{Destroy,GetResourceDesc,GetTextureDesc,GetResourceViewDesc} nothing -*
+cuTexRefSet{Address,Address2D,Array,MipmappedArray} external rw* ; why=kernels read a texture reference without naming its memory
+cuSurfRefSetArray                       external        rw*      ; why=kernels use the reference without naming the array
+cuTexRef{SetFormat,SetAddressMode,SetFilterMode,SetMipmapFilterMode,SetFlags,SetBorderColor,SetMaxAnisotropy} nothing -*
+cuTexRef{Create,Destroy,GetAddress,GetArray,GetFormat,GetFlags,GetFilterMode,GetAddressMode} nothing -*
+cuGraphics{MapResources,UnmapResources} external        - - stream ; why=a graphics API uses the memory
+cuGraphics{UnregisterResource,ResourceSetMapFlags,ResourceGetMappedPointer,SubResourceGetMappedArray} external -* ; \
+why=memory of a graphics API
+cuGraphics{ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame,GLRegisterBuffer,GLRegisterImage,EGLRegisterImage} \
+external -* ; why=memory of a graphics API
+cu{GL,EGL,VDPAU}{GetDevice,GetDevices,CtxCreate} nothing -*
+cuEGLStream{ConsumerConnect,ConsumerConnectWithFlags,ConsumerDisconnect,ConsumerAcquireFrame,ConsumerReleaseFrame,\
+ProducerConnect,ProducerDisconnect,ProducerPresentFrame,ProducerReturnFrame} external rw* ; why=memory of another API
+cuEventCreateFromEGLSync                external        event_out -* ; why=an event of another API
+cu{ImportExternalMemory,ExternalMemoryGetMappedBuffer,ExternalMemoryGetMappedMipmappedArray,DestroyExternalMemory,\
+ImportExternalSemaphore,DestroyExternalSemaphore} external rw* ; why=memory or a semaphore of another API
+cu{Signal,Wait}ExternalSemaphoresAsync  external        - - - stream ; why=a semaphore of another API
+"""
+
+TABLES = tuple(
+    Table("CUDA Driver API 13.0", rows) for rows in (_MEMORY, _COPIES, _STREAMS, _GRAPHS, _DEVICE, _TEXTURES)
+)

@@ -14,19 +14,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 
 from cudafix.models.api import Api, Effect, Waits
 
-ROLES = frozenset(
-    "r w rw hr hw hrw new free stream event handle pool graph stream_out event_out handle_out pool_out graph_out out "
-    "alias of kind flags device fn params keep keeper keeper_out swap -".split()
-)
-MEMORY = frozenset("device async managed pinned mapped pitched array host".split())
-PLACES = frozenset("legacy handle none".split())
-RETURNS = frozenset("pointer same time handle keeper".split())
+_ROLES = """
+r w rw hr hw hrw new free stream event handle pool graph stream_out event_out handle_out pool_out graph_out out alias of
+kind flags device fn params keep keeper keeper_out swap -
+"""
+ROLES = frozenset(_ROLES.split())
+MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host"))
+PLACES = frozenset(("legacy", "handle", "none"))
+RETURNS = frozenset(("pointer", "same", "time", "handle", "keeper"))
 
-_CHOICE = re.compile(r"\{([^{}]*)\}|\[([^\[\]]+)\]")
+_LETTERS = re.compile(r"\[([^\[\]]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +63,25 @@ class Table:
         return build(effect, roles, fields, self)
 
 
-def expand(names: str) -> Iterator[str]:
-    """The names that a pattern stands for: `a[SD]{,_64}` is `aS`, `aS_64`, `aD`, `aD_64`."""
-    parts: list[list[str]] = []
-    end = 0
-    for choice in _CHOICE.finditer(names):
-        parts.append([names[end : choice.start()]])
-        parts.append(choice[1].split(",") if choice[1] is not None else list(choice[2]))
-        end = choice.end()
-    parts.append([names[end:]])
-    return map("".join, product(*parts))
+def expand(names: str) -> list[str]:
+    """The names that a pattern stands for: `a[SD]{,_64}` is `aS`, `aS_64`, `aD`, `aD_64`. Braces nest."""
+    return _alternatives(_LETTERS.sub(lambda letters: "{" + ",".join(letters[1]) + "}", names))
+
+
+def _alternatives(text: str) -> list[str]:
+    head, brace, rest = text.partition("{")
+    if not brace:
+        return [text]
+    depth, start, options = 1, 0, []
+    for position, char in enumerate(rest):
+        depth += (char == "{") - (char == "}")
+        if (char == "," and depth == 1) or depth == 0:
+            options += _alternatives(rest[start:position])
+            start = position + 1
+        if depth == 0:
+            tails = _alternatives(rest[start:])
+            return [head + option + tail for option in options for tail in tails]
+    raise ValueError(f"`{text}` opens a brace that it does not close")
 
 
 def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -> Api:
@@ -111,4 +120,4 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
-_FIELDS = frozenset("memory on waits sync returns silent why".split())
+_FIELDS = frozenset(("memory", "on", "waits", "sync", "returns", "silent", "why"))

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-import tempfile
 from functools import cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import NamedTuple
 
 import tree_sitter
@@ -19,6 +18,7 @@ from cudafix import edits
 from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Edit, Report
+from cudafix.nvcc import Nvcc
 from tests.cases import ROOT, SOURCES, Case, Files
 
 CACHE = ROOT / ".cache" / "nvcc"
@@ -90,33 +90,29 @@ def errors_in(files: Files) -> int:
 
 
 @cache
-def _compiler_version(nvcc: str) -> bytes:
-    return subprocess.run([nvcc, "--version"], capture_output=True, check=True).stdout
+def _version(path: Path) -> bytes:
+    return subprocess.run([path, "--version"], capture_output=True, check=True).stdout
 
 
-def compile_errors(nvcc: str, case: Case, variant: str) -> str:
+def compile_errors(nvcc: Nvcc, case: Case, variant: str) -> str:
     """What `nvcc` says against this variant; empty when it compiles for host and device.
 
-    Only success is remembered, under a hash of the compiler's version, the flags and every byte of the variant.
+    Only success is remembered, under a hash of the compiler's version, the flags and every byte of the variant. To stop
+    before machine code saves nothing: nvcc takes 0.65 s for a fixture with `-O0`, `-cuda` and `-fsyntax-only` alike.
     """
     files = case.files(variant)
-    key = hashlib.sha256(_compiler_version(nvcc))
-    key.update(repr((ARCHITECTURE, case.flags, sorted(files.items()))).encode())
+    flags = (f"-arch={ARCHITECTURE}", *case.flags)
+    key = hashlib.sha256(_version(nvcc.path) + repr((flags, sorted(files.items()))).encode())
     marker = CACHE / key.hexdigest()
     if marker.exists():
         return ""
-    said: list[str] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for name in files:
-            if PurePosixPath(name).suffix in SOURCES:
-                command = [nvcc, "-c", f"-arch={ARCHITECTURE}", *case.flags, "-o", f"{scratch}/object.o", name]
-                done = subprocess.run(command, cwd=case.path / variant, capture_output=True, text=True, timeout=300)
-                if done.returncode:
-                    said.append(done.stderr + done.stdout or f"nvcc exits with {done.returncode}")
+    sources = [case.path / variant / name for name in files if name.endswith(SOURCES)]
+    results = [nvcc.compile(source, flags) for source in sources]
+    said = "\n".join(result.log or "nvcc fails" for result in results if not result.ok)
     if not said:
         CACHE.mkdir(parents=True, exist_ok=True)
         marker.touch()
-    return "\n".join(said)
+    return said
 
 
 def write_after(case: Case) -> bool:

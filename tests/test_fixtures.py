@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -73,17 +74,18 @@ def test_wrong_rewrite_is_rejected(case: Case, name: str) -> None:
 
 
 def test_nvcc_is_there_where_it_must_be() -> None:
-    assert NVCC or os.environ.get("CUDAFIX_REQUIRE_NVCC") != "1", "CUDAFIX_REQUIRE_NVCC=1, and there is no nvcc"
+    assert NVCC or os.environ.get("CUDAFIX_REQUIRE_NVCC") != "1", nvcc.MISSING
 
 
 @pytest.mark.parametrize(
     ("case", "variant"),
     [pytest.param(case, variant, id=f"{case.id}/{variant}") for case in CASES for variant in case.variants]
     if NVCC
-    else [pytest.param(None, "", marks=pytest.mark.skip(reason="no nvcc: the fixtures are not compiled"))],
+    else [pytest.param(None, "", marks=pytest.mark.skip(reason=nvcc.MISSING))],
 )
 def test_variant_compiles(case: Case, variant: str) -> None:
-    errors = fixtures.compile_errors(str(NVCC), case, variant)
+    assert NVCC
+    errors = fixtures.compile_errors(NVCC, case, variant)
     assert bool(errors) != case.compiles(variant), errors or "compiles, and `compiles_before = false`"
 
 
@@ -92,8 +94,7 @@ def test_variant_compiles(case: Case, variant: str) -> None:
 
 
 @pytest.mark.parametrize("path", folders(), ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_folder_keeps_the_conventions(path: object) -> None:
-    assert isinstance(path, type(ROOT))
+def test_folder_keeps_the_conventions(path: Path) -> None:
     case = load(path)
     entries = {entry.name for entry in path.iterdir()}
     assert entries <= {"case.toml", "before", "after", "wrong", "record.json"}, "what is this for?"

@@ -57,3 +57,8 @@ def test_the_wheel_installs_no_other_top_level_name(installed: set[str]) -> None
 
 def test_the_wheel_holds_the_license(installed: set[str]) -> None:
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in installed)
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    (command,) = (line for line in (ROOT / "README.md").read_text().splitlines() if "pytest" in line)
+    assert command in (ROOT / ".ci" / "run").read_text().splitlines()

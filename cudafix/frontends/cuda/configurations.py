@@ -1,0 +1,393 @@
+"""Which combinations of `#if`s a file has to be read in, and the text of the file in each.
+
+Only what may matter is multiplied: a group of branches that differ in includes, constants or types takes its default.
+Conditions that occur in different functions are not multiplied with each other: the configurations cover, for each
+function, all combinations of its own conditions, of those around it, and of those that decide the macros it uses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, names, parse
+from cudafix.frontends.cuda.directives import OPENING, Branch, Group, Scan, blank
+from cudafix.frontends.cuda.macros import Macro, define, words
+
+MOST = 16  # configurations of one file
+_STEPS = 400_000  # directives that the search for configurations may visit, in one file
+
+_SCALAR = (
+    rb"(?:int|float|double|char|bool|size_t|ssize_t|long|short|unsigned|signed|u?int\d+_t|u?long|u?int|uchar|dim3|auto)"
+)
+_HARMLESS = re.compile(  # one declaration
+    rb"(?:(?:typedef|using)\b[^;{}]*;\s*"
+    rb"|extern\s+(?!\")[^;{}]*;\s*"
+    rb"|(?:struct|class|union|enum)\s+\w+\s*;\s*"
+    rb"|(?:(?:static|const|constexpr|inline)\s+)*" + _SCALAR + rb"(?:\s+" + _SCALAR + rb")*(?:\s+const)?"
+    rb"\s+\w+(?:\s*=\s*[-+*/%\w.\s]+|\s*\([-+*/%\w.,\s]*\))?;\s*"
+    # a prototype at namespace scope: two words before the parenthesis, the first of them no keyword of a statement
+    rb"|(?!return\b|delete\b|throw\b|else\b|goto\b|new\b|case\b|do\b)[A-Za-z_][\w:]*(?:\s+|\s*[*&]+\s*)\w+\s*\([\w\s*&:,\[\]]*\)\s*;\s*"
+    rb")"
+)
+_SPACE = re.compile(rb"\s*")
+_IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_DEVICE_WORD = re.compile(rb"__(global|device|host)__")
+
+
+@dataclass(slots=True)
+class Run:
+    """The file in one configuration. `asked` are the groups that met a free choice, `reached` all that were evaluated."""
+
+    text: bytes = b""
+    macros: dict[str, Macro] = field(default_factory=dict)
+    includes: list[str] = field(default_factory=list)
+    pragmas: list[tuple[int, str]] = field(default_factory=list)
+    met: dict[str, bool] = field(default_factory=dict)
+    asked: set[int] = field(default_factory=set)
+    reached: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Open:
+    group: int
+    outer: bool  # whether the code around the group is active
+    taken: bool
+    active: bool
+
+
+class Preprocessor:
+    """Runs the directives of one scanned file under different choices."""
+
+    def __init__(self, scan: Scan, path: str, extra: Mapping[str, Macro]) -> None:
+        self.scan = scan
+        self.path = path
+        self.extra = extra
+        self._blank = blank(scan.code)
+        self._macros = {
+            i: macro
+            for i, d in enumerate(scan.directives)
+            if d.keyword == b"define" and (macro := define(d, path)) is not None
+        }
+        self._conditions: dict[int, Node] = {
+            i: parse(d.keyword, d.rest)
+            for i, d in enumerate(scan.directives)
+            if i in scan.group_of and d.keyword not in (b"else", b"endif")
+        }
+        self._guards = {g for g in range(len(scan.groups)) if self._is_guard(g)}
+        self._device: dict[int, bool] = {}
+        self._builtin = VERSIONS if path.endswith((".cpp", ".cc", ".cxx", ".c")) else {**VERSIONS, **NVCC}
+        if path.endswith(".c"):
+            self._builtin = {k: v for k, v in self._builtin.items() if k != "__cplusplus"}
+        self.steps = 0
+
+    def macros(self) -> dict[str, Macro]:
+        """Every macro that the file defines in some configuration."""
+        return _merge(self._macros.values())
+
+    def run(self, chosen: Mapping[str, bool], fork: frozenset[int] = frozenset(), text: bool = True) -> Run:
+        """Preprocess under the choices `chosen`. Raises `Free` at the first open choice in a group of `fork`."""
+        result = Run()
+        environment = Environment(self._builtin, dict(chosen), met=result.met)
+        if self.path.endswith(".c"):
+            environment.gone.add("__cplusplus")
+        stack: list[_Open] = []
+        active, at, parts, defined = True, 0, [], []
+        code, spaces = self.scan.code, self._blank
+        self.steps += len(self.scan.directives)
+        for i, directive in enumerate(self.scan.directives):
+            if text:
+                parts.append((code if active else spaces)[at : directive.start])
+                parts.append(spaces[directive.start : directive.end])
+                at = directive.end
+            keyword = directive.keyword
+            if i in self.scan.group_of:
+                if keyword in OPENING:
+                    stack.append(_Open(self.scan.group_of[i], active, False, False))
+                elif keyword == b"endif":
+                    active = stack.pop().outer
+                    continue
+                top = stack[-1]
+                top.active = top.outer and not top.taken and self._takes(i, top.group, environment, result, fork)
+                top.taken = top.taken or top.active
+                active = top.active
+            elif not active:
+                continue
+            elif keyword == b"define":
+                macro = self._macros.get(i)
+                if macro is not None:
+                    guarded = i > 0 and self.scan.group_of.get(i - 1) in self._guards
+                    body = macro.body.decode("utf-8", "replace") if macro.params is None and not guarded else None
+                    environment.defined[macro.name] = body
+                    environment.gone.discard(macro.name)
+                    defined.append(macro)
+            elif keyword == b"undef":
+                name = directive.rest.strip().decode("utf-8", "replace")
+                environment.defined.pop(name, None)
+                environment.gone.add(name)
+            elif keyword in (b"include", b"include_next", b"import"):
+                result.includes.append(directive.rest.strip().decode("utf-8", "replace"))
+            elif keyword == b"pragma" and not directive.rest.split()[:1] == [b"unroll"]:
+                result.pragmas.append((directive.start, directive.rest.strip().decode("utf-8", "replace")))
+        if text:
+            parts.append((code if active else spaces)[at:])
+            result.text = b"".join(parts)
+            result.macros = {**self.extra, **_merge(defined)}
+        return result
+
+    def _takes(self, i: int, group: int, environment: Environment, result: Run, fork: frozenset[int]) -> bool:
+        result.reached.add(group)
+        condition = self._conditions.get(i)
+        if condition is None:
+            return True
+        if group in self._guards:
+            # a guard is there to be passed once; what the program's headers define already is not defined again
+            (name,) = names(condition)
+            return name not in environment.defined and (name not in self.extra or name in environment.gone)
+        environment.fork = group in fork
+        environment.device = "__CUDA_ARCH__" in names(condition) and self._is_device(group)
+        before = len(environment.met)
+        holds = environment.holds(condition)
+        if len(environment.met) > before or any(n in environment.met for n in _atoms(condition)):
+            result.asked.add(group)
+        return holds
+
+    def _is_guard(self, number: int) -> bool:
+        """`#ifndef X`, `#define X`, … `#endif`: an include guard or a default value."""
+        group = self.scan.groups[number]
+        first = group.branches[0].directive
+        if len(group.branches) != 1 or first + 1 >= len(self.scan.directives):
+            return False
+        operator, operands, _ = self._conditions[first]
+        following = self._macros.get(first + 1)
+        return (
+            operator == "!"
+            and operands[0][0] == "defined"
+            and following is not None
+            and following.name == operands[0][2]
+            and not self.scan.code[self.scan.directives[first].end : self.scan.directives[first + 1].start].strip()
+        )
+
+    def _is_device(self, number: int) -> bool:
+        """Whether a group that asks for `__CUDA_ARCH__` is about device code: it stands in a device function or holds one."""
+        if number not in self._device:
+            group, code = self.scan.groups[number], self.scan.code
+            inside = {m[1] for m in _DEVICE_WORD.finditer(code, group.start, group.end)}
+            around = max(code.rfind(b"__global__", 0, group.start), code.rfind(b"__device__", 0, group.start))
+            between = code[around : group.start] if around >= 0 else b""
+            is_in = between.count(b"{") > between.count(b"}")
+            host = b"__host__" in code[max(0, code.rfind(b"\n", 0, max(around, 0)) - 40) : around + 40] if is_in else False
+            self._device[number] = is_in and not host or bool(inside) and b"host" not in inside
+        return self._device[number]
+
+    # -- which groups matter ------------------------------------------------------------------------------------------
+
+    def mattering(self) -> set[int]:
+        """The groups whose branches may differ in what the program does."""
+        groups, directives = self.scan.groups, self.scan.directives
+        plain = self._without_directives()
+        result = {n for n, g in enumerate(groups) if not all(_is_harmless(plain, b) for b in g.branches)}
+        made: dict[str, set[int]] = {}
+        inside = self._groups_of_directives()
+        for i, directive in enumerate(directives):
+            if not inside[i] or directive.keyword not in (b"define", b"undef"):
+                continue
+            macro = self._macros.get(i)
+            name = macro.name if macro else directive.rest.strip().decode("utf-8", "replace")
+            made.setdefault(name, set()).update(inside[i])
+            if macro is not None and macro.kind != "constant":
+                result.update(inside[i])
+        while True:
+            asked = {name for i, c in self._conditions.items() if self.scan.group_of[i] in result for name in names(c)}
+            more = set().union(*(made[n] for n in asked if n in made)) - result
+            if not more:
+                return result
+            result |= more
+
+    def _without_directives(self) -> bytes:
+        parts: list[bytes] = []
+        at = 0
+        for directive in self.scan.directives:
+            parts += (self.scan.code[at : directive.start], self._blank[directive.start : directive.end])
+            at = directive.end
+        return b"".join((*parts, self.scan.code[at:]))
+
+    def _groups_of_directives(self) -> list[tuple[int, ...]]:
+        """For each directive the groups that it stands in, without guards; a conditional is not in its own group."""
+        result: list[tuple[int, ...]] = []
+        stack: list[int] = []
+        for i, directive in enumerate(self.scan.directives):
+            conditional = i in self.scan.group_of
+            if conditional and directive.keyword not in OPENING:
+                own = stack.pop()
+                result.append(tuple(g for g in stack if g not in self._guards))
+                if directive.keyword != b"endif":
+                    stack.append(own)
+                continue
+            result.append(tuple(g for g in stack if g not in self._guards))
+            if conditional:
+                stack.append(self.scan.group_of[i])
+        return result
+
+    # -- which configurations -----------------------------------------------------------------------------------------
+
+    def choices(
+        self, default: Run, functions_of: Callable[[], Sequence[tuple[int, int]]]
+    ) -> tuple[list[dict[str, bool]], tuple[tuple[int, int], ...]]:
+        """The configurations to read, the default first, and the ranges whose combinations are not all among them.
+
+        `functions_of` gives the ranges of the function definitions in the default configuration.
+        """
+        free = self._undecided(default)
+        groups = self.mattering() & free if free else set()
+        if not groups:
+            return [{}], ()
+        regions = self._regions(groups, functions_of())
+        requirements: list[tuple[tuple[int, int], list[dict[str, bool]]]] = []
+        too_many: list[tuple[int, int]] = []
+        for region, (own, called) in regions.items():
+            wanted, complete = self._explore(own | called)
+            if not complete and called:
+                wanted, complete = self._explore(own)
+            if not complete:
+                too_many.append(region)
+            requirements.append((region, wanted))
+        configurations: list[dict[str, bool]] = []
+        for region, wanted in sorted(requirements, key=lambda r: -len(r[1])):
+            for want in wanted:
+                fits = (c for c in configurations if all(c.get(k, v) == v for k, v in want.items()))
+                chosen = next(fits, None)
+                if chosen is not None:
+                    chosen.update(want)
+                elif len(configurations) < MOST:
+                    configurations.append(dict(want))
+                else:
+                    too_many.append(region)
+                    break
+        return configurations, tuple(sorted(set(too_many)))
+
+    def _undecided(self, default: Run) -> set[int]:
+        free: set[int] = set()
+        for number, group in enumerate(self.scan.groups):
+            below = group.parent is not None and group.parent in free
+            if number not in self._guards and (number in default.asked or number not in default.reached and below):
+                free.add(number)
+        # what stands in a guard that is open, or in an undecided group, may be reached in another configuration
+        for number, group in enumerate(self.scan.groups):
+            if number not in default.reached and any(a in free for a in self._ancestors(group)):
+                if number not in self._guards:
+                    free.add(number)
+        return free
+
+    def _ancestors(self, group: Group) -> list[int]:
+        result = []
+        while group.parent is not None:
+            result.append(group.parent)
+            group = self.scan.groups[group.parent]
+        return result
+
+    def _regions(
+        self, groups: set[int], functions: Sequence[tuple[int, int]]
+    ) -> dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]]:
+        """Ranges that are proved as one: each with its groups, and with those of the functions that it calls."""
+        members: dict[tuple[int, int], set[int]] = {}
+        for number in sorted(groups):
+            group = self.scan.groups[number]
+            holders = [f for f in functions if f[0] <= group.start and group.end <= f[1]]
+            up = [a for a in self._ancestors(group) if a in groups]
+            top = self.scan.groups[up[-1]] if up else group
+            region = max(holders) if holders else (top.start, top.end)
+            members.setdefault(region, set()).update({number, *up})
+        code = self.scan.code
+        made: dict[str, set[int]] = {}
+        inside = self._groups_of_directives()
+        for i, directive in enumerate(self.scan.directives):
+            if directive.keyword in (b"define", b"undef"):
+                name = (directive.rest.split(b"(")[0].split() or [b""])[0].decode("utf-8", "replace")
+                made.setdefault(name, set()).update(g for g in inside[i] if g in groups)
+        asks = {
+            n: {x for b in self.scan.groups[n].branches for x in names(self._conditions.get(b.directive, ("", (), "")))}
+            for n in groups
+        }
+        needs: dict[tuple[int, int], set[int]] = {}
+        uses: dict[tuple[int, int], set[str]] = {}
+        provides: dict[str, set[tuple[int, int]]] = {}
+        everywhere = {*members, *functions}
+        for region in everywhere:
+            own = members.get(region, set())
+            uses[region] = {w.decode("utf-8", "replace") for w in words(code[region[0] : region[1]])}
+            needed, fresh = set(own), {x for n in own for x in asks[n]} | uses[region]
+            while fresh:
+                more = set().union(*(made[x] for x in fresh if x in made)) - needed
+                needed |= more
+                fresh = {x for n in more for x in asks[n]}
+            needs[region] = needed
+            if region in members and region not in functions:
+                provided = {m[1] for m in _IDENTIFIER_BEFORE_PARENTHESIS.finditer(code, *region)}
+            else:
+                head = code[region[0] : code.find(b"{", *region) if b"{" in code[region[0] : region[1]] else region[1]]
+                match = _IDENTIFIER_BEFORE_PARENTHESIS.search(head)
+                provided = {match[1]} if match else set()
+            for word in provided:
+                provides.setdefault(word.decode("utf-8", "replace"), set()).add(region)
+        result = {}
+        for region in everywhere:
+            if not needs[region]:
+                continue
+            called: set[int] = set()
+            todo, seen = [region], {region}
+            while todo:
+                for name in uses[todo.pop()] & provides.keys():
+                    for other in provides[name] - seen:
+                        seen.add(other)
+                        todo.append(other)
+                        called |= needs[other]
+            result[region] = (frozenset(needs[region]), frozenset(called))
+        return dict(sorted(result.items()))
+
+    def _explore(self, groups: frozenset[int]) -> tuple[list[dict[str, bool]], bool]:
+        """All choices that the groups leave open, the default first, at most `MOST`; and whether that is all of them."""
+        result: list[dict[str, bool]] = []
+        todo: list[dict[str, bool]] = [{}]
+        while todo:
+            if len(result) == MOST or self.steps > _STEPS:
+                return result, False
+            chosen = todo.pop()
+            try:
+                self.run(chosen, groups, text=False)
+            except Free as free:
+                environment = Environment(self._builtin, {})
+                likely = environment.holds(("atom", (), free.atom))
+                todo += ({**chosen, free.atom: not likely}, {**chosen, free.atom: likely})
+            else:
+                result.append(chosen)
+        return result, True
+
+
+def _is_harmless(plain: bytes, branch: Branch) -> bool:
+    """Whether the branch holds nothing but declarations that no order depends on."""
+    at = _SPACE.match(plain, branch.start, branch.end).end()  # type: ignore[union-attr]
+    while at < branch.end:
+        match = _HARMLESS.match(plain, at, branch.end)
+        if match is None:
+            return False
+        at = match.end()
+    return True
+
+
+def _atoms(node: Node) -> set[str]:
+    operator, operands, text = node
+    return {text, f"defined({text})"}.union(*(_atoms(o) for o in operands))
+
+
+def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
+    """By name; a macro with several bodies that are live at once, one of which does something, is opaque."""
+    result: dict[str, Macro] = {}
+    for macro in macros:
+        old = result.get(macro.name)
+        if old is not None and (old.params, old.body) != (macro.params, macro.body):
+            if not old.kind == macro.kind == "constant":
+                macro = replace(macro, kind="opaque", passes=None)
+        result[macro.name] = macro
+    return result

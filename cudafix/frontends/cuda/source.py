@@ -1,0 +1,102 @@
+"""From the bytes of a CUDA or C++ file to clean syntax trees: one for each configuration of its `#if`s.
+
+In the text that is parsed, comments, directives and inactive branches are spaces, and so is what the grammar cannot read
+(`masking`); nothing is ever moved, so byte k of the text stands for byte k of the file, and line ends stay where they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import tree_sitter
+import tree_sitter_cuda
+
+from cudafix.frontends.cuda import masking
+from cudafix.frontends.cuda.configurations import Preprocessor, Run
+from cudafix.frontends.cuda.directives import scan
+from cudafix.frontends.cuda.macros import Macro
+
+__all__ = ["Macro", "Parsed", "includes_of", "macros_of", "read"]
+
+_LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
+_PARSER = tree_sitter.Parser(_LANGUAGE)
+_FUNCTIONS = tree_sitter.Query(_LANGUAGE, "(function_definition) @function")
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*("[^"\n]*"|<[^>\n]*>)', re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Parsed:
+    """One file in one configuration.
+
+    `text` has the length of `original`; where they differ, it is masked. `configuration` are the free conditions and the
+    branch taken of each, by their normalized text (`defined(X)`). `macros` are those of the program's headers and those
+    that the file defines in this configuration. `errors` are byte ranges that the grammar could not read; a missing
+    semicolon after a macro is not one. `includes` keep their quotes or brackets. `pragmas` are offset and text after
+    `#pragma`, without `unroll`. `qualifiers` are the CUDA qualifiers (`__device__`, `__global__`) that a mask hid, as the
+    offset of the mask and the qualifiers: those of a lambda stand behind its `]`, those from a macro before a declaration.
+    `too_many_configurations` are ranges of functions, or of groups at file scope, whose combinations of conditions are
+    not all among the trees.
+    """
+
+    path: str
+    original: bytes
+    text: bytes
+    tree: tree_sitter.Tree
+    configuration: tuple[tuple[str, bool], ...]
+    macros: Mapping[str, Macro]
+    errors: tuple[tuple[int, int], ...]
+    includes: tuple[str, ...]
+    too_many_configurations: tuple[tuple[int, int], ...]
+    pragmas: tuple[tuple[int, str], ...] = ()
+    qualifiers: tuple[tuple[int, str], ...] = ()
+
+
+def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parsed]:
+    """Parse `data` in each configuration that may matter, the default one first; never empty, never raises on bad input.
+
+    `macros` are those of the headers that the file includes, by name.
+    """
+    preprocessor = Preprocessor(scan(data), path, macros)
+    default = preprocessor.run({})
+    first = _parse(path, data, default)
+    choices, too_many = preprocessor.choices(default, lambda: _functions(first.tree))
+    first.too_many_configurations = too_many
+    if choices == [{}]:
+        return [first]
+    result: list[Parsed] = []
+    texts: set[bytes] = set()
+    for chosen in choices:
+        run = preprocessor.run(chosen)
+        if run.text in texts:
+            continue
+        texts.add(run.text)
+        parsed = first if run.text == default.text and run.macros == default.macros else _parse(path, data, run)
+        parsed.configuration = tuple((atom, value) for atom, value in run.met.items() if atom in chosen)
+        parsed.too_many_configurations = too_many
+        result.append(parsed)
+    return result
+
+
+def macros_of(path: str, data: bytes) -> dict[str, Macro]:
+    """Every macro that the file defines, in whatever configuration; what several bodies disagree on is `opaque`."""
+    return Preprocessor(scan(data), path, {}).macros()
+
+
+def includes_of(data: bytes) -> tuple[str, ...]:
+    """The targets of all `#include` lines, with their quotes or brackets, in order; those in comments too."""
+    return tuple(m[1].decode("utf-8", "surrogateescape") for m in _INCLUDE.finditer(data))
+
+
+def _parse(path: str, data: bytes, run: Run) -> Parsed:
+    masked = masking.mask(run.text, run.macros, _PARSER)
+    return Parsed(
+        path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
+        tuple(run.pragmas), masked.qualifiers,
+    )  # fmt: skip
+
+
+def _functions(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
+    captures = tree_sitter.QueryCursor(_FUNCTIONS).captures(tree.root_node)
+    return [(node.start_byte, node.end_byte) for node in captures.get("function", [])]

@@ -41,7 +41,7 @@ def test_the_packages_of_the_extra_come_last_with_their_library_folder(
     path = compiler(tmp_path / "nvidia" / "cu13")
     for name in ("PATH", "CUDA_HOME", "CUDA_PATH"):
         monkeypatch.setenv(name, "")
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "nvidia", raising=False)
     found = list(nvcc._candidates())
     assert found[-1] == Nvcc(path, (f"-L{tmp_path / 'nvidia' / 'cu13' / 'lib'}",))

@@ -16,7 +16,8 @@ import tree_sitter_cuda
 
 from cudafix import edits
 from cudafix.config import Config
-from cudafix.driver import analyze
+from cudafix.discovery import SUFFIXES
+from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report
 from cudafix.nvcc import Nvcc
 from tests.cases import ROOT, SOURCES, Case, Files
@@ -33,8 +34,14 @@ class Line(NamedTuple):
     text: str
 
 
+def sources_of(files: Files) -> dict[str, bytes]:
+    """The files that cudafix would look at in a folder that holds `files`."""
+    return {name: data for name, data in files.items() if Path(name).suffix in SUFFIXES}
+
+
 def report_of(files: Files) -> Report:
-    report = analyze(files, Config())
+    """What cudafix says about `files`, with the default configuration."""
+    report = analyze(sources_of(files), Config())
     assert not report.problems, [f"{problem.path}: {problem.message}" for problem in report.problems]
     return report
 
@@ -65,6 +72,11 @@ def check_wants(case: Case, report: Report) -> None:
     surplus = [f"{line.path}:{line.line}: unexpected: {line.text}" for line in unexpected]
     faults = unmatched + surplus
     assert not faults, "\n" + "\n".join(faults)
+
+
+def reasons_against(before: Files, after: Files) -> list[str]:
+    """Why the checker does not accept `after` as a rewrite of `before`; empty when it proves it."""
+    return prove(sources_of(before), sources_of(after))
 
 
 def rewritten(files: Files, report: Report) -> dict[str, bytes]:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from cudafix import nvcc
-from cudafix.driver import prove
 from tests import fixtures
 from tests.cases import FIXTURES, ROOT, Case, cases, folders, load
 
@@ -48,7 +47,12 @@ def test_second_run_changes_nothing(case: Case) -> None:
 
 @every_rewrite
 def test_after_proves_again(case: Case) -> None:
-    assert prove(case.files("before"), case.files("after")) == []
+    assert fixtures.reasons_against(case.files("before"), case.files("after")) == []
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.expect == "clean"], ids=lambda case: case.id)
+def test_checker_accepts_clean_code_as_its_own_rewrite(case: Case) -> None:
+    assert fixtures.reasons_against(case.files("before"), case.files("before")) == []
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if len(case.files("before")) > 1], ids=lambda case: case.id)
@@ -65,7 +69,7 @@ def test_order_of_files_does_not_matter(case: Case) -> None:
     [pytest.param(case, wrong.name, id=f"{case.id}/{wrong.name}") for case in CASES for wrong in case.wrong],
 )
 def test_wrong_rewrite_is_rejected(case: Case, name: str) -> None:
-    reasons = prove(case.files("before"), case.files(f"wrong/{name}"))
+    reasons = fixtures.reasons_against(case.files("before"), case.files(f"wrong/{name}"))
     assert reasons, "the checker proves a rewrite that is wrong"
 
 

@@ -36,6 +36,7 @@ class Site:
     code's own style (`CHECK(` and `);`). `blocked` says why nothing may be inserted or edited here (an argument of a
     macro that is expanded twice, a file outside the tree, a declaration whose initializer is the call); None where it may.
     `continuation` is true inside the body of a multi-line macro, where every inserted line must end in a backslash.
+    `fixed` says why not even the text of the call may change (its name is pasted together, another file's macro holds it).
     """
 
     span: Span
@@ -45,6 +46,7 @@ class Site:
     needs_braces: bool = False
     continuation: bool = False
     blocked: str | None = None
+    fixed: str | None = None
 
 
 # ---------------------------------------------------------------------------------------------------------------------

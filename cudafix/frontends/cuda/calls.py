@@ -1,0 +1,493 @@
+"""Calls and launches of host code: check wrappers, macros, methods, constructors, kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tree_sitter import Node
+
+from cudafix import ir
+from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.declarations import plain_name, tidy
+from cudafix.frontends.cuda.expressions import (
+    LOOKING,
+    PASSES,
+    PURE,
+    Bound,
+    Expressions,
+    deref,
+    first_named,
+    opaque,
+)
+from cudafix.frontends.cuda.macros import Macro
+from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+
+_PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
+_STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
+_INTO = frozenset(("data", "begin", "end", "cbegin", "cend", "front", "back"))
+_ELEMENTS = frozenset(("front", "back"))
+_LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
+
+
+class Calls(Expressions):
+    """Lowers calls. What a call means is not decided here, only who is called with what, and who looks at the status."""
+
+    look = Look.IGNORED
+
+    # -- sites --------------------------------------------------------------------------------------------------------
+
+    def site(self, node: Node) -> Site:
+        place = self.place
+        if place is None:
+            span = self.span(node)
+            return Site(span, "", "", ";", blocked="outside of a function body")
+        blocked, fixed = self.blocked, self.fixed
+        if place.span.path != self.source.path or not place.span.start <= self.span(node).start < place.span.end:
+            blocked = blocked or "in an argument of a macro"
+        if place.calls and blocked is None:
+            blocked = "another call runs earlier in the same statement"
+        place.calls += 1
+        style = place.style if place.core is not None and place.core == node else None
+        made = Site(
+            place.span,
+            place.indent,
+            *(style or ("", ";")),
+            needs_braces=place.needs_braces,
+            continuation=place.continuation,
+            blocked=fixed or blocked,
+            fixed=fixed,
+        )
+        if style is None:
+            self.file.styles.wants_style(made)
+        return made
+
+    # -- check wrappers -----------------------------------------------------------------------------------------------
+
+    def checked(self, node: Node) -> tuple[Node, bool] | None:
+        """If a call only checks one of its arguments: that argument, and whether its value is looked at."""
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None or arguments is None or function.type not in ("identifier", "qualified_identifier"):
+            return None
+        name = self.raw(function)
+        values = [child for child in arguments.named_children if child.type != "comment"]
+        if not values or name in self.bindings:
+            return None
+        macro = self.file.macros.get(name)
+        if macro is not None:
+            if macro.kind != "transparent" or name in self.expanding:
+                return None
+            passes = macro.passes or 0
+            return (values[passes], macro.looks) if passes < len(values) else None
+        if not sites.is_check_name(name):
+            return None
+        body = self.file.hosts.get(name.rpartition("::")[2])
+        if body is not None and not sites.only_looks(body):
+            return None
+        first = values[0]
+        inner = self._status_source(first)
+        if inner is None:
+            return None
+        if inner.type == "call_expression":
+            api = sites.is_api(self._callee_text(inner))
+            return (first, True) if api or (body is None and len(values) == 1) or self.checked(inner) else None
+        kind = self.type_of(self.lvalue(inner)) if inner.type == "identifier" else ""
+        return (first, True) if body is None and sites.STATUS_TYPE.fullmatch(kind) else None
+
+    def _status_source(self, node: Node) -> Node | None:
+        """The call or variable whose status an argument is, through parentheses, casts and comparisons."""
+        while True:
+            if node.type == "parenthesized_expression":
+                inner = first_named(node)
+            elif node.type == "cast_expression":
+                inner = node.child_by_field_name("value")
+            elif node.type == "binary_expression":
+                inner = node.child_by_field_name("left")
+                if inner is not None and sites.SUCCESS.fullmatch(self.raw(inner)):
+                    inner = node.child_by_field_name("right")
+            elif node.type == "assignment_expression":
+                inner = node.child_by_field_name("right")
+            else:
+                return node if node.type in ("call_expression", "identifier") else None
+            if inner is None:
+                return None
+            node = inner
+
+    def core(self, node: Node) -> Node | None:
+        """The API call that an expression statement wraps in checks and nothing else."""
+        while True:
+            if node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
+                node = inner
+            elif node.type == "cast_expression" and (value := node.child_by_field_name("value")) is not None:
+                node = value
+            elif node.type == "call_expression":
+                found = self.checked(node)
+                if found is None:
+                    return node if sites.is_api(self._callee_text(node)) else None
+                node = found[0]
+            else:
+                return None
+
+    # -- calls --------------------------------------------------------------------------------------------------------
+
+    def arguments(self, node: Node | None) -> tuple[tuple[Expr, ...], tuple[Span, ...]]:
+        values: list[Expr] = []
+        spans: list[Span] = []
+        for child in node.children if node is not None else ():
+            if not child.is_named or child.type == "comment":
+                continue
+            bound = self.bindings.get(self.raw(child)) if child.type == "identifier" else None
+            if bound is not None and bound.rest:
+                for one in bound.rest:
+                    values.append(self.in_argument(Bound(one, bound.source, bound.bindings), self.value))
+                    spans.append(self.span(child))
+                continue
+            values.append(self.value(child))
+            spans.append(self.span(child))
+        return tuple(values), tuple(spans)
+
+    def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None:
+            return self._other(node)
+        if node.child_count > 2:
+            for child in node.children:
+                if child.type == "kernel_call_syntax":
+                    return self._launch(node, function, child, arguments)
+        cast = self._cast_argument(node)
+        if cast is not None:
+            return self.value(cast, target, used)
+        while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
+            function = inner
+        kind = function.type
+        if kind == "identifier":
+            bound = self.bindings.get(self.raw(function))
+            if bound is not None and bound.node.type in ("identifier", "qualified_identifier"):
+                name = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+                return self._named(node, function, arguments, name, target, used, "the name is an argument of a macro")
+            return self._named(node, function, arguments, self.raw(function), target, used)
+        if kind in ("qualified_identifier", "template_function"):
+            return self._named(node, function, arguments, plain_name(self.raw(function)), target, used)
+        if kind == "field_expression":
+            return self._method(node, function, arguments, target, used)
+        if kind == "primitive_type":
+            return opaque(*self.arguments(arguments)[0])
+        if kind == "lambda_expression":
+            made = self.value(function)
+            if isinstance(made, FuncRef):
+                values, spans = self.arguments(arguments)
+                return self.emit_call(node, function, made.name, values, spans, None, target, used)
+        if kind == "pointer_expression" and function.children[0].type == "*":
+            callee = self.value(function.children[-1])
+            if isinstance(callee, FuncRef):
+                values, spans = self.arguments(arguments)
+                return self.emit_call(node, function, callee.name, values, spans, None, target, used)
+        callee = self.value(function)
+        return self._computed(node, callee, arguments, target)
+
+    def _computed(self, node: Node, callee: Expr, arguments: Node | None, target: Expr | None) -> Expr:
+        values, _ = self.arguments(arguments)
+        self.unknown("call through a function pointer", node, (callee, *values))
+        return Opaque((callee, *values))
+
+    def _named(
+        self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
+        fixed: str | None = None,
+    ) -> Expr:  # fmt: skip
+        macro = self.file.macros.get(name)
+        if macro is not None and name not in self.expanding and fixed is None:
+            done = self._macro(node, function, macro, arguments, target, used)
+            if done is not None:
+                return done
+            if macro.params is None and macro.kind in ("rename", "constant"):
+                body = macro.body.decode("utf-8", "replace").strip()
+                if re.fullmatch(r"[\w:]+", body):
+                    name, fixed = body, f"the name is made by the macro `{macro.name}`"
+        elif fixed is None:
+            checked = self.checked(node)
+            if checked is not None:
+                return self._through(arguments, checked, target)
+        if name in PASSES:
+            inner = first_named(arguments) if arguments is not None else None
+            return self.value(inner, target, used) if inner is not None else Opaque(())
+        local = self.local(name) if "::" not in name else None
+        if local is not None:
+            if isinstance(local, Var) and local.name in self.lambdas:
+                name = self.lambdas[local.name]
+            else:
+                cls = self.file.index.class_of(self.type_of(local))
+                if cls is None or "operator()" not in cls.methods:
+                    return self._computed(node, local, arguments, target)
+                values, spans = self.arguments(arguments)
+                return self.emit_call(node, function, "operator()", values, spans, local, target, used)
+        elif name not in self.file.hosts and (name in PURE or (name.startswith("std::") and name[5:] in PURE)):
+            return opaque(*self.arguments(arguments)[0])
+        if name in _LEAVES_FUNCTION:
+            self.problems.append((name, self.span(node).start))
+        values, spans = self.arguments(arguments)
+        receiver: Expr | None = None
+        if local is None and "::" not in name:
+            if self.cls is not None and any(name in cls.methods for cls in self.file.index.lineage(self.cls)):
+                receiver = Deref(Var("this"))
+            elif name not in self.file.hosts:
+                made = self.file.index.class_of(name)
+                if made is not None:
+                    return self._construct(node, function, made.name, values, spans, target)
+                place = self.resolve_variable(name, function)
+                if place is not None:
+                    self.unknown("call through a function pointer", node, (place, *values))
+                    return Opaque((place, *values))
+        kept = self.fixed
+        self.fixed = self.fixed or fixed
+        try:
+            return self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
+        finally:
+            self.fixed = kept
+
+    def resolve_variable(self, name: str, node: Node) -> Expr | None:
+        """A member or global variable of that name, which a call goes through; not a macro or function."""
+        if self.cls is not None:
+            for cls in self.file.index.lineage(self.cls):
+                if name in cls.fields:
+                    return Field(Deref(Var("this")), name)
+        return self._global(name)
+
+    def _construct(
+        self, node: Node, function: Node, cls: str, values: tuple[Expr, ...], spans: tuple[Span, ...], target: Expr | None
+    ) -> Expr:
+        """`T(args)`: a temporary, or the object that `target` names."""
+        found = self.file.index.classes[cls]
+        last = cls.rpartition("::")[2]
+        if last not in found.methods:
+            return opaque(*values)
+        receiver = target if isinstance(target, Var) else self.temporary(cls)
+        self.emit_call(node, function, f"{cls}::{last}", values, spans, receiver, None, False)
+        return receiver
+
+    def _through(self, arguments: Node | None, checked: tuple[Node, bool], target: Expr | None) -> Expr:
+        """A check around one argument: only that argument's calls happen."""
+        node, looks = checked
+        for child in arguments.named_children if arguments is not None else ():
+            if child != node and child.type not in ("comment", "string_literal", "concatenated_string", "number_literal"):
+                self.value(child)
+        return self.value(node, target, looks)
+
+    def emit_call(
+        self,
+        node: Node,
+        name_node: Node,
+        callee: str,
+        values: tuple[Expr, ...],
+        spans: tuple[Span, ...],
+        receiver: Expr | None,
+        target: Expr | None,
+        used: bool,
+        pasted: bool = False,
+    ) -> Expr:
+        span = self.span(node)
+        name_span = self.span(name_node)
+        template_args = ""
+        if name_node.type in ("template_function", "template_method", "qualified_identifier"):
+            at = name_node
+            while at.type == "qualified_identifier" and (inner := at.child_by_field_name("name")) is not None:
+                at = inner
+            written = at.child_by_field_name("arguments")
+            if written is not None:
+                template_args = tidy(written, self.source.text)[1:-1].strip()
+                name = at.child_by_field_name("name")
+                name_span = self.span(name) if name is not None else name_span
+        if pasted:
+            name_span = Span(span.path, span.start, span.start)
+        result: Expr | None = target
+        if target is None and used:
+            result = self.temporary()
+        site = self.site(node)
+        if site.prefix.strip() and sites.is_api(callee):
+            self.file.styles.saw((site.prefix, site.suffix), site.span)
+        if not sites.is_api(callee):
+            for value in values:
+                for part in value.parts if isinstance(value, Opaque) else (value,):
+                    if isinstance(part, (Addr, Var)):
+                        self.bump(part.base if isinstance(part, Addr) else part)
+            self.versions["()"] = self.versions.get("()", 0) + 1
+        else:
+            for value in values:
+                if isinstance(value, Addr):
+                    self.bump(value.base)
+        self.emit(
+            ir.Call(
+                callee,
+                values,
+                span,
+                name_span,
+                span.end - 1,
+                site,
+                spans,
+                receiver,
+                result,
+                Look.CHECKED if used else Look.IGNORED,
+                template_args,
+            )
+        )
+        return result if result is not None else Opaque(())
+
+    def _method(
+        self, node: Node, function: Node, arguments: Node | None, target: Expr | None, used: bool
+    ) -> Expr:
+        argument, name_node = function.child_by_field_name("argument"), function.child_by_field_name("field")
+        operator = function.child_by_field_name("operator")
+        if argument is None or name_node is None:
+            return self._other(node)
+        arrow = operator is not None and operator.type == "->"
+        receiver = deref(self.value(argument)) if arrow else self.lvalue(argument)
+        name = plain_name(self.raw(name_node))
+        kind = self.type_of(receiver)
+        cls = self.file.index.class_of(kind) if kind else None
+        if cls is not None:
+            if name in cls.fields and name not in cls.methods:
+                return self._computed(node, Field(receiver, name), arguments, target)
+        else:
+            container = _STD_CONTAINER.match(kind) is not None
+            if name == "at" and (container or not kind):
+                values, _ = self.arguments(arguments)
+                place = Index(receiver, values[0] if values else Opaque(()))
+                self.touch(node, place)
+                return place
+            if name in _INTO and container:
+                place = Index(receiver, Opaque(()))
+                if name in _ELEMENTS:
+                    self.touch(node, place)
+                    return place
+                return Addr(place)
+            if name in LOOKING:
+                return opaque(receiver, *self.arguments(arguments)[0])
+        values, spans = self.arguments(arguments)
+        return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+
+    def _launch(self, node: Node, function: Node, config: Node, arguments: Node | None) -> Expr:
+        settings = [self.value(child) for child in config.children if child.is_named and child.type != "comment"]
+        values, _ = self.arguments(arguments)
+        bound = self.bindings.get(self.raw(function)) if function.type == "identifier" else None
+        if bound is not None:
+            written = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+        else:
+            written = self.raw(function)
+        kernel = plain_name(written.strip("()& "))
+        macro = self.file.macros.get(kernel)
+        if macro is not None and macro.params is None and re.fullmatch(rb"[\w:<>, ]+", macro.body.strip()):
+            kernel = plain_name(macro.body.decode("utf-8", "replace").strip())
+        stream = settings[3] if len(settings) > 3 else None
+        self.emit(ir.Launch(kernel, values, stream, self.span(node), self.site(node)))
+        return Opaque(())
+
+    # -- new and delete -----------------------------------------------------------------------------------------------
+
+    def new(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        """`new T[n](args)`: memory from `operator new`, then the constructor, if the file defines the class."""
+        kind = node.child_by_field_name("type")
+        declarator, arguments = node.child_by_field_name("declarator"), node.child_by_field_name("arguments")
+        placement = node.child_by_field_name("placement")
+        size = [self.value(c) for c in declarator.named_children] if declarator is not None else []
+        values, spans = self.arguments(arguments) if arguments is not None else ((), ())
+        name = tidy(kind, self.source.text) if kind is not None else ""
+        if placement is not None:
+            place, _ = self.arguments(placement)
+            self.unknown("placement new", node, place)
+            return place[0] if place else Opaque(())
+        result = target if target is not None else self.temporary()
+        if isinstance(result, Var) and (result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")):
+            self.types[result.name] = name + ("*" if name.endswith("*") else " *")
+        span = self.span(node)
+        site = self.site(node)
+        self.emit(
+            ir.Call(
+                "operator new", (opaque(*size),), span, Span(span.path, span.start, span.start), span.end, site,
+                (), None, result, Look.CHECKED, name,
+            )
+        )  # fmt: skip
+        cls = self.file.index.class_of(name)
+        if cls is not None and cls.name.rpartition("::")[2] in cls.methods:
+            callee = f"{cls.name}::{cls.name.rpartition('::')[2]}"
+            self.emit(
+                ir.Call(
+                    callee, values, span, Span(span.path, span.start, span.start), span.end, self.site(node),
+                    spans, Deref(result), None, Look.IGNORED,
+                )
+            )  # fmt: skip
+        return result
+
+    def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        inner = node.named_children[-1] if node.named_children else None
+        if inner is None:
+            return Opaque(())
+        value = self.value(inner)
+        span = self.span(node)
+        empty = Span(span.path, span.start, span.start)
+        cls = self.file.index.class_of(self.type_of(Deref(value)))
+        if cls is not None:
+            destructor = "~" + cls.name.rpartition("::")[2]
+            if destructor in cls.methods:
+                self.emit(ir.Call(f"{cls.name}::{destructor}", (), span, empty, span.end, self.site(node), (), Deref(value)))
+        self.emit(ir.Call("operator delete", (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
+        return Opaque(())
+
+    # -- macros -------------------------------------------------------------------------------------------------------
+
+    def _macro(
+        self, node: Node, function: Node, macro: Macro, arguments: Node | None, target: Expr | None, used: bool
+    ) -> Expr | None:
+        """A use of a macro with arguments; None where it is an ordinary call after all."""
+        nodes = [c for c in arguments.named_children if c.type != "comment"] if arguments is not None else []
+        if macro.params is None:
+            return None
+        if macro.kind == "transparent":
+            checked = self.checked(node)
+            if checked is None:
+                return self.unknown(f"macro `{macro.name}`", node, self.arguments(arguments)[0])
+            return self._through(arguments, checked, target)
+        bindings = self._bind(macro, nodes)
+        if macro.kind == "rename":
+            return self._pasted(node, macro, bindings, nodes, target, used)
+        if bindings is not None and macro.kind in ("operates", "constant"):
+            done = self.expand(macro, bindings, node, want_value=used or target is not None or macro.kind == "constant")
+            if done is not None:
+                return done
+        values, _ = self.arguments(arguments)
+        if macro.kind == "constant":
+            return opaque(*values)
+        return self.unknown(f"macro `{macro.name}`", node, values)
+
+    def _bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
+        params = macro.params or ()
+        bindings: dict[str, Bound] = {}
+        for number, param in enumerate(params):
+            if param.endswith("..."):
+                rest = tuple(nodes[number:])
+                name = param[:-3].strip() or "__VA_ARGS__"
+                if rest:
+                    bindings[name] = Bound(rest[0], self.source, self.bindings, rest=rest)
+                return bindings
+            if number >= len(nodes):
+                return None
+            bindings[param] = Bound(nodes[number], self.source, self.bindings)
+        return bindings if len(nodes) == len(params) else None
+
+    def _pasted(
+        self, node: Node, macro: Macro, bindings: Mapping[str, Bound] | None, nodes: list[Node], target: Expr | None, used: bool
+    ) -> Expr | None:
+        """`#define cuda(x) check(cuda##x)`: the argument is a call whose name gets a prefix."""
+        body = macro.body.decode("utf-8", "replace")
+        for found in _PASTE.finditer(body):
+            bound = (bindings or {}).get(found.group(2))
+            if bound is None or bound.node.type != "call_expression":
+                continue
+            function, arguments = (bound.node.child_by_field_name(f) for f in ("function", "arguments"))
+            if function is None or function.type != "identifier":
+                continue
+            reason = f"the name is made by the macro `{macro.name}`"
+            name = found.group(1) + self.raw(function)
+            return self._named(bound.node, function, arguments, name, target, True, reason)
+        inner = re.match(r"([A-Za-z_]\w*)\s*\(", body)
+        if bindings is not None and inner is not None and "##" not in body:
+            return self.expand(macro, bindings, node, want_value=used)
+        return self.unknown(f"macro `{macro.name}`", node, tuple(self.value(one) for one in nodes))

@@ -1,0 +1,379 @@
+"""What a file declares: classes, globals, functions, kernels, enumerators; and how a declarator reads.
+
+Only declarations of this file are seen. A class that another file declares has no entry, and its members are then
+unknown names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from cudafix.ir import GlobalVar, Param, Span
+
+TYPE_NODES = frozenset(
+    (
+        "primitive_type type_identifier sized_type_specifier qualified_identifier template_type struct_specifier "
+        "class_specifier union_specifier enum_specifier placeholder_type_specifier decltype dependent_type"
+    ).split()
+)
+CLASS_NODES = frozenset(("struct_specifier", "class_specifier", "union_specifier"))
+_DECLARATORS = frozenset(
+    (
+        "identifier field_identifier type_identifier qualified_identifier destructor_name operator_name operator_cast "
+        "template_function structured_binding_declarator"
+    ).split()
+)
+_SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
+_BLANKS = re.compile(rb"\s+")
+_TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+_NUMBERS = re.compile(
+    r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t|uint|uchar|ushort"
+    r"|ulong|half|__half|__nv_bfloat16|nv_bfloat16|dim3|std::(?:size_t|ptrdiff_t|u?int(?:8|16|32|64)_t|string)"
+    r"|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|clock_t|time_t|unsigned|uint8|uint32|uint64"
+    r"|cuComplex|cuDoubleComplex|cufftComplex|cufftDoubleComplex|cudaDeviceProp)(?: (?:int|long|char|short|unsigned|double))*"
+)
+_FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_bfloat16|dim3|(?:float|double)[1-4])")
+
+
+def is_number(kind: str) -> bool:
+    """Whether a type as written is a plain number (or a small value made of numbers): no pointer, handle or status."""
+    return _NUMBERS.fullmatch(kind) is not None
+
+
+def is_floating(kind: str) -> bool:
+    """Whether a type as written can neither be an index nor a flag."""
+    return _FLOATS.fullmatch(kind) is not None
+
+
+def is_pointer(kind: str) -> bool:
+    return kind.endswith(("*", "]"))
+
+
+def pointee(kind: str) -> str:
+    """The type of `*x` and `x[i]` for an `x` of this type; empty if it is not known."""
+    if kind.endswith("]"):
+        return kind[: kind.rindex("[")].rstrip()
+    if kind.endswith("*"):
+        return kind[:-1].rstrip()
+    for name in ("std::vector<", "vector<", "thrust::host_vector<", "std::array<", "std::unique_ptr<", "std::span<"):
+        if kind.startswith(name) and kind.endswith(">"):
+            inner = kind[len(name) : -1]
+            depth = 0
+            for position, letter in enumerate(inner):
+                depth += (letter in "<(") - (letter in ">)")
+                if letter == "," and depth == 0:
+                    inner = inner[:position]
+                    break
+            return inner.strip().removesuffix("[]").strip()
+    return ""
+
+
+def plain_name(name: str) -> str:
+    """A qualified name without its template arguments: `A<T>::f` is `A::f`."""
+    while "<" in name and not name.startswith("operator"):
+        shorter = _TEMPLATE_ARGUMENTS.sub("", name)
+        if shorter == name:
+            return name
+        name = shorter
+    return name.replace(" ", "")
+
+
+def text_of(node: Node, text: bytes) -> str:
+    return text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def tidy(node: Node, text: bytes) -> str:
+    return _BLANKS.sub(b" ", text[node.start_byte : node.end_byte]).decode("utf-8", "replace").strip()
+
+
+@dataclass(slots=True)
+class Declared:
+    """One declarator. `type` has the stars of the declarator and `[]` for each array dimension; not the `&`."""
+
+    name: str
+    type: str
+    array: bool
+    reference: bool
+    node: Node
+    parameters: Node | None = None  # of a function declarator
+    pointer_to_function: bool = False
+    bindings: tuple[Node, ...] = ()  # the names of a structured binding
+
+
+def declared(base: str, node: Node, text: bytes) -> Declared | None:
+    """What a declarator of the type `base` declares; None if it is not understood."""
+    kind, array, reference, parameters, nested = base, 0, False, None, False
+    while True:
+        name = node.type
+        if name in _DECLARATORS:
+            bindings: tuple[Node, ...] = ()
+            if name == "structured_binding_declarator":
+                bindings = tuple(child for child in node.children if child.type == "identifier")
+            elif name == "operator_cast":
+                parameters = node
+            label = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+            to_function = nested and parameters is not None
+            return Declared(
+                label, kind + "[]" * array, array > 0, reference, node, parameters, to_function, bindings
+            )
+        if name == "pointer_declarator":
+            kind += "*" if kind.endswith("*") else " *"
+        elif name == "array_declarator":
+            array += 1
+        elif name in ("reference_declarator", "variadic_declarator"):
+            reference = reference or name == "reference_declarator"
+        elif name == "function_declarator":
+            if parameters is None:
+                parameters = node.child_by_field_name("parameters")
+        elif name == "parenthesized_declarator":
+            nested = True
+        elif name not in ("init_declarator", "attributed_declarator"):
+            return None
+        inner = node.child_by_field_name("declarator")
+        if inner is None:
+            named = [child for child in node.named_children if child.type.endswith(("declarator", "identifier"))]
+            if not named:
+                return None
+            inner = named[-1]
+        node = inner
+
+
+def base_type(node: Node, text: bytes) -> str:
+    """The type specifier of a declaration or parameter, without qualifiers and storage classes."""
+    kind = node.child_by_field_name("type")
+    if kind is None:
+        return ""
+    if kind.type in CLASS_NODES or kind.type == "enum_specifier":
+        name = kind.child_by_field_name("name")
+        return text_of(name, text) if name is not None else f"<anonymous@{kind.start_byte}>"
+    return tidy(kind, text)
+
+
+def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]:
+    """The parameters of a parameter list, with the node of each; an unnamed one has the name ``""``."""
+    found = []
+    for child in node.named_children if node is not None else ():
+        if child.type not in ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration"):
+            continue
+        base = base_type(child, text)
+        inner = child.child_by_field_name("declarator")
+        one = declared(base, inner, text) if inner is not None else None
+        if one is None:
+            written = text_of(inner, text) if inner is not None else ""
+            kind = base + (" *" if "*" in written else "")
+            if not (base == "void" and not written):
+                found.append((Param("", kind, "&" in written), child))
+        else:
+            found.append((Param(one.name, one.type, one.reference), child))
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class Class:
+    """A class that this file defines: its data members with their types, and the names of its methods."""
+
+    name: str
+    fields: dict[str, str] = field(default_factory=dict)
+    statics: dict[str, str] = field(default_factory=dict)
+    methods: set[str] = field(default_factory=set)
+    bases: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Definition:
+    """A function definition: where, of which class and namespace, and on which side it runs."""
+
+    name: str
+    node: Node
+    body: Node
+    params: tuple[tuple[Param, Node], ...]
+    namespace: str
+    cls: str | None
+    internal: bool
+    side: str  # "host" | "device" | "both" | "kernel"
+    returns: str
+
+
+@dataclass(slots=True)
+class Index:
+    """Everything that one file declares. Classes and globals are found by their last name component too."""
+
+    classes: dict[str, Class] = field(default_factory=dict)
+    functions: list[Definition] = field(default_factory=list)
+    globals: dict[str, GlobalVar] = field(default_factory=dict)
+    initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)
+    enumerators: set[str] = field(default_factory=set)
+    prototypes: set[str] = field(default_factory=set)
+    by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
+
+    def class_of(self, kind: str) -> Class | None:
+        """The class of an object of this type as written, or None if the file does not define it."""
+        if kind in self.classes:
+            return self.classes[kind]
+        name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
+        return self.classes.get(name) or self.classes.get(name.rpartition("::")[2])
+
+    def lineage(self, name: str | None) -> Iterator[Class]:
+        """A class and those of its bases that the file defines."""
+        seen: set[str] = set()
+        queue = [name] if name else []
+        while queue:
+            current = queue.pop(0)
+            if current in seen:
+                continue
+            seen.add(current)
+            found = self.class_of(current)
+            if found is not None:
+                yield found
+                queue.extend(found.bases)
+
+
+def index(root: Node, text: bytes, path: str) -> Index:
+    """Walk a translation unit, down to function bodies."""
+    found = Index()
+    stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
+    while stack:
+        node, namespace, cls, internal = stack.pop()
+        kind = node.type
+        if kind == "function_definition":
+            _function(found, node, text, namespace, cls, internal)
+        elif kind in ("declaration", "field_declaration"):
+            _declaration(found, node, text, path, namespace, cls, internal)
+            inner = node.child_by_field_name("type")
+            if inner is not None and (inner.type in CLASS_NODES or inner.type == "enum_specifier"):
+                stack.append((inner, namespace, cls, internal))
+        elif kind in CLASS_NODES:
+            body = node.child_by_field_name("body")
+            if body is None:
+                continue
+            name_node = node.child_by_field_name("name")
+            name = plain_name(text_of(name_node, text)) if name_node is not None else ""
+            if name_node is None and cls is not None and node.parent is not None and not _named(node.parent):
+                inside = cls  # an anonymous union: its members are members of the class around it
+            else:
+                outer = f"{cls.name}::" if cls is not None else f"{namespace}::" if namespace else ""
+                inside = Class(outer + (name or f"<anonymous@{node.start_byte}>"))
+                found.classes[inside.name] = inside
+                found.classes.setdefault(inside.name.rpartition("::")[2], inside)
+                if name_node is None and node.parent is not None and node.parent.type == "type_definition":
+                    alias = node.parent.child_by_field_name("declarator")
+                    if alias is not None:
+                        inside.name = outer + text_of(alias, text)
+                        found.classes[inside.name] = found.classes.setdefault(text_of(alias, text), inside)
+                for child in node.children:
+                    if child.type == "base_class_clause":
+                        inside.bases = tuple(
+                            plain_name(text_of(base, text))
+                            for base in child.named_children
+                            if base.type in ("type_identifier", "qualified_identifier", "template_type")
+                        )
+            stack.extend((child, namespace, inside, internal) for child in reversed(body.children))
+        elif kind == "namespace_definition":
+            name_node = node.child_by_field_name("name")
+            inner_name = text_of(name_node, text) if name_node is not None else ""
+            joined = "::".join(part for part in (namespace, inner_name) if part)
+            body = node.child_by_field_name("body")
+            if body is not None:
+                stack.extend((child, joined, cls, internal or name_node is None) for child in reversed(body.children))
+        elif kind == "enum_specifier":
+            body = node.child_by_field_name("body")
+            for child in body.named_children if body is not None else ():
+                if child.type == "enumerator":
+                    found.enumerators.add(text_of(child.children[0], text))
+        elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
+            stack.extend((child, namespace, cls, internal) for child in reversed(node.named_children))
+    return found
+
+
+def _named(parent: Node) -> bool:
+    """Whether the declaration around a class body gives the class or an object a name."""
+    return parent.type == "type_definition" or parent.child_by_field_name("declarator") is not None
+
+
+def _declaration(
+    found: Index, node: Node, text: bytes, path: str, namespace: str, cls: Class | None, internal: bool
+) -> None:
+    base = base_type(node, text)
+    words = {child.type if child.child_count == 0 else text_of(child, text) for child in node.children}
+    static = "static" in words
+    space = next((_SPACES[word] for word in ("__managed__", "__constant__", "__device__") if word in words), "host")
+    for child in node.children_by_field_name("declarator"):
+        one = declared(base, child, text)
+        if one is None:
+            continue
+        if one.parameters is not None and not one.pointer_to_function:
+            if cls is not None:
+                cls.methods.add(one.name)
+            found.prototypes.add(one.name)
+            continue
+        if cls is not None:
+            (cls.statics if static else cls.fields)[one.name] = one.type
+            if not static:
+                continue
+            name = f"{cls.name}::{one.name}"
+        elif "::" in one.name:
+            name = plain_name(one.name)  # the definition of a static member
+        else:
+            name = "::" + "::".join(part for part in (namespace, one.name) if part)
+        constant = "const" in words or "constexpr" in words
+        made = GlobalVar(
+            name, one.type, space, one.array, Span(path, child.start_byte, child.end_byte), internal or static or constant
+        )
+        found.globals[name] = made
+        found.globals.setdefault("::" + name.rpartition("::")[2], made)
+        value = child.child_by_field_name("value")
+        if value is not None and space == "host":
+            found.initializers.append((made, value))
+
+
+def _function(found: Index, node: Node, text: bytes, namespace: str, cls: Class | None, internal: bool) -> None:
+    body = node.child_by_field_name("body")
+    declarator = node.child_by_field_name("declarator")
+    base = base_type(node, text)
+    one = declared(base, declarator, text) if declarator is not None else None
+    if one is None:
+        return
+    if cls is not None:
+        cls.methods.add(one.name)
+    if body is None:
+        found.prototypes.add(one.name)
+        return
+    words = {child.type for child in node.children}
+    if "__global__" in words:
+        side = "kernel"
+    elif "__device__" in words:
+        side = "both" if "__host__" in words else "device"
+    else:
+        side = "host"
+    name = plain_name(one.name)
+    owner = cls.name if cls is not None else None
+    outer = owner or namespace
+    scope, _, _ = name.rpartition("::")
+    if owner is None and scope:
+        known = found.class_of(scope)
+        owner = known.name if known is not None else "::".join(part for part in (namespace, scope) if part)
+        if known is not None:
+            name, outer = f"{owner}::{name.rpartition('::')[2]}", ""
+    qualified = "::".join(part for part in (outer, name) if part)
+    static = cls is None and any(
+        child.type == "storage_class_specifier" and text_of(child, text) == "static" for child in node.children
+    )
+    found.functions.append(
+        Definition(
+            qualified,
+            node,
+            body,
+            parameters(one.parameters, text) if one.parameters is not None else (),
+            namespace,
+            owner,
+            internal or static,
+            side,
+            one.type or "void",
+        )
+    )
+    last = name.rpartition("::")[2]
+    found.by_reference[last] = tuple(param.by_reference for param, _ in found.functions[-1].params)

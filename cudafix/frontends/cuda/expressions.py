@@ -1,0 +1,965 @@
+"""Expressions of host code: values and places, with the calls inside them lowered to statements before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Language, Node, Parser
+from tree_sitter_cuda import language
+
+from cudafix import ir
+from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.declarations import (
+    Class,
+    Index,
+    is_floating,
+    is_number,
+    is_pointer,
+    plain_name,
+    pointee,
+)
+from cudafix.frontends.cuda.macros import Macro
+from cudafix.ir import NULL, Addr, Block, Const, Deref, Expr, Field, FuncRef, Look, Offset, Opaque, Site, Span, Stmt, Var
+
+MAX_DEPTH = 200
+NOTHING = Opaque(())
+# Functions of numbers: no effect, no memory, and a value that is neither a pointer nor a handle.
+PURE = frozenset(
+    (
+        "abs labs llabs fabs fabsf sqrt sqrtf cbrt exp expf exp2 exp2f log logf log2 log2f log10 log10f sin sinf cos cosf tan tanf "
+        "asin acos atan atanf atan2 atan2f sinh cosh tanh tanhf pow powf fmod fmodf floor floorf ceil ceilf round roundf "
+        "trunc truncf rint lround llround fmin fminf fmax fmaxf min max MIN MAX hypot erf erff erfc isnan isinf isfinite rand "
+        "srand random srandom drand48 lrand48 srand48 ceil_div ceildiv div_up divup iDivUp dim3 make_cuComplex "
+        "make_cuDoubleComplex make_cuFloatComplex cuCrealf cuCimagf cuCreal cuCimag cuCmulf cuCmul cuCaddf cuCadd "
+        "make_cudaExtent make_cudaPos __float2half __half2float __float2bfloat16 __bfloat162float __float2half_rn half "
+        "__half float2 float4 sizeof alignof offsetof int float double size_t bool char short long unsigned std::min std::max "
+        "std::abs std::sqrt std::pow std::exp std::log std::log2 std::log10 std::sin std::cos std::tan std::atan2 std::floor "
+        "std::ceil std::round std::fabs std::fmod std::fmax std::fmin std::isnan std::isinf std::isfinite std::rand std::srand "
+        "std::clamp std::gcd std::hypot std::tanh std::complex std::numeric_limits::max std::numeric_limits::min "
+        "std::numeric_limits::infinity std::numeric_limits::epsilon std::numeric_limits::lowest std::numeric_limits::quiet_NaN "
+        "std::to_string std::string std::setw std::setprecision std::make_pair make_float2 make_float3 make_float4 make_int2 "
+        "make_int3 make_int4 make_uint2 make_uint3 make_uint4 make_double2 make_double3 make_double4 make_uchar4 make_char4 "
+        "make_uchar3 make_short2 make_ushort2 make_short4 make_longlong2 std::chrono::duration std::chrono::milliseconds "
+        "std::chrono::microseconds std::chrono::seconds std::chrono::duration_cast std::chrono::duration::count"
+    ).split()
+)
+PASSES = frozenset(("std::move", "std::forward", "__builtin_expect", "likely", "unlikely", "std::launder", "std::as_const"))
+CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "bit_cast", "std::bit_cast"))
+# Methods of containers and strings that only look at the object.
+LOOKING = frozenset(
+    "size empty length begin end cbegin cend rbegin rend c_str capacity max_size str count has_value width height".split()
+)
+NULLS = frozenset(("NULL", "nullptr"))
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
+_REFERENCE = re.compile(r"cu(?:da)?(?:Free|Malloc|Memcpy|HostFree|StreamDestroy|EventDestroy|StreamSynchronize|Mem(?:Free|Alloc))(?!\w*(?:To|Default))\w*")
+_SPACE = re.compile(r"\s+")
+_TIGHT = re.compile(r"(?<=\W) | (?=\W)")
+_OUTPUTS = frozenset(("std::cout", "cout", "std::cerr", "cerr", "std::clog", "clog", "std::cin", "cin", "std::wcout"))
+_LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
+_LANGUAGE = Language(language())
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Text that nodes point into, and where its byte 0 stands in the file at `path`."""
+
+    text: bytes
+    shift: int
+    path: str
+
+
+@dataclass(slots=True)
+class Bound:
+    """An argument of a macro: the node, and the text and bindings that it is to be read in."""
+
+    node: Node
+    source: Source
+    bindings: Mapping[str, Bound]
+    uses: int = 0
+    rest: tuple[Node, ...] = ()  # what `...` receives
+
+
+@dataclass(slots=True)
+class File:
+    """What all functions of one file share while they are lowered."""
+
+    path: str
+    original: bytes
+    index: Index
+    macros: Mapping[str, Macro]
+    styles: sites.Styles
+    errors: tuple[tuple[int, int], ...]
+    pragmas: tuple[tuple[int, str], ...]
+    hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
+    kernels: frozenset[str]
+    functions: list[ir.Function] = field(default_factory=list)
+    statics: list[ir.GlobalVar] = field(default_factory=list)
+    references: set[str] = field(default_factory=set)
+    bodies: dict[tuple[str, bool], tuple[Node, Source] | None] = field(default_factory=dict)
+
+    def macro_body(self, macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
+        """The parsed body of a macro: a compound statement, or an expression; None where it is neither."""
+        key = (macro.name, as_statement)
+        if key not in self.bodies:
+            self.bodies[key] = _parse_body(macro, as_statement)
+        return self.bodies[key]
+
+
+def _blank_strings(found: re.Match[bytes]) -> bytes:
+    return b'"' + b" " * (len(found.group()) - 2) + b'"'
+
+
+def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
+    body = re.sub(rb"(?<!#)#\s*\w+", _blank_strings, macro.body)  # `#x` is a string
+    if b"##" in body:
+        return None
+    head = b"void f(){" if as_statement else b"int v=("
+    tail = b"\n;}" if as_statement else b"\n);"
+    if not as_statement:
+        body = re.sub(rb";\s*\Z", lambda found: b" " * len(found.group()), body)
+    text = head + body + tail
+    root = Parser(_LANGUAGE).parse(text).root_node
+    if root.has_error:
+        return None
+    if as_statement:
+        node = root.children[0].child_by_field_name("body") if root.children else None
+    else:
+        declaration = root.children[0].child_by_field_name("declarator") if root.children else None
+        node = declaration.child_by_field_name("value") if declaration is not None else None
+    if node is None:
+        return None
+    return node, Source(text, macro.body_start - len(head), macro.path)
+
+
+@dataclass(slots=True)
+class Scope:
+    names: dict[str, str] = field(default_factory=dict)
+    destroyed: list[tuple[str, Class]] = field(default_factory=list)  # locals whose class has a destructor here
+    breaks: bool = False  # `break` leaves up to here
+    continues: bool = False
+
+
+class Expressions:
+    """Lowers the expressions of one function. Statements collect in `out`, plain accesses in `reads` and `writes`."""
+
+    def __init__(self, file: File, source: Source, name: str, cls: str | None, namespace: str, text: bytes) -> None:
+        self.file = file
+        self.source = source
+        self.name = name
+        self.cls = cls
+        self.namespace = namespace
+        self.out: list[Stmt] = []
+        self.reads: dict[Expr, Node | None] = {}
+        self.writes: dict[Expr, Node | None] = {}
+        self.access: tuple[int, int, str] | None = None
+        self.scopes: list[Scope] = [Scope()]
+        self.types: dict[str, str] = {}
+        self.used: dict[str, str] = {}  # names in use, with their types
+        self.references: set[str] = set()
+        self.lambdas: dict[str, str] = {}
+        self.bindings: Mapping[str, Bound] = {}
+        self.expanding: tuple[str, ...] = ()
+        self.problems: list[tuple[str, int]] = []
+        self.temporaries = 0
+        self.depth = 0
+        self.addressed = frozenset[str]()
+        self.place: sites.Place | None = None
+        self.blocked: str | None = None
+        self.fixed: str | None = None
+        self.continuation = False
+        self.text = text
+        self.versions: dict[str, int] = {}  # how often a name was assigned so far
+        self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
+
+    # -- text and positions -------------------------------------------------------------------------------------------
+
+    def raw(self, node: Node) -> str:
+        return self.source.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def span(self, node: Node) -> Span:
+        shift = self.source.shift
+        return Span(self.source.path, node.start_byte + shift, node.end_byte + shift)
+
+    def normal(self, node: Node) -> str:
+        """Normalized text: macro arguments put in, white space only between words."""
+        text = self.raw(node)
+        if self.bindings:
+            text = _WORD.sub(self._argument_text, text)
+        return _TIGHT.sub("", _SPACE.sub(" ", text)).strip()
+
+    def _argument_text(self, found: re.Match[str]) -> str:
+        bound = self.bindings.get(found.group())
+        if bound is None:
+            return found.group()
+        return bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+
+    # -- output -------------------------------------------------------------------------------------------------------
+
+    def emit(self, statement: Stmt) -> None:
+        if self.access is not None:
+            self.flush()
+        self.out.append(statement)
+
+    def flush(self) -> None:
+        if self.access is None:
+            return
+        start, end, path = self.access
+        self.out.append(ir.HostAccess(tuple(self.reads), tuple(self.writes), Span(path, start, end)))
+        self.reads, self.writes, self.access = {}, {}, None
+
+    def touch(self, node: Node, place: Expr, write: bool = False) -> None:
+        """Note that the host reads or writes a place, if it is memory that somebody else may see."""
+        if isinstance(place, Var):
+            name = place.name
+            if name.startswith("%") or name == "this" or not ("::" in name or name in self.addressed):
+                return
+        elif not isinstance(place, (Field, Index_, Deref)):
+            return
+        start, end, path = self.span(node)[1], self.span(node)[2], self.source.path
+        if self.access is not None and self.access[2] != path:
+            self.flush()
+        if self.access is not None:
+            start, end = min(start, self.access[0]), max(end, self.access[1])
+        self.access = (start, end, path)
+        (self.writes if write else self.reads)[place] = None
+
+    def collect(self, run: Callable[[], None]) -> Block:
+        """The statements that `run` emits, as a block of their own."""
+        kept = self.out, self.reads, self.writes, self.access
+        self.out, self.reads, self.writes, self.access = [], {}, {}, None
+        try:
+            run()
+            self.flush()
+            return tuple(self.out)
+        finally:
+            self.out, self.reads, self.writes, self.access = kept
+
+    def merge(self, block: Block) -> None:
+        """Put the statements of a block here; accesses join the pending ones."""
+        for statement in block:
+            if isinstance(statement, ir.HostAccess) and (self.access is None or self.access[2] == statement.span.path):
+                self.reads.update(dict.fromkeys(statement.reads))
+                self.writes.update(dict.fromkeys(statement.writes))
+                span = statement.span
+                at = self.access or (span.start, span.end, span.path)
+                self.access = (min(at[0], span.start), max(at[1], span.end), span.path)
+            else:
+                self.emit(statement)
+
+    def unknown(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
+        self.emit(ir.Unknown(why, self.span(node), parts))
+        return Opaque(parts)
+
+    def temporary(self, kind: str = "") -> Var:
+        self.temporaries += 1
+        made = Var(f"%{self.temporaries}")
+        if kind:
+            self.types[made.name] = kind
+        return made
+
+    # -- names --------------------------------------------------------------------------------------------------------
+
+    def declare(self, name: str, kind: str, at: Node, reference: bool = False) -> Var:
+        """A new local variable; it gets a name of its own where one of that name is visible or had another type."""
+        resolved = name
+        if any(name in scope.names for scope in self.scopes) or self.used.get(name, kind) != kind:
+            resolved = f"{name}@{at.start_byte + self.source.shift}"
+        self.scopes[-1].names[name] = resolved
+        self.bumped.discard(name)
+        self.used[resolved] = kind
+        self.types[resolved] = kind + " &" * reference
+        if reference:
+            self.references.add(resolved)
+        else:
+            self.references.discard(resolved)
+        if name in self.addressed and resolved not in self.addressed:
+            self.addressed |= {resolved}
+        return Var(resolved)
+
+    def local(self, name: str) -> Expr | None:
+        for scope in reversed(self.scopes):
+            resolved = scope.names.get(name)
+            if resolved is not None:
+                var = Var(resolved)
+                return Deref(var) if resolved in self.references else var
+        return None
+
+    def resolve(self, name: str, node: Node) -> Expr:
+        found = self.local(name)
+        if found is not None:
+            return found
+        index = self.file.index
+        if self.cls is not None:
+            for cls in index.lineage(self.cls):
+                if name in cls.fields:
+                    return Field(Deref(Var("this")), name)
+                if name in cls.statics:
+                    return Var(f"{cls.name}::{name}")
+        variable = self._global(name)
+        if variable is not None:
+            return variable
+        if name in self.file.hosts or name in self.file.kernels:
+            return FuncRef(name)
+        macro = self.file.macros.get(name)
+        if macro is not None and macro.params is None and name not in self.expanding:
+            return self._object_macro(macro, node)
+        if _REFERENCE.fullmatch(name):
+            self.file.references.add(name)
+            return FuncRef(name)
+        if name in index.prototypes:
+            return FuncRef(name)
+        if name in index.enumerators or name in NULLS or sites.is_api(name) or _CONSTANT_NAME.fullmatch(name):
+            return NULL if name in NULLS else Const(name)
+        return Var(f"::{name}")
+
+    def _global(self, name: str) -> Var | None:
+        variables = self.file.index.globals
+        namespace = self.namespace
+        while True:
+            found = variables.get("::" + (f"{namespace}::" if namespace else "") + name)
+            if found is not None:
+                self.types.setdefault(found.name, found.type)
+                return Var(found.name)
+            if not namespace:
+                return None
+            namespace = namespace.rpartition("::")[0]
+
+    def _object_macro(self, macro: Macro, node: Node) -> Expr:
+        """`#define N 1024` is a constant; `#define BUF ctx->buf` is what it stands for."""
+        words = set(_WORD.findall(macro.body.decode("utf-8", "replace")))
+        if macro.kind == "rename":
+            return FuncRef(macro.body.decode("utf-8", "replace").strip())
+        if not any(self.local(word) is not None or self._global(word) is not None for word in words):
+            if self.cls is None or not any(words & cls.fields.keys() for cls in self.file.index.lineage(self.cls)):
+                return NULL if macro.body.strip() in (b"NULL", b"nullptr") else Const(macro.name)
+        expanded = self.expand(macro, {}, node, want_value=True)
+        return expanded if expanded is not None else Opaque(())
+
+    def type_of(self, expr: Expr) -> str:
+        """The declared type of a place; empty if it is not known."""
+        if isinstance(expr, Var):
+            return self.types.get(expr.name, "").removesuffix(" &")
+        if isinstance(expr, Deref):
+            if isinstance(expr.base, Var):
+                if expr.base.name in self.references:
+                    return self.types.get(expr.base.name, "").removesuffix(" &")
+                if expr.base.name == "this" and self.cls:
+                    return self.cls
+            return pointee(self.type_of(expr.base))
+        if isinstance(expr, Index_):
+            return pointee(self.type_of(expr.base))
+        if isinstance(expr, Field):
+            kind = self.type_of(expr.base)
+            if kind:
+                for cls in self.file.index.lineage(kind):
+                    if expr.name in cls.fields:
+                        return cls.fields[expr.name]
+            return ""
+        if isinstance(expr, Offset):
+            return self.type_of(expr.base)
+        if isinstance(expr, Addr):
+            inner = self.type_of(expr.base)
+            return f"{inner}*" if inner.endswith("*") else f"{inner} *" if inner else ""
+        return ""
+
+    # -- values and places --------------------------------------------------------------------------------------------
+
+    def value(self, node: Node, target: Expr | None = None, used: bool = True) -> Expr:
+        """Evaluate an expression. A call puts its result into `target`; `used` is whether somebody looks at the value."""
+        self.depth += 1
+        try:
+            if self.depth > MAX_DEPTH:
+                return self.unknown("nested too deeply", node)
+            method = _VALUES.get(node.type)
+            if method is None:
+                return self._other(node)
+            return method(self, node, target, used)
+        finally:
+            self.depth -= 1
+
+    def lvalue(self, node: Node) -> Expr:
+        """The place that an expression names, without reading it."""
+        self.depth += 1
+        try:
+            kind = node.type
+            if self.depth > MAX_DEPTH:
+                return self.unknown("nested too deeply", node)
+            if kind == "identifier":
+                name = self.raw(node)
+                bound = self.bindings.get(name)
+                if bound is not None:
+                    return self.in_argument(bound, self.lvalue)
+                return self.resolve(name, node)
+            if kind == "subscript_expression":
+                return self._subscript(node)
+            if kind == "field_expression":
+                return self._field(node)
+            if kind == "pointer_expression" and node.children[0].type == "*":
+                return self._deref(node)
+            if kind in ("parenthesized_expression", "cast_expression"):
+                inner = node.child_by_field_name("value") if kind == "cast_expression" else first_named(node)
+                if inner is not None and inner.type != "compound_statement":
+                    return self.lvalue(inner)
+            if kind == "qualified_identifier":
+                return self.qualified(node)
+            if kind == "call_expression" and (cast := self._cast_argument(node)) is not None:
+                return self.lvalue(cast)
+            if kind == "this":
+                return Var("this")
+            return self.value(node)
+        finally:
+            self.depth -= 1
+
+    def in_argument(self, bound: Bound, run: Callable[[Node], Expr]) -> Expr:
+        """Evaluate a macro argument where the macro was used."""
+        kept = self.source, self.bindings, self.fixed
+        bound.uses += 1
+        self.source, self.bindings = bound.source, bound.bindings
+        if bound.uses > 1 and self.fixed is None:
+            self.fixed = "in an argument that a macro uses more than once"
+        try:
+            return run(bound.node)
+        finally:
+            self.source, self.bindings, self.fixed = kept
+
+    def _identifier(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        name = self.raw(node)
+        bound = self.bindings.get(name)
+        if bound is not None:
+            return self.in_argument(bound, lambda argument: self.value(argument, target, used))
+        found = self.resolve(name, node)
+        if not self.type_of(found).endswith("]"):
+            self.touch(node, found)
+        return found
+
+    def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        return Const(self.raw(node))
+
+    def _null(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        return NULL
+
+    def _string(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        text = self.raw(node)
+        return Const(text if len(text) <= 60 else '"…"')
+
+    def _this(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        return Var("this")
+
+    def qualified(self, node: Node) -> Expr:
+        name = plain_name(self.raw(node))
+        scope, _, last = name.rpartition("::")
+        cls = self.file.index.class_of(scope) if scope else None
+        if cls is not None:
+            if last in cls.statics:
+                return Var(f"{cls.name}::{last}")
+            if self.cls is not None and last in cls.fields:
+                return Field(Deref(Var("this")), last)
+        variable = self._global(name.removeprefix("::"))
+        if variable is not None:
+            return variable
+        if last in self.file.hosts or last in self.file.kernels or (cls is not None and last in cls.methods):
+            return FuncRef(name.removeprefix("::"))
+        if _REFERENCE.fullmatch(last):
+            self.file.references.add(last)
+            return FuncRef(last)
+        if not scope and name.startswith("::"):
+            return self.resolve(last, node)
+        return Const(name)
+
+    def _qualified(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        found = self.qualified(node)
+        self.touch(node, found)
+        return found
+
+    def _template_name(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        name = plain_name(self.raw(node))
+        return FuncRef(name)
+
+    def _parenthesized(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        inner = first_named(node)
+        if inner is None:
+            return Opaque(())
+        if inner.type == "compound_statement":
+            return self.statement_expression(inner)
+        return self.value(inner, target, used)
+
+    def _cast(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        inner = node.child_by_field_name("value")
+        if inner is None:
+            return Opaque(())
+        kind = node.child_by_field_name("type")
+        if kind is not None and self.raw(kind) == "void":
+            return self.value(inner, target, False)
+        return self.value(inner, target, used)
+
+    def _subscript(self, node: Node) -> Expr:
+        argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
+        if argument is None:
+            return Opaque(())
+        base = self.value(argument)
+        index: Expr = Opaque(())
+        for child in indices.named_children if indices is not None else ():
+            index = self.value(child)
+        return index_of(base, index)
+
+    def _subscript_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        place = self._subscript(node)
+        if not self.type_of(place).endswith("]"):
+            self.touch(node, place)
+        return place
+
+    def _field(self, node: Node) -> Expr:
+        argument, name = node.child_by_field_name("argument"), node.child_by_field_name("field")
+        if argument is None or name is None:
+            return Opaque(())
+        operator = node.child_by_field_name("operator")
+        arrow = operator is None or operator.type == "->"
+        if arrow:
+            base = deref(self.value(argument))
+        else:
+            base = self.lvalue(argument)
+        label = self.raw(name)
+        if name.type == "dependent_field_identifier" or not label.isidentifier():
+            label = plain_name(label)
+        return Field(base, label)
+
+    def _field_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        place = self._field(node)
+        if not self.type_of(place).endswith("]"):
+            self.touch(node, place)
+        return place
+
+    def _deref(self, node: Node) -> Expr:
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            return Opaque(())
+        inner = argument
+        while inner.type == "parenthesized_expression" and (child := first_named(inner)) is not None:
+            inner = child
+        if inner.type == "binary_expression":
+            left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+            operator = inner.child_by_field_name("operator")
+            if left is not None and right is not None and operator is not None and operator.type == "+":
+                base = self.value(left)
+                return index_of(base, self.value(right))
+        return deref(self.value(argument))
+
+    def _pointer(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        if node.children[0].type == "*":
+            place = self._deref(node)
+            if not self.type_of(place).endswith("]"):
+                self.touch(node, place)
+            return place
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            return Opaque(())
+        place = self.lvalue(argument)
+        if isinstance(place, (FuncRef, Const)):
+            return place
+        if isinstance(place, Deref):
+            return place.base
+        if isinstance(place, Index_):
+            base = self.type_of(place.base)
+            element = pointee(base)
+            if base.endswith("*") and element and not is_pointer(element) and is_number(element):
+                return Offset(place.base)
+        return Addr(place)
+
+    def _binary(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        left_node, right_node = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator_node = node.child_by_field_name("operator")
+        if left_node is None or right_node is None or operator_node is None:
+            return self._other(node)
+        operator = operator_node.type
+        if operator in ("&&", "||"):
+            return self._short_circuit(node, left_node, right_node, operator)
+        if operator in ("<<", ">>"):
+            chain = self._stream_chain(node, operator)
+            if chain is not None:
+                return chain
+        left = self.value(left_node)
+        right = self.value(right_node)
+        if operator in ("+", "-"):
+            kind, other = self.type_of(left), self.type_of(right)
+            if is_pointer(other) and operator == "+" and not is_pointer(kind):
+                return Offset(right)
+            if is_pointer(kind) and not (operator == "-" and is_pointer(other)):
+                return Offset(left)
+            if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index_, Deref)) and not kind and not other):
+                return left if isinstance(left, Offset) else Offset(left)
+        return opaque(left, right)
+
+    def _short_circuit(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
+        test = self.test(left_node)
+        right: list[Expr] = []
+        kept = self.blocked
+        self.blocked = f"in the second operand of `{operator}`"
+        block = self.collect(lambda: right.append(self.value(right_node)))
+        self.blocked = kept
+        if matters(block):
+            branches: tuple[Block, Block] = (block, ()) if operator == "&&" else ((), block)
+            self.emit(ir.If(test, *branches, self.span(node)))
+        else:
+            self.merge(block)
+        parts = (test.place,) if test.place is not None else ()
+        return opaque(*parts, *right)
+
+    def _stream_chain(self, node: Node, operator: str) -> Expr | None:
+        """`std::cout << a << b` is one call of `std::cout`; on another stream object a call of its `operator<<`."""
+        operands: list[Node] = []
+        current = node
+        while current.type == "binary_expression":
+            inner, right = current.child_by_field_name("left"), current.child_by_field_name("right")
+            sign = current.child_by_field_name("operator")
+            if inner is None or right is None or sign is None or sign.type != operator:
+                break
+            operands.append(right)
+            current = inner
+        head = self.raw(current)
+        if head in _OUTPUTS:
+            callee, receiver = ("std::" + head.removeprefix("std::")), None
+        elif current.type in ("identifier", "field_expression", "pointer_expression", "parenthesized_expression"):
+            if current.type == "identifier" and head in self.bindings:
+                return None
+            place = self.lvalue(current)
+            kind = self.type_of(place)
+            if "stream" not in kind.lower() or kind.startswith("cuda"):
+                return None
+            callee, receiver = f"operator{operator}", place
+        else:
+            return None
+        arguments = tuple(self.value(operand) for operand in reversed(operands))
+        if operator == ">>":
+            arguments = tuple(Addr(a) if isinstance(a, (Var, Field, Index_, Deref)) else a for a in arguments)
+        self.emit(
+            ir.Call(
+                callee,
+                arguments,
+                self.span(node),
+                self.span(current),
+                self.span(node).end,
+                self.site(node),
+                tuple(self.span(operand) for operand in reversed(operands)),
+                receiver,
+            )
+        )
+        return Opaque(())
+
+    def _unary(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            return self._other(node)
+        value = self.value(argument)
+        if isinstance(value, Const) and node.children[0].type == "-":
+            return Const("-" + value.text)
+        return opaque(value)
+
+    def _update(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        argument = node.child_by_field_name("argument")
+        if argument is None:
+            return Opaque(())
+        place = self.lvalue(argument)
+        self.touch(argument, place)
+        self.touch(argument, place, write=True)
+        kind = self.type_of(place)
+        self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
+        return place
+
+    def _assignment(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if left is None or right is None:
+            return self._other(node)
+        if operator is not None and operator.type != "=":
+            place = self.lvalue(left)
+            value = self.value(right)
+            self.touch(left, place)
+            self.touch(left, place, write=True)
+            kind = self.type_of(place)
+            moved = operator.type in ("+=", "-=") and (is_pointer(kind) or not kind)
+            self.store(place, Offset(place) if moved else opaque(place, value), node)
+            return place
+        place = self.lvalue(left)
+        self.assign(place, right, node, left)
+        return place
+
+    def assign(self, place: Expr, right: Node, node: Node, left: Node | None = None) -> None:
+        """`place = right`; a call on the right writes its result there directly."""
+        if right.type == "lambda_expression" and isinstance(place, Var):
+            made = self.value(right)
+            if isinstance(made, FuncRef):
+                self.lambdas[place.name] = made.name
+            self.emit(ir.Assign(place, made, self.span(node)))
+            return
+        count = len(self.out)
+        value = self.value(right, place)
+        if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
+            value = NULL
+        if left is not None:
+            self.touch(left, place, write=True)
+        if value is place and len(self.out) > count:
+            self.bump(place)
+            return  # a call has put its result there
+        self.store(place, value, node)
+
+    def store(self, place: Expr, value: Expr, node: Node) -> None:
+        """An assignment, unless the target is a plain number that nobody can index or branch with."""
+        self.bump(place)
+        kind = self.type_of(place)
+        if isinstance(place, Var):
+            if is_floating(kind):
+                return
+        elif not isinstance(place, (Field, Index_, Deref)):
+            return
+        elif is_floating(kind) or (isinstance(place, (Index_, Deref)) and is_number(kind) and not _is_reference(self, place)):
+            return
+        self.emit(ir.Assign(place, value, self.span(node)))
+
+    def bump(self, place: Expr) -> None:
+        """Remember that a variable has another value from here on."""
+        if isinstance(place, (Var, Field)):
+            name = place.name.lstrip(":").partition("@")[0]
+            self.versions[name] = self.versions.get(name, 0) + 1
+            self.bumped.add(name)
+
+    def _conditional(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        condition, then, other = (node.child_by_field_name(f) for f in ("condition", "consequence", "alternative"))
+        if condition is None or other is None:
+            return self._other(node)
+        test = self.test(condition)
+        values: list[Expr] = []
+        kept = self.blocked
+        self.blocked = "in one arm of `?:`"
+
+        def arm(child: Node) -> Callable[[], None]:
+            return lambda: values.append(self.value(child, None, used))
+
+        first = self.collect(arm(then)) if then is not None else ()
+        second = self.collect(arm(other))
+        self.blocked = kept
+        if len(values) == 1:
+            values.insert(0, Opaque(()))
+        if not matters(first) and not matters(second):
+            self.merge(first)
+            self.merge(second)
+            return values[0] if values[0] == values[1] else ir.Choice((values[0], values[1]))
+        if not used:
+            self.emit(ir.If(test, first, second, self.span(node)))
+            return Opaque(())
+        result = target if isinstance(target, Var) else self.temporary()
+        span = self.span(node)
+        self.emit(ir.If(test, (*first, ir.Assign(result, values[0], span)), (*second, ir.Assign(result, values[1], span)), span))
+        return result
+
+    def _comma(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is not None:
+            self.value(left, None, False)
+        return self.value(right, target, used) if right is not None else Opaque(())
+
+    def _size(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        return NOTHING
+
+    def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        """`{a, b}`, and everything else that only evaluates its operands."""
+        return opaque(*(self.value(child) for child in node.named_children if child.type not in _NOT_VALUES))
+
+    def _other(self, node: Node) -> Expr:
+        if node.type == "ERROR":
+            return self.unknown("parse_error", node)
+        if node.type in ("co_await_expression", "co_yield_statement"):
+            self.problems.append(("coroutine", self.span(node).start))
+            return self.unknown("coroutine", node)
+        if node.child_count == 0:
+            return Opaque(())
+        return self._list(node, None, True)
+
+    # -- conditions ---------------------------------------------------------------------------------------------------
+
+    def test(self, node: Node) -> ir.Test:
+        """Evaluate a condition and say what it is about."""
+        negated = False
+        text = self.normal(node)
+        while True:
+            if node.type in ("parenthesized_expression", "condition_clause"):
+                inner = node.child_by_field_name("value") or first_named(node)
+                if inner is None or inner.type == "compound_statement":
+                    break
+                node = inner
+            elif node.type in ("unary_expression",) and node.children[0].type in ("!", "not"):
+                inner = node.child_by_field_name("argument")
+                if inner is None:
+                    break
+                node, negated = inner, not negated
+            elif node.type == "identifier" and (bound := self.bindings.get(self.raw(node))) is not None:
+                tests: list[ir.Test] = []
+
+                def evaluate(argument: Node, tests: list[ir.Test] = tests) -> Expr:
+                    tests.append(self.test(argument))
+                    return NOTHING
+
+                self.in_argument(bound, evaluate)
+                return flipped(tests[0], text) if negated else tests[0]
+            elif node.type == "call_expression" and self._callee_text(node) in PASSES | {"__builtin_expect"}:
+                arguments = node.child_by_field_name("arguments")
+                inner = first_named(arguments) if arguments is not None else None
+                if inner is None:
+                    break
+                node = inner
+            else:
+                break
+        test = self._plain_test(node, text)
+        return flipped(test, text) if negated else test
+
+    def _callee_text(self, node: Node) -> str:
+        function = node.child_by_field_name("function")
+        return self.raw(function) if function is not None else ""
+
+    def _plain_test(self, node: Node, text: str) -> ir.Test:
+        if node.type == "binary_expression":
+            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+            operator = node.child_by_field_name("operator")
+            if left is not None and right is not None and operator is not None and operator.type in ("==", "!="):
+                first, second = self.value(left), self.value(right)
+                if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
+                    first, second = second, first
+                same = operator.type == "=="
+                if isinstance(second, Const) and isinstance(first, (Var, Field, Index_, Deref)):
+                    kind = self.type_of(first)
+                    if sites.SUCCESS.fullmatch(second.text) or (second.text == "0" and sites.STATUS_TYPE.fullmatch(kind)):
+                        return ir.Test("ok" if same else "failed", first, text)
+                    if second == NULL or (second.text == "0" and is_pointer(kind)):
+                        return ir.Test("null" if same else "nonnull", first, text)
+                return ir.Test("other", None, text)
+        value = self.value(node)
+        if isinstance(value, (Var, Field, Index_, Deref)):
+            kind = self.type_of(value)
+            if sites.STATUS_TYPE.fullmatch(kind):
+                return ir.Test("failed", value, text)
+            if is_pointer(kind):
+                return ir.Test("nonnull", value, text)
+        return ir.Test("other", None, text)
+
+    # -- supplied by the calls and the statements ---------------------------------------------------------------------
+
+    def site(self, node: Node) -> Site:
+        raise NotImplementedError
+
+    def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
+        raise NotImplementedError
+
+    def statement_expression(self, node: Node) -> Expr:
+        raise NotImplementedError
+
+    def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        raise NotImplementedError
+
+    def new(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        raise NotImplementedError
+
+    def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        raise NotImplementedError
+
+    def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        raise NotImplementedError
+
+    def _cast_argument(self, node: Node) -> Node | None:
+        """The argument of `static_cast<T>(x)` and the like."""
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None or arguments is None or function.type != "template_function":
+            return None
+        name = function.child_by_field_name("name")
+        if name is not None and self.raw(name) in CASTS:
+            return first_named(arguments)
+        return None
+
+
+Index_ = ir.Index
+
+
+def _is_reference(lowering: Expressions, place: Expr) -> bool:
+    return isinstance(place, Deref) and isinstance(place.base, Var) and place.base.name in lowering.references
+
+
+def first_named(node: Node) -> Node | None:
+    for child in node.children:
+        if child.is_named and child.type != "comment":
+            return child
+    return None
+
+
+def deref(value: Expr) -> Expr:
+    return value.base if isinstance(value, Addr) else Deref(value)
+
+
+def index_of(base: Expr, index: Expr) -> Expr:
+    """`base[index]`; `(p + n)[i]` is somewhere in what `p` points into."""
+    if isinstance(base, Offset):
+        return Index_(base.base, Opaque(()))
+    return Index_(base, index)
+
+
+def opaque(*values: Expr) -> Expr:
+    """A computed value: what it was made of, without literals."""
+    parts: dict[Expr, None] = {}
+    for value in values:
+        if isinstance(value, (Opaque, ir.Choice)):
+            inner = value.parts if isinstance(value, Opaque) else value.options
+            parts.update(dict.fromkeys(part for part in inner if not isinstance(part, Const)))
+        elif not isinstance(value, Const):
+            parts[value] = None
+    return Opaque(tuple(parts)) if parts else NOTHING
+
+
+def matters(block: Block) -> bool:
+    """Whether a block does more than read and write plain memory."""
+    return any(not isinstance(statement, ir.HostAccess) for statement in block)
+
+
+_FLIPPED = {"nonnull": "null", "null": "nonnull", "ok": "failed", "failed": "ok", "other": "other"}
+
+
+def flipped(test: ir.Test, text: str) -> ir.Test:
+    return ir.Test(_FLIPPED[test.kind], test.place, text)
+
+
+_NOT_VALUES = frozenset(
+    (
+        "comment type_descriptor field_designator subscript_designator template_argument_list primitive_type type_identifier "
+        "field_identifier string_literal gnu_asm_qualifier"
+    ).split()
+)
+_Method = Callable[[Expressions, Node, "Expr | None", bool], Expr]
+_VALUES: dict[str, _Method] = {
+    "identifier": Expressions._identifier,
+    "null": Expressions._null,
+    "string_literal": Expressions._string,
+    "raw_string_literal": Expressions._string,
+    "concatenated_string": Expressions._string,
+    "this": Expressions._this,
+    "qualified_identifier": Expressions._qualified,
+    "template_function": Expressions._template_name,
+    "parenthesized_expression": Expressions._parenthesized,
+    "cast_expression": Expressions._cast,
+    "subscript_expression": Expressions._subscript_value,
+    "field_expression": Expressions._field_value,
+    "pointer_expression": Expressions._pointer,
+    "binary_expression": Expressions._binary,
+    "unary_expression": Expressions._unary,
+    "update_expression": Expressions._update,
+    "assignment_expression": Expressions._assignment,
+    "conditional_expression": Expressions._conditional,
+    "comma_expression": Expressions._comma,
+    "sizeof_expression": Expressions._size,
+    "alignof_expression": Expressions._size,
+    "offsetof_expression": Expressions._size,
+    "initializer_list": Expressions._list,
+    "call_expression": lambda self, node, target, used: self.call(node, target, used),
+    "new_expression": lambda self, node, target, used: self.new(node, target, used),
+    "delete_expression": lambda self, node, target, used: self.delete(node, target, used),
+    "lambda_expression": lambda self, node, target, used: self.make_lambda(node, target, used),
+    **dict.fromkeys(_LITERALS, Expressions._literal),
+}

@@ -1,0 +1,397 @@
+"""What kernels do: which parameters they read and write, whether they print or trap, which globals they touch.
+
+Device code is summarized by name, not executed: a parameter is written if a place that is reached through it, or through
+a local pointer that may have come from it, is assigned, incremented, or handed to something that may write it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter_cuda import language
+
+from cudafix import ir
+from cudafix.frontends.cuda.declarations import Definition, Index, declared, is_number, is_pointer, plain_name
+from cudafix.frontends.cuda.expressions import CASTS
+from cudafix.frontends.cuda.macros import Macro
+from cudafix.models.device import device
+
+_QUERY = """
+(assignment_expression) @assign
+(update_expression argument: (_) @update)
+(call_expression) @call
+(init_declarator) @init
+(lambda_expression) @lambda
+"""
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_PRINTS = re.compile(rb"\b(?:printf|vprintf|puts)\s*\(")
+_TRAPS = re.compile(rb"\b(?:assert|__trap|__assert_fail|__builtin_trap|abort)\s*\(|\btrap;")
+_STORES = re.compile(rb"\b(?:st|atom|red|cp|stmatrix|multimem)\b")
+_KEYWORDS = frozenset(b"if while for switch return sizeof alignof decltype static_cast".decode().split())
+_QUERY_MADE: list[Query] = []
+
+
+def _query() -> Query:
+    if not _QUERY_MADE:
+        _QUERY_MADE.append(Query(Language(language()), _QUERY))
+    return _QUERY_MADE[0]
+
+
+@dataclass(slots=True)
+class _Summary:
+    """A device function: facts about its parameters and about the outside, before those of its callees are added."""
+
+    names: tuple[str, ...]
+    reads: set[int] = field(default_factory=set)
+    writes: set[int] = field(default_factory=set)
+    prints: bool = False
+    traps: bool = False
+    globals_read: set[str] = field(default_factory=set)
+    globals_written: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    calls: list[tuple[str, tuple[frozenset[int], ...], tuple[frozenset[str], ...]]] = field(default_factory=list)
+
+
+def summarize(root: Node, text: bytes, path: str, index: Index, macros: Mapping[str, Macro]) -> tuple[ir.Kernel, ...]:
+    """One `Kernel` for each `__global__` function of a file."""
+    kernels = [one for one in index.functions if one.side == "kernel"]
+    if not kernels:
+        return ()
+    device = [one for one in index.functions if one.side in ("kernel", "device", "both")]
+    touched = {
+        variable.name.rpartition("::")[2].encode(): variable.name
+        for variable in index.globals.values()
+        if variable.space != "host"  # the device sees no host globals
+    }
+    summaries: dict[str, list[_Summary]] = {}
+    own: list[tuple[Definition, _Summary]] = []
+    local = {one.name.rpartition("::")[2] for one in device}
+    for one in device:
+        summary = _summary(one, text, index, macros, touched, local)
+        summaries.setdefault(one.name.rpartition("::")[2], []).append(summary)
+        if one.side == "kernel":
+            own.append((one, summary))
+    _close(summaries)
+    found = []
+    for one, summary in own:
+        found.append(
+            ir.Kernel(
+                one.name,
+                tuple(param for param, _ in one.params),
+                frozenset(summary.reads),
+                frozenset(summary.writes),
+                summary.prints,
+                summary.traps,
+                frozenset(summary.globals_read),
+                frozenset(summary.globals_written),
+                frozenset(summary.unknown),
+                ir.Span(path, one.node.start_byte, one.node.end_byte),
+            )
+        )
+    return tuple(found)
+
+
+def _close(summaries: dict[str, list[_Summary]]) -> None:
+    """Add what callees do, until nothing changes."""
+    changed = True
+    while changed:
+        changed = False
+        for group in summaries.values():
+            for summary in group:
+                for name, positions, roots in summary.calls:
+                    for callee in summaries.get(name, ()):
+                        changed = _add(summary, callee, positions, roots) or changed
+
+
+def _add(
+    caller: _Summary, callee: _Summary, positions: tuple[frozenset[int], ...], roots: tuple[frozenset[str], ...]
+) -> bool:
+    before = (
+        len(caller.reads), len(caller.writes), caller.prints, caller.traps,
+        len(caller.globals_read), len(caller.globals_written), len(caller.unknown),
+    )  # fmt: skip
+    last = len(callee.names) - 1
+    for number, (params, global_names) in enumerate(zip(positions, roots)):
+        at = min(number, last)
+        if at in callee.reads:
+            caller.reads |= params
+            caller.globals_read |= global_names
+        if at in callee.writes:
+            caller.writes |= params
+            caller.globals_written |= global_names
+    caller.prints |= callee.prints
+    caller.traps |= callee.traps
+    caller.globals_read |= callee.globals_read
+    caller.globals_written |= callee.globals_written
+    caller.unknown |= callee.unknown
+    return before != (
+        len(caller.reads), len(caller.writes), caller.prints, caller.traps,
+        len(caller.globals_read), len(caller.globals_written), len(caller.unknown),
+    )  # fmt: skip
+
+
+class _Roots:
+    """Which parameters and device globals a name in the body may stand for: itself, or what a local pointer came from."""
+
+    def __init__(self, names: Mapping[str, int], globals_: Mapping[bytes, str], text: bytes) -> None:
+        self.params = {name: frozenset((number,)) for name, number in names.items()}
+        self.globals = {name.decode(): frozenset((full,)) for name, full in globals_.items()}
+        self.text = text
+
+    def of(self, node: Node) -> tuple[frozenset[int], frozenset[str]]:
+        params: frozenset[int] = frozenset()
+        globals_: frozenset[str] = frozenset()
+        for word in _WORD.findall(self.text, node.start_byte, node.end_byte):
+            name = word.decode()
+            params |= self.params.get(name, frozenset())
+            globals_ |= self.globals.get(name, frozenset())
+        return params, globals_
+
+    def join(self, name: str, found: tuple[frozenset[int], frozenset[str]]) -> bool:
+        params = self.params.get(name, frozenset()) | found[0]
+        globals_ = self.globals.get(name, frozenset()) | found[1]
+        changed = params != self.params.get(name, frozenset()) or globals_ != self.globals.get(name, frozenset())
+        if params:
+            self.params[name] = params
+        if globals_:
+            self.globals[name] = globals_
+        return changed
+
+
+def _base(node: Node) -> tuple[Node, bool]:
+    """The node that an lvalue starts from, and whether memory behind it is reached (`p[i]`, `*p`, `s.x`)."""
+    reached = False
+    while True:
+        kind = node.type
+        inner: Node | None = None
+        if kind == "subscript_expression":
+            inner, reached = node.child_by_field_name("argument"), True
+        elif kind == "field_expression":
+            inner, reached = node.child_by_field_name("argument"), True
+        elif kind == "pointer_expression":
+            inner, reached = node.child_by_field_name("argument"), True
+        elif kind == "cast_expression":
+            inner = node.child_by_field_name("value")
+        elif kind == "parenthesized_expression":
+            inner = node.named_children[0] if node.named_children else None
+        if inner is None:
+            return node, reached
+        node = inner
+
+
+def _summary(
+    one: Definition, text: bytes, index: Index, macros: Mapping[str, Macro], touched: Mapping[bytes, str], local: set[str]
+) -> _Summary:
+    names = {param.name: number for number, (param, _) in enumerate(one.params) if param.name}
+    kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
+    summary = _Summary(tuple(param.name for param, _ in one.params))
+    body = text[one.body.start_byte : one.body.end_byte]
+    words = set(_WORD.findall(body))
+    summary.prints = _PRINTS.search(body) is not None or (b"cout" in words)
+    summary.traps = _TRAPS.search(body) is not None
+    here = {word: touched[word] for word in words & touched.keys()}
+    summary.globals_read |= set(here.values())
+    passed = {name for name, (kind, ref) in kinds.items() if ref or not is_number(kind)}
+    summary.reads |= {names[name] for name in passed if name.encode() in words and name}
+    for word in words:
+        macro = macros.get(word.decode())
+        if macro is not None:
+            inner = set(_WORD.findall(macro.body))
+            summary.prints |= _PRINTS.search(macro.body) is not None
+            summary.traps |= _TRAPS.search(macro.body) is not None
+            for found in inner & touched.keys():
+                summary.globals_read.add(touched[found])
+                summary.globals_written.add(touched[found])
+            for name in passed:
+                if name.encode() in inner:
+                    summary.reads.add(names[name])
+                    summary.writes.add(names[name])
+    if not passed and not here and b"(" not in body:
+        return summary
+    cursor = QueryCursor(_query())
+    captures = cursor.captures(one.body)
+    roots = _Roots({name: number for name, number in names.items() if name in passed}, here, text)
+    _aliases(captures, roots, text, kinds)
+
+    def written(node: Node, scalar_too: bool = False) -> None:
+        base, reached = _base(node)
+        if base.type == "identifier" and not reached:
+            name = text[base.start_byte : base.end_byte].decode()
+            kind, by_reference = kinds.get(name, ("", False))
+            if name in names and not by_reference and not scalar_too:
+                return  # the kernel's own copy
+            if name not in names and name.encode() not in here and name not in roots.params:
+                return
+            if name not in names and name.encode() not in here and not scalar_too:
+                return  # a local pointer is moved, not what it points to
+        params, globals_ = roots.of(base)
+        if base.type != "identifier":
+            params, globals_ = roots.of(node)
+        summary.writes |= params
+        summary.globals_written |= globals_
+
+    for node in captures.get("assign", ()):
+        left = node.child_by_field_name("left")
+        if left is not None:
+            written(left)
+    for node in captures.get("update", ()):
+        written(node)
+    for node in captures.get("call", ()):
+        _call(node, text, summary, roots, written, kinds, local, macros, index)
+    if b"asm" in words and _STORES.search(body) is not None:
+        summary.writes |= {names[name] for name in passed}
+        summary.globals_written |= set(here.values())
+    const = {
+        number
+        for number, (param, at) in enumerate(one.params)
+        if _points_to_const(at, text, param)
+    }
+    summary.writes -= const
+    return summary
+
+
+def _call(
+    node: Node,
+    text: bytes,
+    summary: _Summary,
+    roots: _Roots,
+    written: Callable[[Node], None],
+    kinds: Mapping[str, tuple[str, bool]],
+    local: set[str],
+    macros: Mapping[str, Macro],
+    index: Index,
+) -> None:
+    """What a call in device code may do to the memory that it is given."""
+    function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+    if function is None or arguments is None:
+        return
+    values = [child for child in arguments.children if child.is_named and child.type != "comment"]
+    if function.type == "field_expression":
+        receiver = function.child_by_field_name("argument")
+        if receiver is not None and roots.of(receiver) != _NONE:
+            written(function)
+        for value in values:
+            if not _is_element(value, text, kinds):
+                written_through(summary, roots.of(value))
+        return
+    name = plain_name(text[function.start_byte : function.end_byte].decode("utf-8", "replace"))
+    last = name.rpartition("::")[2]
+    if last in CASTS or last in _KEYWORDS or function.type == "primitive_type":
+        return
+    macro = macros.get(name)
+    if macro is not None:
+        if macro.params is not None and not _MACRO_READS.fullmatch(macro.body):
+            for value in values:
+                written_through(summary, roots.of(value))
+        return
+    if last in local:
+        found = [roots.of(value) for value in values]
+        summary.calls.append((last, tuple(params for params, _ in found), tuple(names for _, names in found)))
+        return
+    if last in index.classes:
+        return
+    api = device(name, len(values))
+    if api is not None:
+        for number, value in enumerate(values):
+            role = api.roles[min(number, len(api.roles) - 1)] if api.roles else "-"
+            if number < len(api.roles) or role.endswith("*"):
+                if role.rstrip("*") in ("w", "rw", "hw", "hrw", "swap", "out"):
+                    written_through(summary, roots.of(value))
+        return
+    if re.search(rb"\bauto\s+" + re.escape(last.encode()) + rb"\s*=\s*\[", text) is not None:
+        return  # a lambda of this file: its body was read where it stands
+    summary.unknown.add(last)
+    for value in values:
+        written_through(summary, roots.of(value))
+
+
+_NONE: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
+_MACRO_READS = re.compile(rb"(?:(?!\+\+|--|[^=!<>]=[^=]|;|\w\s*\().)*", re.DOTALL)
+
+
+def written_through(summary: _Summary, found: tuple[frozenset[int], frozenset[str]]) -> None:
+    summary.writes |= found[0]
+    summary.globals_written |= found[1]
+
+
+def _points_to_const(node: Node, text: bytes, param: ir.Param) -> bool:
+    """`const T *p`: the kernel cannot write through it without a cast."""
+    if param.type.count("*") > 1 or not (is_pointer(param.type) or param.by_reference):
+        return False
+    written = text[node.start_byte : node.end_byte]
+    head = written.split(b"*")[0].split(b"&")[0]
+    return re.search(rb"\bconst\b", head) is not None
+
+
+def _aliases(
+    captures: Mapping[str, list[Node]], roots: _Roots, text: bytes, kinds: Mapping[str, tuple[str, bool]]
+) -> None:
+    """Local pointers and references that may have come from a parameter."""
+    edges: list[tuple[str, Node]] = []
+    for node in captures.get("init", ()):
+        declarator, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
+        parent = node.parent
+        if declarator is None or value is None or parent is None:
+            continue
+        kind = parent.child_by_field_name("type")
+        base = text[kind.start_byte : kind.end_byte].decode("utf-8", "replace") if kind is not None else ""
+        one = declared(base, declarator, text)
+        if one is None:
+            continue
+        pointer = is_pointer(one.type) or one.reference
+        if not pointer and is_number(base):
+            continue
+        if not pointer and base.startswith("auto") and _is_element(value, text, kinds):
+            continue
+        edges.append((one.name, value))
+    for node in captures.get("assign", ()):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None:
+            continue
+        base_node, _ = _base(left)
+        if base_node.type == "identifier" and not _is_element(right, text, kinds) and right.type != "number_literal":
+            name = text[base_node.start_byte : base_node.end_byte].decode()
+            if left.type == "identifier" or left.type == "field_expression" or left.type == "subscript_expression":
+                if name not in kinds or is_pointer(kinds[name][0]):
+                    if left.type == "identifier" or not _is_arithmetic(right):
+                        edges.append((name, right))
+    changed = True
+    while changed:
+        changed = False
+        for name, value in edges:
+            found = roots.of(value)
+            if name in kinds and not (found[0] | found[1]):
+                continue
+            changed = roots.join(name, found) or changed
+
+
+def _is_arithmetic(node: Node) -> bool:
+    return node.type in ("binary_expression", "number_literal", "call_expression", "conditional_expression")
+
+
+def _is_element(node: Node, text: bytes, kinds: Mapping[str, tuple[str, bool]]) -> bool:
+    """Whether a value is an element that a pointer to numbers points to, or arithmetic of such."""
+    while node.type in ("parenthesized_expression", "cast_expression") and node.named_children:
+        node = node.named_children[-1]
+    if node.type == "binary_expression":
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        operator = node.child_by_field_name("operator")
+        if left is None or right is None or operator is None:
+            return False
+        if operator.type not in ("+", "-"):
+            return True
+        return _is_element(left, text, kinds) and _is_element(right, text, kinds)
+    if node.type in ("number_literal", "true", "false", "char_literal", "unary_expression"):
+        return True
+    if node.type == "subscript_expression" or (node.type == "pointer_expression" and node.children[0].type == "*"):
+        base, _ = _base(node)
+        name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
+        kind = kinds.get(name, ("", False))[0]
+        return kind.count("*") == 1 and is_number(kind[:-1].strip())
+    if node.type == "identifier":
+        name = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        return is_number(kinds.get(name, ("", False))[0])
+    return False

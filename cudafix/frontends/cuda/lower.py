@@ -1,0 +1,90 @@
+"""Lower one parsed file to the IR.
+
+What a reader of the IR should know beyond `cudafix.ir`:
+
+- Arguments are lowered as written. Whoever binds a parameter that is `by_reference` takes the address of the argument;
+  in the function's body such a parameter is `Deref(Var(name))` already.
+- A call that only looks at a status (a check macro or function) leaves no `Call`; its argument's call is `CHECKED`.
+- The constructor and the destructor of a local whose class the file defines are `Call`s of `C::C` and `C::~C` with the
+  local as `receiver`; `new T` is a `Call` of `operator new`, `delete` of `operator delete`, `throw` of `throw`,
+  `std::cout << a` of `std::cout`, an OpenMP region is announced by a `Call` of `#pragma omp parallel`.
+- Functions of numbers (`sqrt`, `rand`, `std::min`) are no calls. Plain loops are one `HostAccess`.
+- A function-local static is a global variable named `function::variable`; initializers of globals that call something
+  are in the function `<initializers>`.
+"""
+
+from __future__ import annotations
+
+from cudafix import ir
+from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.declarations import Definition, index
+from cudafix.frontends.cuda.expressions import File, Source, matters
+from cudafix.frontends.cuda.kernels import summarize
+from cudafix.frontends.cuda.source import Parsed
+from cudafix.frontends.cuda.statements import Statements, lower_function
+
+
+def lower(parsed: Parsed) -> ir.Module:
+    """The IR of one file in one configuration of its `#if`s. Never fails: what is not understood is `Unknown`."""
+    root, text = parsed.tree.root_node, parsed.text
+    found = index(root, text, parsed.path)
+    hosts = [one for one in found.functions if one.side in ("host", "both")]
+    file = File(
+        parsed.path,
+        parsed.original,
+        found,
+        parsed.macros,
+        sites.Styles(),
+        tuple(parsed.errors),
+        tuple(sorted(parsed.pragmas)),
+        {one.name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte] for one in hosts},
+        frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),
+    )
+    source = Source(text, 0, parsed.path)
+    functions = [lower_function(file, one, source) for one in hosts]
+    made = _initializers(file, source, found.initializers[0][1].start_byte if found.initializers else 0)
+    functions += file.functions
+    if made is not None:
+        functions.append(made)
+    kernels = summarize(root, text, parsed.path, found, parsed.macros)
+    if parsed.too_many_configurations:
+        for function in functions:
+            _too_many(function, parsed)
+    unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
+    return ir.Module(
+        parsed.path,
+        tuple(functions),
+        kernels,
+        tuple(unique.values()),
+        tuple(parsed.includes),
+        parsed.configuration,
+        file.styles.finish(),
+        frozenset(file.references),
+    )
+
+
+def _too_many(function: ir.Function, parsed: Parsed) -> None:
+    for start, end in parsed.too_many_configurations:
+        if start < function.span.end and end > function.span.start:
+            function.problems = (*function.problems, ("too_many_configurations", start))
+
+
+def _initializers(file: File, source: Source, at: int) -> ir.Function | None:
+    """Calls in the initializers of globals run before `main`."""
+    lowering = Statements(file, source, "<initializers>", None, "", source.text)
+    lowering.end = len(source.text)
+
+    def run() -> None:
+        for variable, value in file.index.initializers:
+            if value.type == "lambda_expression" or b"(" not in source.text[value.start_byte : value.end_byte]:
+                continue
+            lowering.assign(ir.Var(variable.name), value, value)
+
+    block = lowering.collect(run)
+    if not any(not isinstance(statement, (ir.HostAccess, ir.Assign)) for statement in block) or not matters(block):
+        return None
+    span = ir.Span(file.path, at, at)
+    return ir.Function("<initializers>", (), block, span, True, None, lowering.types)
+
+
+__all__ = ["Definition", "lower"]

@@ -1,0 +1,100 @@
+"""Where text may be inserted around a call, in which words, and which calls only look at a status."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from tree_sitter import Node
+
+from cudafix.ir import Site, Span
+
+# Functions of the GPU libraries: what a check is put around.
+API_NAME = re.compile(
+    r"(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl|nvrtc|nvml|nvjpeg|cutensor|nvshmem)[A-Z_]\w*|cu[A-Z]\w*"
+    r"|MPI_[A-Z]\w*"
+)
+# A function or macro with such a name that is given a status looks at it and does nothing else that matters.
+CHECK_NAME = re.compile(
+    r"\w*(?:check|chk|err|safe|assert|verify|ck|cuda|cublas|cufft|nccl|curand|cusparse|cusolver|cudnn|call|try|handle|succe"
+    r"|require|expect|status|must|gpu|ensure)\w*",
+    re.IGNORECASE,
+)
+STATUS_NAME = re.compile(r"(?i)\w*(?:err|status|stat|result|ret|rc|code|res)\w*")
+STATUS_TYPE = re.compile(r"(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)\w*(?:Error|Status|Result)\w*|CUresult")
+SUCCESS = re.compile(
+    r"(?:cuda|CUDA_|(?:CUBLAS|CUFFT|CUSPARSE|CURAND|CUSOLVER|CUDNN)_(?:STATUS_)?|nccl|cuda::error::)(?:Success|SUCCESS)"
+)
+# What a check function may itself call and still be only a check: it reports, and may end the program.
+_HARMLESS = re.compile(rb"cuda(?:GetErrorString|GetErrorName|GetLastError|PeekAtLastError|DeviceReset)|cu(?:GetError\w+)")
+_API_CALL = re.compile(rb"\b(?:(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)[A-Z]\w*|cu[A-Z]\w*)\s*\(|<<<|\b(?:delete|free)\b")
+
+
+def is_api(name: str) -> bool:
+    return API_NAME.fullmatch(name) is not None
+
+
+def is_check_name(name: str) -> bool:
+    return CHECK_NAME.fullmatch(name.rpartition("::")[2]) is not None and not is_api(name)
+
+
+def only_looks(body: bytes) -> bool:
+    """Whether a function with this body that is given a status does no GPU work of its own."""
+    return all(_HARMLESS.match(found.group()) is not None for found in _API_CALL.finditer(body))
+
+
+@dataclass(slots=True)
+class Place:
+    """The statement that is being lowered. `core` is the API call that it wraps, if that is all it does."""
+
+    node: Node
+    span: Span
+    indent: str
+    needs_braces: bool
+    core: Node | None = None
+    style: tuple[str, str] | None = None
+    continuation: bool = False
+    calls: int = 0
+
+
+def line_indent(text: bytes, at: int) -> str:
+    """The white space that the line around `at` starts with."""
+    start = text.rfind(b"\n", 0, at) + 1
+    end = start
+    while end < at and text[end : end + 1] in (b" ", b"\t"):
+        end += 1
+    return text[start:end].decode("ascii")
+
+
+def wrapper(statement: bytes, prefix: int, suffix: int) -> tuple[str, str] | None:
+    """The text around the core call of a statement (the first `prefix`, the last `suffix` bytes), as a style."""
+    before, after = statement[:prefix], statement[len(statement) - suffix :]
+    if b"\n" in before + after or b"//" in before + after or b"/*" in before + after:
+        return None
+    if not after.rstrip().endswith(b";"):
+        return None
+    return before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
+
+
+class Styles:
+    """Collects the check wrappers of a file, and gives the most common one to sites that have none of their own."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[tuple[str, str]] = Counter()
+        self._waiting: list[Site] = []
+
+    def saw(self, style: tuple[str, str], span: Span) -> None:
+        if style[0].strip() and '"' not in style[1] and "=" not in style[0]:
+            self._seen[style] += 1
+
+    def wants_style(self, site: Site) -> None:
+        self._waiting.append(site)
+
+    def finish(self) -> tuple[str, str] | None:
+        """The file's own style, after giving it to every site that waits for it."""
+        style = self._seen.most_common(1)[0][0] if self._seen else None
+        if style is not None:
+            for site in self._waiting:
+                site.prefix, site.suffix = style
+        return style

@@ -50,27 +50,31 @@ class Tables:
 
     def __init__(self, extra: Iterable[Mapping[str, object]] = ()) -> None:
         self._known: dict[str, Api] = {}
+        self._exact: set[str] = set()
         self._own_families(extra)
 
     def lookup(self, name: str, arity: int) -> Api | None:
         """The row of the free function `name`, as written at a call with `arity` arguments; None if no table knows it.
 
         Template arguments, a leading `::`, `std::` and the versions that headers add (`_v2`, `_ptsz`) do not matter.
-        A name without namespace is also looked for in `thrust` and `cub`. A call with more arguments than any form of
-        the function takes is a call of something else: None. Fewer are allowed (default arguments).
+        A name without namespace is also looked for in `thrust` and `cub`; last come libraries by prefix (`glut*`). A
+        call with more arguments than any form of the function takes is a call of something else: None. Fewer are
+        allowed (default arguments) where the library has C++ headers.
         """
         plain = _plain(name)
         for candidate in (plain, _VERSION.sub("", plain), *(using + plain for using in _USING)):
             for key in (f"{candidate}/{arity}", candidate):
                 api = self._row(key)
-                if api is not None and _takes(api, arity):
+                if api is not None and self._takes(key, api, arity):
                     return api
-        return None
+        prefixes = (f"{plain[:length]}*" for length in range(len(plain) - 1, 1, -1))
+        return next((api for key in prefixes if (api := self._row(key)) is not None), None)
 
     def method(self, type: str, name: str) -> Api | None:  # noqa: A002
         """The row of the method `name` of an object declared as `type` (`const std::vector<float *> &`).
 
-        Argument 0 of the row is the object. `auto`, or no type, finds only what plain types of the standard library have and nothing else is likely to.
+        Argument 0 of the row is the object. `auto`, or no type, finds only what plain types of the standard library
+        have; it is for objects whose type no declaration of the program can be.
         """
         plain = _plain("".join(_QUALIFIER.sub("", type).split()).rstrip("*&"))
         while _CLOCKED.match(plain):
@@ -92,8 +96,15 @@ class Tables:
             if (found := _index(module).get(key)) is not None:
                 table, line = found
                 self._known[key] = table.parse(line)
+                if table.exact:
+                    self._exact.add(key)
                 return self._known[key]
         return None
+
+    def _takes(self, key: str, api: Api, arity: int) -> bool:
+        if api.roles and api.roles[-1].endswith("*"):
+            return arity >= len(api.roles) - 1
+        return arity == len(api.roles) if key in self._exact else arity <= len(api.roles)
 
     def _own_families(self, extra: Iterable[Mapping[str, object]]) -> None:
         for number, row in enumerate(extra, 1):
@@ -130,7 +141,7 @@ def _checked(row: Mapping[str, object]) -> Api:
         if not row.get(needed):
             raise ValueError(f"`{needed}` is missing; give it as a string")
     effect, roles = str(row["effect"]), row.get("roles", "")
-    words = roles.split() if isinstance(roles, str) else [str(role) for role in roles or ()]
+    words = [str(role) for role in roles] if isinstance(roles, list) else str(roles).split()
     if effect in (Effect.ALLOC.value, Effect.FREE.value) and "memory" not in row:
         raise ValueError(f"`memory` is missing; an `{effect}` row says which kind of memory it is")
     if effect == Effect.EXTERNAL.value and "why" not in row:
@@ -158,10 +169,6 @@ def _index(module: str) -> dict[str, tuple[Table, str]]:
         for name, line in table.index():
             index.setdefault(name, (table, line))
     return index
-
-
-def _takes(api: Api, arity: int) -> bool:
-    return arity <= len(api.roles) or (bool(api.roles) and api.roles[-1].endswith("*"))
 
 
 @cache

@@ -2,29 +2,33 @@
 
 A table is a mapping from a function's name to an `Api`. `roles` has one entry for each parameter, in order; a call with
 more arguments than roles repeats the last role if it ends in `*`. In a row of a method (`vector.data`) the object is
-argument 0. `keep` and `swap` hold whatever the effect is, `nothing` included. Where an argument with the role `r`, `w` or
-`rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs on the handle's stream. Roles:
+argument 0. `keep` and `swap` hold whatever the effect is, `nothing` included. Where an argument with the role `r`, `w`
+or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs on the handle's stream. Roles:
 
 | role | the argument |
 |---|---|
 | `r` `w` `rw` | memory that the call's operation reads, writes, or both, on its stream |
-| `hr` `hw` `hrw` | memory that the host reads or writes before the call returns; what gets device memory here is another function of that name: `Unknown` |
+| `hr` `hw` `hrw` | memory that the host reads or writes before the call returns |
 | `new` | address of a pointer that receives a new allocation (of `memory`) |
 | `free` | pointer that is freed (to `memory`) |
 | `stream` `event` `handle` `pool` `graph` | an object that the call uses; `stream` is where its operation runs |
 | `stream_out` `event_out` `handle_out` `pool_out` `graph_out` | address of an object that the call makes |
 | `out` | address of a plain value that the host receives before the call returns |
-| `alias` | address of a pointer that receives the address of the memory in the `of` argument (mapped host memory, a symbol) |
+| `alias` | address of a pointer that receives the address of the memory in `of` (mapped host memory, a symbol) |
 | `of` | see `alias` |
 | `kind` | a `cudaMemcpyKind` |
 | `flags` | creation flags: `cudaStreamNonBlocking`, `cudaHostAllocMapped`, … |
 | `device` | a device number |
 | `fn` | a host function that the call runs, or has run on the stream |
 | `params` | address of a struct that describes copies or nodes: everything that it reaches is read and written |
-| `keep` | a pointer, or all that a struct reaches, that an object of the same call keeps: the object in the role `keeper`, `keeper_out` or `graph`, the result where `returns` is `keeper`. A later call or launch that is given the object in the role `r`, `w`, `rw` or `graph` uses the memory so |
-| `keeper` `keeper_out` | the object that keeps it; the address of the object, which the call makes |
+| `keep` | a pointer, or all that a struct reaches, that an object of this call keeps (see below) |
+| `keeper` `keeper_out` | the object that keeps it; the address of an object, made by the call, that keeps it |
 | `swap` | the two arguments of this role exchange their values |
 | `-` | nothing that matters for ordering |
+
+Where a call has no `keeper` or `keeper_out`, what is in `keep` is kept by its `graph`, or by the result if `returns` is
+`keeper`. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory.
+A host function (`hr`, `hw`, `hrw`) that is given device memory is another function of that name: `Unknown`.
 """
 
 from __future__ import annotations
@@ -87,9 +91,10 @@ class Api:
     """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host.
 
     `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, or `none`.
-    `sync` marks a copy without `Async` in its name. `returns`: `pointer` for functions that return new memory (of
-    kind `memory`), `same` for functions that return (a pointer into) their first argument, `time` for clocks, `handle` for
-    functions that return a new handle on the stream in `stream`, `keeper` for a new object that keeps the `keep` arguments. `source` is the document that says so.
+    `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
+    functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
+    argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
+    a new object that keeps the `keep` arguments.
     """
 
     effect: Effect

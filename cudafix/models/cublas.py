@@ -1,10 +1,10 @@
 """cuBLAS, cuBLASLt, cuBLASXt: `cublas_api.h`, `cublasLt.h`, `cublasXt.h` of CUDA 13.0 and the cuBLAS documentation.
 
 The scalars alpha and beta are on the host unless `cublasSetPointerMode` says device: they are `hr`. Functions that
-compute a scalar (dot, nrm2, asum, amax, rotg) wait for their stream in host mode and do not in device mode, so they wait
-maybe; their result is `hw`, which a device pointer contradicts, so it is `w` here: written by the operation on its stream.
-The documentation says that `cublasDestroy` synchronizes the device in releasing what `cublasCreate` allocated; it is a
-remark on cost and not a promise to build on, so both wait maybe.
+compute a scalar (dot, nrm2, asum, amax, rotg) wait for their stream in host mode and not in device mode, so they wait
+maybe; their result is `hw`, which a device pointer contradicts, so it is `w` here: written by the operation on its
+stream. The documentation says that `cublasDestroy` synchronizes the device in releasing what `cublasCreate` allocated;
+it is a remark on cost and not a promise to build on, so both wait maybe.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ _HANDLE = """
 cublasCreate{,_v2}                      handle_create   handle_out      ; waits=maybe
 cublasDestroy{,_v2}                     handle_destroy  handle          ; waits=maybe
 cublasSetStream{,_v2}                   handle_set_stream handle stream
-cublasGetStream{,_v2}                   external        handle stream_out ; why=a stream that is read back from a handle
+cublasGetStream{,_v2}                   external        handle stream_out ; why=a stream that is read back from a \
+handle
 cublasSetWorkspace{,_v2}                nothing         keeper keep -   ; waits=maybe
 cublas{Set,Get}{PointerMode,MathMode,AtomicsMode,SmCountTarget,EmulationStrategy}{,_v2} nothing handle -
 cublasGet{Version,Property}{,_v2}       nothing         -*
-cublasGet{StatusString,StatusName,CudartVersion} nothing -              ; silent
+cublasGetCudartVersion                  nothing                         ; silent
+cublasGet{StatusString,StatusName}      nothing -              ; silent
+cublasMigrateComputeType                nothing         handle - out
 cublas{LoggerConfigure,SetLoggerCallback,GetLoggerCallback} nothing -*
 # copies between host and device: blocking forms on the default stream, as cudaMemcpy
 cublas{Set,Get}Vector{,_64}             copy            - - r - w -     ; sync
@@ -28,15 +31,17 @@ cublas{Set,Get}VectorAsync{,_64}        copy            - - r - w - stream
 cublas{Set,Get}MatrixAsync{,_64}        copy            - - - r - w - stream
 # the interface of CUDA 1: no handle, one global stream
 cublas{Init,Shutdown}                   nothing                         ; waits=maybe
-cublasAlloc                             external        - - new         ; why=the first cuBLAS interface allocates itself
+cublasAlloc                             external        - - new         ; why=the first cuBLAS interface allocates \
+itself
 cublasFree                              external        free            ; why=the first cuBLAS interface frees itself
-cublasSetKernelStream                   external        stream          ; why=the first cuBLAS interface has one global stream
+cublasSetKernelStream                   external        stream          ; why=the first cuBLAS interface has one \
+global stream
 cublas{GetError,Xerbla}                 status          -*
 """
 
 _LEVEL_1 = """
 # handle, n, ...
-cublas{I[SDCZ]{amax,amin},[SD]nrm2,{Sc,Dz}nrm2,[SD]asum,{Sc,Dz}asum}{,_v2}{,_64} work handle - r - w ; waits=maybe
+cublas{I[sdcz]{amax,amin},[SD]nrm2,{Sc,Dz}nrm2,[SD]asum,{Sc,Dz}asum}{,_v2}{,_64} work handle - r - w ; waits=maybe
 cublas{[SD]dot,[CZ]dotu,[CZ]dotc}{,_v2}{,_64} work      handle - r - r - w      ; waits=maybe
 cublas{Nrm2Ex,AsumEx}{,_64}             work            handle - r - - w - -    ; waits=maybe
 cublas{IamaxEx,IaminEx}{,_64}           work            handle - r - - w        ; waits=maybe
@@ -51,6 +56,7 @@ cublas[SDCZ]swap{,_v2}{,_64}            work            handle - rw - rw -
 cublasSwapEx{,_64}                      work            handle - rw - - rw - -
 cublas{[SDCZ]rot,Csrot,Zdrot}{,_v2}{,_64} work          handle - rw - rw - hr hr
 cublasRotEx{,_64}                       work            handle - rw - - rw - - hr hr - -
+cublas{RotgEx,RotmEx,RotmgEx}{,_64}     work            handle rw*              ; waits=maybe
 cublas[SDCZ]rotg{,_v2}                  work            handle rw rw w w        ; waits=maybe
 cublas[SD]rotm{,_v2}{,_64}              work            handle - rw - rw - hr
 cublas[SD]rotmg{,_v2}                   work            handle rw rw rw r w     ; waits=maybe
@@ -84,12 +90,15 @@ cublas[SDCZ]trmm{,_v2}{,_64}            work            handle - - - - - - hr r 
 cublas[SDCZ]trsm{,_v2}{,_64}            work            handle - - - - - - hr r - rw -
 cublas[SDCZ]geam{,_64}                  work            handle - - - - hr r - hr r - w -
 cublas[SDCZ]dgmm{,_64}                  work            handle - - - r - r - w -
-cublas[SDCZ]{tpttr,trttp}               work            handle - - r w -
+cublas[SDCZ]tpttr                       work            handle - - r w -
+cublas[SDCZ]trttp                       work            handle - - r - w
+cublasUint8gemmBias                     work            handle - - - - - - r - - r - - w - - - -
 # batched: arrays of pointers on the device, which reach more memory than the call names: `params`
 cublas{[SDCZ]gemm,Hgemm,Cgemm3m}Batched{,_64} work      handle - - - - - hr params - params - hr params - -
 cublas{HSH,HSS,BF16,TSS,TST}gemmBatched{,_64} work      handle - - - - - hr params - params - hr params - -
 cublasGemmBatchedEx{,_64}               work            handle - - - - - hr params - - params - - hr params - - - - -
-cublasGemmGroupedBatchedEx{,_64}        work            handle hr hr hr hr hr hr params - hr params - hr hr params - hr - hr -
+cublasGemmGroupedBatchedEx{,_64}        work            handle hr hr hr hr hr hr params - hr params - hr hr params - \
+hr - hr -
 cublas[SD]gemmGroupedBatched{,_64}      work            handle hr hr hr hr hr hr params hr params hr hr params hr - hr
 cublas{[SDCZ]gemm,Hgemm,Cgemm3m}StridedBatched{,_64} work handle - - - - - hr r - - r - - hr rw - - -
 cublasGemmStridedBatchedEx{,_64}        work            handle - - - - - hr r - - - r - - - hr rw - - - - - -
@@ -108,22 +117,28 @@ cublas[SDCZ]gelsBatched                 work            handle - - - - params - 
 _LT = """
 cublasLtCreate                          nothing         out             ; waits=maybe
 cublasLtDestroy                         nothing         -               ; waits=maybe
-# handle, alpha, A, Adesc, B, Bdesc, beta, C, Cdesc, D, Ddesc, ..., workspace, its size, stream; operation and layouts keep
-# the pointers that were set as their attributes (bias, scales)
+# handle, operation, alpha, A, layout, B, layout, beta, C, layout, D, layout, ..., workspace, its size, stream; the
+# operation keeps the pointers that were set as its attributes (bias, scales)
 cublasLtMatmul                          work            - r hr r r r r hr r r w r - rw - stream
 cublasLtMatrixTransform                 work            - r hr r r hr r r w r stream
 cublasLt{MatmulDesc,MatrixTransformDesc}SetAttribute nothing keeper - keep -
 cublasLt{MatrixLayout,MatmulPreference,MatmulAlgoConfig}SetAttribute nothing - - - -
-cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference,MatmulAlgoConfig}GetAttribute nothing - - out - out
-cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference}{Create,Init} nothing out -*
+cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference,MatmulAlgoConfig}GetAttribute nothing - - out - \
+out
+cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference}{Create,Init,Init_internal} nothing out -*
 cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference}Destroy nothing -
 cublasLtMatmulAlgo{GetHeuristic,GetIds,Init,Check,CapGetAttribute,ConfigGetAttribute,ConfigSetAttribute} nothing -*
 cublasLt{GetVersion,GetCudartVersion,GetProperty,GetStatusName,GetStatusString,HeuristicsCacheGetCapacity} nothing -*
-cublasLt{HeuristicsCacheSetCapacity,LoggerSetLevel,LoggerSetFile,LoggerOpenFile,LoggerSetMask,LoggerForceDisable} nothing -*
+cublasLt{HeuristicsCacheSetCapacity,LoggerSetLevel,LoggerSetFile,LoggerOpenFile,LoggerSetMask,LoggerForceDisable,\
+LoggerSetCallback,\
+DisableCpuInstructionsSetMask} nothing -*
 # cublasXt works on its own streams on several devices and waits for them
-cublasXt{Create,Destroy,DeviceSelect,SetBlockDim,GetBlockDim,SetPinningMemMode,SetCpuRoutine,SetCpuRatio} nothing -*
+cublasXt{Create,Destroy,DeviceSelect,SetBlockDim,GetBlockDim,SetPinningMemMode,GetNumBoards,MaxBoards,SetCpuRoutine,\
+SetCpuRatio} nothing -*
 cublasXt{[SDCZ]{gemm,symm,syrk,syr2k,syrkx,trmm,trsm,spmm},[CZ]{hemm,herk,her2k,herkx}} external rw* ; \
 why=works on its own streams on several devices
 """
 
-TABLES = tuple(Table("cuBLAS 13.0", rows, on="handle") for rows in (_HANDLE, _LEVEL_1, _LEVEL_2, _LEVEL_3, _LT))
+TABLES = tuple(
+    Table("cuBLAS 13.0", rows, on="handle", exact=True) for rows in (_HANDLE, _LEVEL_1, _LEVEL_2, _LEVEL_3, _LT)
+)

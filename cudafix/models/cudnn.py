@@ -13,21 +13,25 @@ _ROWS = """
 cudnnCreate                             handle_create   handle_out      ; waits=maybe
 cudnnDestroy                            handle_destroy  handle          ; waits=maybe
 cudnnSetStream                          handle_set_stream handle stream
-cudnnGetStream                          external        handle stream_out ; why=a stream that is read back from a handle
+cudnnGetStream                          external        handle stream_out ; why=a stream that is read back from a \
+handle
 cudnnGet{ErrorString,LastErrorString,Version,CudartVersion,MaxDeviceVersion,Property} nothing -* ; silent
 cudnnQueryRuntimeError                  status          -*
 cudnn{Set,Get}Callback                  nothing         -*
-cudnn{Create,Destroy}{Tensor,Filter,Convolution,Pooling,Activation,LRN,SpatialTransformer,OpTensor,ReduceTensor,Dropout,\
+cudnn{Create,Destroy}{Tensor,Filter,Convolution,Pooling,Activation,LRN,SpatialTransformer,OpTensor,ReduceTensor,\
+Dropout,\
 RNN,RNNData,CTCLoss,Attn,SeqData,TensorTransform,Algorithm}Descriptor nothing out       ; waits=maybe
-cudnn{Set,Get}{Tensor4d,Tensor4dEx,TensorNd,TensorNdEx,Filter4d,FilterNd,Convolution2d,ConvolutionNd,Pooling2d,PoolingNd,\
-Activation,LRN,SpatialTransformerNd,OpTensor,ReduceTensor,RNNData,CTCLoss,CTCLossEx,TensorTransform}Descriptor nothing -*
+cudnn{Set,Get}{Tensor4d,Tensor4dEx,TensorNd,TensorNdEx,Filter4d,FilterNd,Convolution2d,ConvolutionNd,Pooling2d,\
+PoolingNd,\
+Activation,LRN,SpatialTransformerNd,OpTensor,ReduceTensor,RNNData,CTCLoss,TensorTransform}Descriptor nothing -*
 cudnn{Set,Get}{TensorNdDescriptorEx,Tensor4dDescriptorEx,ActivationDescriptorSwishBeta} nothing -*
 cudnn{Set,Get}RNNDescriptor{,_v5,_v6,_v8} nothing       -*
 cudnn{Set,Get}Convolution{MathType,GroupCount,ReorderType} nothing -*
 cudnn{Set,Get}RNN{MatrixMathType,BiasMode,PaddingMode,ProjectionLayers,Algorithm} nothing -*
 cudnnGet{TensorSizeInBytes,FilterSizeInBytes,Pooling2dForwardOutputDim,PoolingNdForwardOutputDim} nothing -*
 cudnnGetConvolution{2d,Nd}ForwardOutputDim nothing      -*
-cudnnGetConvolution{Forward,BackwardData,BackwardFilter}{Algorithm,Algorithm_v7,AlgorithmMaxCount,WorkspaceSize} nothing -*
+cudnnGetConvolution{Forward,BackwardData,BackwardFilter}{Algorithm,Algorithm_v7,AlgorithmMaxCount,WorkspaceSize} \
+nothing -*
 cudnnFindConvolution{Forward,BackwardData,BackwardFilter}Algorithm work handle -*       ; waits=maybe
 cudnnFindConvolution{Forward,BackwardData,BackwardFilter}AlgorithmEx work handle rw*    ; waits=maybe
 cudnn{DropoutGetStatesSize,DropoutGetReserveSpaceSize,GetReductionWorkspaceSize,GetReductionIndicesSize} nothing -*
@@ -39,7 +43,8 @@ cudnn{BuildRNNDynamic}                  nothing         -*              ; waits=
 cudnn{Set,Restore}DropoutDescriptor     work            keeper handle - keep - -        ; waits=maybe
 cudnnGetDropoutDescriptor               nothing         -*
 cudnnDeriveBNTensorDescriptor           nothing         -*
-cudnnGet{BatchNormalization,Normalization}{ForwardTrainingEx,BackwardEx,TrainingExReserveSpace,ForwardTraining,Backward,\
+cudnnGet{BatchNormalization,Normalization}{ForwardTrainingEx,BackwardEx,TrainingExReserveSpace,ForwardTraining,\
+Backward,\
 TrainingReserveSpace}{WorkspaceSize,Size,} nothing      -*
 # handle, [descriptor,] alpha, xDesc, x, ..., beta, yDesc, y
 cudnn{TransformTensor,AddTensor}        work            handle hr - r hr - rw
@@ -66,19 +71,32 @@ cudnnDivisiveNormalization{Forward,Backward} work       handle rw*
 cudnnBatchNormalizationForwardInference work            handle - hr hr - r - w - r r r r -
 cudnnBatchNormalizationForwardTraining  work            handle - hr hr - r - w - r r - rw rw - w w
 cudnnBatchNormalizationBackward         work            handle - hr hr hr hr - r - r - rw - r w w - r r
-cudnn{BatchNormalization,Normalization}{ForwardTrainingEx,BackwardEx,ForwardTraining,ForwardInference,Backward} work handle rw*
+cudnn{BatchNormalization,Normalization}{ForwardTrainingEx,BackwardEx,ForwardTraining,ForwardInference,Backward} work \
+handle rw*
 cudnnDropout{Forward,Backward}          work            handle rw - r - w rw -
 cudnnSpatialTf{GridGeneratorForward,GridGeneratorBackward,SamplerForward,SamplerBackward} work handle rw*
 cudnnRNN{ForwardInference,ForwardTraining,BackwardData,BackwardWeights}{,Ex} work handle rw*
 cudnnRNN{Forward,BackwardData_v8,BackwardWeights_v8} work handle rw*    ; waits=maybe
+cudnnRNN{SetClip,GetClip}{,_v8,_v9}     nothing         -*
+cudnn{Set,Get}{SeqDataDescriptor,AttnDescriptor,CTCLossDescriptorEx} nothing -*
+cudnn{GetFoldedConvBackwardDataDescriptors,InitTransformDest,DeriveNormTensorDescriptor} nothing -*
+cudnnGetMultiHeadAttnWeights            nothing         - - - - of - alias
+cudnn{Create,Destroy}FusedOps{ConstParamPack,VariantParamPack,Plan} nothing -*
+cudnn{Set,Get}FusedOpsConstParamPackAttribute nothing   -*
+cudnnSetFusedOpsVariantParamPackAttribute nothing       keeper - keep
+cudnnGetFusedOpsVariantParamPackAttribute nothing       -*
+cudnnMakeFusedOpsPlan                   nothing         -*
+cudnnFusedOpsExecute                    work            handle - rw
+cudnnBackend{Populate,Update}CudaGraph  nothing         - - keep graph
 cudnn{MultiHeadAttnForward,MultiHeadAttnBackwardData,MultiHeadAttnBackwardWeights} work handle rw* ; waits=maybe
 cudnn{CTCLoss,CTCLoss_v8}               work            handle rw*      ; waits=maybe
 cudnnGet{CTCLossWorkspaceSize,CTCLossWorkspaceSize_v8,MultiHeadAttnBuffers} nothing -*
-cudnn{OpsInferVersionCheck,OpsTrainVersionCheck,CnnInferVersionCheck,CnnTrainVersionCheck,AdvInferVersionCheck,GraphVersionCheck} nothing
+cudnn{OpsVersionCheck,CnnVersionCheck,AdvVersionCheck,OpsInferVersionCheck,OpsTrainVersionCheck,CnnInferVersionCheck,\
+CnnTrainVersionCheck,AdvInferVersionCheck,GraphVersionCheck} nothing
 # the graph API's back end: a variant pack keeps the pointers that are set as its attribute
 cudnnBackend{CreateDescriptor,DestroyDescriptor,Initialize,Finalize,GetAttribute} nothing -*
 cudnnBackendSetAttribute                nothing         keeper - - - keep
 cudnnBackendExecute                     work            handle - rw
 """
 
-TABLES = (Table("cuDNN 9", _ROWS, on="handle"),)
+TABLES = (Table("cuDNN 9", _ROWS, on="handle", exact=True),)

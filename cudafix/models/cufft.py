@@ -16,7 +16,8 @@ cufftMakePlan{1d,2d,3d,Many,Many64}     nothing         handle -*       ; waits=
 cufftXtMakePlanMany                     nothing         handle -*       ; waits=maybe
 cufftSetStream                          handle_set_stream handle stream
 cufftSetWorkArea                        nothing         keeper keep
-cufft{SetAutoAllocation,SetCompatibilityMode,SetPlanPropertyInt64,GetPlanPropertyInt64,ResetPlanProperty} nothing handle -*
+cufft{SetAutoAllocation,SetCompatibilityMode,SetPlanPropertyInt64,GetPlanPropertyInt64,ResetPlanProperty} nothing \
+handle -*
 cufft{Estimate,GetSize}{1d,2d,3d,Many,Many64,} nothing  -*              ; waits=maybe
 cufftXtGetSizeMany                      nothing         -*              ; waits=maybe
 cufft{GetVersion,GetProperty}           nothing         -*              ; silent
@@ -30,4 +31,4 @@ cufftXt{Malloc,Free,Memcpy,SetWorkArea,QueryPlan,SetWorkAreaPolicy} external rw*
 cufftXtExecDescriptor{,C2C,Z2Z,R2C,C2R,D2Z,Z2D} external rw*            ; why=works on several devices
 """
 
-TABLES = (Table("cuFFT 13.0", _ROWS, on="handle"),)
+TABLES = (Table("cuFFT 13.0", _ROWS, on="handle", exact=True),)

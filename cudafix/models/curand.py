@@ -1,7 +1,7 @@
 """cuRAND, host API: `curand.h` of CUDA 13.0. A generator is a handle; it writes its output on the generator's stream.
 
-`curandCreateGeneratorHost` makes a generator whose output is host memory and is there when the call returns: no row of a
-generate function can tell the two apart, so output is `w` on the generator's stream and the host waits maybe.
+`curandCreateGeneratorHost` makes a generator whose output is host memory and is there when the call returns: no row of
+a generate function can tell the two apart, so output is `w` on the generator's stream and the host waits maybe.
 """
 
 from __future__ import annotations
@@ -12,13 +12,16 @@ _ROWS = """
 curandCreateGenerator{,Host}            handle_create   handle_out -    ; waits=maybe
 curandDestroyGenerator                  handle_destroy  handle          ; waits=maybe
 curandSetStream                         handle_set_stream handle stream
-curandSet{PseudoRandomGeneratorSeed,GeneratorOffset,GeneratorOrdering,QuasiRandomGeneratorDimensions} nothing handle - ; \
+curandSet{PseudoRandomGeneratorSeed,GeneratorOffset,GeneratorOrdering,QuasiRandomGeneratorDimensions} nothing handle \
+- ; \
 waits=maybe
 curandGenerateSeeds                     work            handle          ; waits=maybe
 curandGenerate{,LongLong,Uniform,UniformDouble} work    handle w -      ; waits=maybe
 curandGenerate{Normal,NormalDouble,LogNormal,LogNormalDouble} work handle w - - - ; waits=maybe
-curandGeneratePoisson{,Method}          work            handle w - - -  ; waits=maybe
-curandGenerateBinomial{,Method}         work            handle w - - - - ; waits=maybe
+curandGeneratePoisson                   work            handle w - -    ; waits=maybe
+curandGeneratePoissonMethod             work            handle w - - -  ; waits=maybe
+curandGenerateBinomial                  work            handle w - - -  ; waits=maybe
+curandGenerateBinomialMethod            work            handle w - - - - ; waits=maybe
 curandCreatePoissonDistribution         nothing         - out           ; waits=maybe
 curandDestroyDistribution               nothing         -               ; waits=maybe
 curandGet{DirectionVectors32,DirectionVectors64,ScrambleConstants32,ScrambleConstants64} nothing out -*
@@ -27,4 +30,4 @@ curandMakeMTGP32Constants               copy            r w             ; sync
 curandMakeMTGP32KernelState             copy            w r r - -       ; sync
 """
 
-TABLES = (Table("cuRAND 13.0", _ROWS, on="handle"),)
+TABLES = (Table("cuRAND 13.0", _ROWS, on="handle", exact=True),)

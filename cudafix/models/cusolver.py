@@ -14,15 +14,18 @@ cusolver{Dn,Sp}Create                   handle_create   handle_out      ; waits=
 cusolverMgCreate                        external        out             ; why=works on several devices
 cusolver{Dn,Sp}Destroy                  handle_destroy  handle          ; waits=maybe
 cusolver{Dn,Sp}SetStream                handle_set_stream handle stream
-cusolver{Dn,Sp}GetStream                external        handle stream_out ; why=a stream that is read back from a handle
+cusolver{Dn,Sp}GetStream                external        handle stream_out ; why=a stream that is read back from a \
+handle
 cusolverDn{Set,Get}{AdvOptions,DeterministicMode,MathMode,EmulationStrategy} nothing -*
 cusolverDn{Create,Destroy}{Params,GesvdjInfo,SyevjInfo,,IRSParams,IRSInfos} nothing out -*
 cusolverDnX{gesvdj,syevj}{SetTolerance,SetMaxSweeps,SetSortEig,GetResidual,GetSweeps} nothing -*
 cusolverDn{[SDCZ],X,}{potrf,getrf,getrs,geqrf,ormqr,orgqr,unmqr,ungqr,sytrf,gesvd,gesvdj,gesvda,gebrd,gesvdr,gesvdp}\
 _bufferSize{,Ext} nothing -*
-cusolverDn{[SDCZ],X,}{syevd,syevdx,syevj,heevd,heevdx,heevj,sygvd,sygvdx,sygvj,hegvd,hegvdx,hegvj,sytrd,hetrd,potri,trtri}\
+cusolverDn{[SDCZ],X,}{syevd,syevdx,syevj,heevd,heevdx,heevj,sygvd,sygvdx,sygvj,hegvd,hegvdx,hegvj,sytrd,hetrd,potri,\
+trtri}\
 _bufferSize{,Ext} nothing -*
-cusolverDn{[SDCZ],X,}{gesvdjBatched,gesvdaStridedBatched,syevjBatched,heevjBatched,syevBatched,geev,laswp,orgbr,ungbr,ormtr,\
+cusolverDn{[SDCZ],X,}{gesvdjBatched,gesvdaStridedBatched,syevjBatched,heevjBatched,syevBatched,geev,laswp,orgbr,ungbr,\
+ormtr,\
 unmtr,orgtr,ungtr,sytri}_bufferSize{,Ext} nothing -*
 # handle, uplo or m, n, ..., A, lda, workspace, ..., devInfo
 cusolverDn[SDCZ]potrf                   work            handle - - rw - rw - w  ; waits=maybe
@@ -48,6 +51,18 @@ cusolverDn{[SD]syevjBatched,[CZ]heevjBatched} work      handle - - - rw - w rw -
 cusolverDn{[SD]syevdx,[CZ]heevdx}       work            handle - - - - rw - - - - - hw w rw - w ; waits=maybe
 cusolverDn{[SD]sygvd,[CZ]hegvd}         work            handle - - - - rw - rw - w rw - w ; waits=maybe
 cusolverDn{[SD]sygvj,[CZ]hegvj}         work            handle - - - - rw - rw - w rw - w - ; waits=maybe
+cusolverDnIRSParams{Create,Destroy,SetRefinementSolver,SetSolverMainPrecision,SetSolverLowestPrecision,SetTol,\
+SetTolInner,\
+SetSolverPrecisions,SetMaxIters,SetMaxItersInner,GetMaxIters,EnableFallback,DisableFallback} nothing -*
+cusolverDnIRSInfos{Create,Destroy,GetNiters,GetOuterNiters,RequestResidual,GetResidualHistory,GetMaxIters} nothing -*
+cusolverDnIRSX{gesv,gels}               work            handle rw* ; waits=maybe
+cusolverDnIRSX{gesv,gels}_bufferSize    nothing         -*
+cusolverDnLogger{SetCallback,SetFile,OpenFile,SetLevel,SetMask,ForceDisable} nothing -*
+cusolverDn{[SDCZ]lauum,Xsytrs,Xlarft}_bufferSize nothing -*
+cusolverDn{[SDCZ]{lauum,sytri},[SD]{orgbr,sytrd,orgtr,ormtr,sygvdx},[CZ]{ungbr,hetrd,ungtr,unmtr,hegvdx}} work handle \
+rw* ; waits=maybe
+cusolverDn{Potrf,Potrs,Geqrf,Getrf,Getrs,Syevd,Syevdx,Gesvd} work handle rw* ; waits=maybe
+cusolverDn{Potrf,Geqrf,Getrf,Syevd,Syevdx,Gesvd}_bufferSize nothing -*
 cusolverDn{SS,SH,SB,SX,DD,DS,DH,DB,DX,ZZ,ZC,ZK,ZE,ZY,CC,CK,CE,CY}{gesv,gels} work handle rw* ; waits=maybe
 cusolverDn{SS,SH,SB,SX,DD,DS,DH,DB,DX,ZZ,ZC,ZK,ZE,ZY,CC,CK,CE,CY}{gesv,gels}_bufferSize nothing -*
 # the 64-bit interface: pointers and sizes alternate in an order of their own for each routine
@@ -63,7 +78,8 @@ cusolverSp{X,[SDCZ]}csr{qr,lu,chol}{Analysis,BufferInfo,Setup,Factor,ZeroPivot,S
 cusolverSp[SDCZ]{csrlsvlu,csrlsvqr,csrlsvchol,csrlsqvqr,csreigvsi,csreigs}Host host hrw*
 cusolverSp[SDCZ]{csrlsvqr,csrlsvchol}   work            handle - - r r r r r - - w hw   ; waits=maybe
 cusolverSp[SDCZ]csreigvsi               work            handle - - r r r r - r - - w w  ; waits=maybe
-cusolverSpXcsr{qr,chol}Analysis{,Batched} work          handle - - - r r r rw   ; waits=maybe
+cusolverSpXcsrqrAnalysis{,Batched}      work            handle - - - r r r rw   ; waits=maybe
+cusolverSpXcsrcholAnalysis              work            handle - - r r r rw     ; waits=maybe
 cusolverSp[SDCZ]csr{qr,chol}{BufferInfo,BufferInfoBatched} work handle rw*      ; waits=maybe
 cusolverSp[SDCZ]csr{qr,chol}{Setup,Factor,Solve,ZeroPivot,Diag,svBatched} work handle rw* ; waits=maybe
 cusolverSp[SDCZ]csrqrsvBatched          work            handle rw*              ; waits=maybe
@@ -73,7 +89,8 @@ cusolverRf{Create,Destroy}              nothing         out                     
 cusolverRf{Set,Get}{MatrixFormat,NumericProperties,NumericBoostReport,ResetValuesFastMode,Algs} nothing -*
 cusolverRf{SetupDevice,SetupHost,Analyze,ResetValues,Refactor,Solve,AccessBundledFactorsDevice} external rw* ; \
 why=works on a stream that its interface does not name
-cusolverRf{ExtractBundledFactorsHost,ExtractSplitFactorsHost,BatchSetupHost,BatchAnalyze,BatchResetValues,BatchRefactor,\
+cusolverRf{ExtractBundledFactorsHost,ExtractSplitFactorsHost,BatchSetupHost,BatchAnalyze,BatchResetValues,\
+BatchRefactor,\
 BatchSolve,BatchZeroPivot} external rw* ; why=works on a stream that its interface does not name
 cusolverMg{Destroy,DeviceSelect,CreateDeviceGrid,DestroyGrid,CreateMatrixDesc,DestroyMatrixDesc} external -* ; \
 why=works on several devices
@@ -81,4 +98,4 @@ cusolverMg{Syevd,Getrf,Getrs,Potrf,Potrs,Potri}{,_bufferSize} external rw* ; why
 cusolverGet{Version,Property}           nothing         -*                      ; silent
 """
 
-TABLES = tuple(Table("cuSOLVER 13.0", rows, on="handle") for rows in (_DENSE, _SPARSE))
+TABLES = tuple(Table("cuSOLVER 13.0", rows, on="handle", exact=True) for rows in (_DENSE, _SPARSE))

@@ -13,7 +13,8 @@ _HANDLE = """
 cusparseCreate                          handle_create   handle_out      ; waits=maybe
 cusparseDestroy                         handle_destroy  handle          ; waits=maybe
 cusparseSetStream                       handle_set_stream handle stream
-cusparseGetStream                       external        handle stream_out ; why=a stream that is read back from a handle
+cusparseGetStream                       external        handle stream_out ; why=a stream that is read back from a \
+handle
 cusparse{Set,Get}PointerMode            nothing         handle -
 cusparseGet{Version,Property,ErrorName,ErrorString} nothing -*          ; silent
 cusparseLogger{SetLevel,SetFile,OpenFile,SetMask,ForceDisable,SetCallback} nothing -*
@@ -32,12 +33,15 @@ cusparse{SpMat,DnMat,DnVec,SpVec}SetValues nothing      keeper keep
 cusparse{Csr,Csc,Coo}SetPointers        nothing         keeper keep keep keep
 cusparse{,Const}{SpMat,DnMat,DnVec,SpVec}GetValues nothing of alias
 cusparse{,Const}{Csr,Csc,Coo,DnMat,DnVec,SpVec,BlockedEll}Get nothing of alias*
-cusparse{SpMatGetSize,SpMatGetFormat,SpMatGetIndexBase,SpMatGetAttribute,SpMatSetAttribute,SpVecGetIndexBase} nothing -*
+cusparse{SpMatGetSize,SpMatGetFormat,SpMatGetIndexBase,SpMatGetAttribute,SpMatSetAttribute,SpVecGetIndexBase} nothing \
+-*
 cusparse{Csr,Coo,DnMat,SpMat,Bsr}{Set,Get}StridedBatch nothing -*
 cusparseDestroy{SpMat,DnMat,DnVec,SpVec} nothing        -
-cusparse{Create,Destroy}{MatDescr,Csrilu02Info,Csric02Info,Bsrilu02Info,Bsric02Info,Csrsv2Info,Csrsm2Info,Csrgemm2Info,\
+cusparse{Create,Destroy}{MatDescr,Csrilu02Info,Csric02Info,Bsrilu02Info,Bsric02Info,Csrsv2Info,Csrsm2Info,\
+Csrgemm2Info,\
 Bsrsv2Info,Bsrsm2Info,ColorInfo,PruneInfo,Csru2csrInfo,SolveAnalysisInfo} nothing out   ; waits=maybe
-cusparse{Set,Get}Mat{Type,IndexBase,DiagType,FillMode}  nothing - -
+cusparseSetMat{Type,IndexBase,DiagType,FillMode} nothing - -
+cusparseGetMat{Type,IndexBase,DiagType,FillMode} nothing -
 cusparse{SpSV,SpSM,SpGEMM,SpMMOp}_{createDescr,destroyDescr} nothing -*
 cusparseSpMMOp_{createPlan,destroyPlan} nothing         -*              ; waits=maybe
 """
@@ -61,7 +65,8 @@ cusparseSpSM_solve/11                   work            handle - - hr r r rw - -
 cusparseSpSM_updateMatrix               work            handle rw r -
 cusparseSpGEMM{,reuse}_{workEstimation,compute,nnz,estimateMemory} external handle -* ; \
 why=its descriptor keeps buffers from call to call
-cusparseSpGEMM{,reuse}_copy             external        handle -*       ; why=its descriptor keeps buffers from call to call
+cusparseSpGEMM{,reuse}_copy             external        handle -*       ; why=its descriptor keeps buffers from call \
+to call
 cusparse{SpVV,SpMV,SpMM,SDDMM,SpSV,SpSM,SparseToDense,DenseToSparse}_bufferSize nothing -*
 cusparseSparseToDense                   work            handle r w - rw
 cusparseDenseToSparse_{analysis,convert} work           handle r rw - rw                ; waits=maybe
@@ -70,17 +75,27 @@ cusparseCsr2cscEx2                      work            handle - - - r r r w w w
 """
 
 _LEGACY = """
-cusparse[SDCZ]gtsv2{,_nopivot,StridedBatch,_nopivot_bufferSizeExt,_bufferSizeExt,StridedBatch_bufferSizeExt} work handle rw* ; \
+cusparse[SDCZ]gtsv2{,_nopivot,StridedBatch,_nopivot_bufferSizeExt,_bufferSizeExt,StridedBatch_bufferSizeExt} work \
+handle rw* ; \
 waits=maybe
 cusparse[SDCZ]{gtsvInterleavedBatch,gpsvInterleavedBatch}{,_bufferSizeExt} work handle rw* ; waits=maybe
 cusparse{[SDCZ],X}{csrilu02,csric02,bsrilu02,bsric02,csrsv2,csrsm2,bsrsv2,bsrsm2,csrsm,csrsv}\
 {,_bufferSize,_bufferSizeExt,_analysis,_solve,_zeroPivot,_numericBoost} work handle rw* ; waits=maybe
-cusparse[SDCZ]{csrmv,csrmm,csrmm2,bsrmv,bsrmm,bsrxmv,gemvi,gemmi,hybmv,csrgemm,csrgeam,csrgeam2,csrgemm2} work handle rw* ; \
+cusparse[SDCZ]{csrmv,csrmm,csrmm2,bsrmv,bsrmm,bsrxmv,gemvi,gemmi,hybmv,csrgemm,csrgeam,csrgeam2,csrgemm2} work handle \
+rw* ; \
 waits=maybe
 cusparse{[SDCZ],X}{csrgeam2,csrgemm2}{_bufferSizeExt,Nnz} work handle rw*               ; waits=maybe
 cusparse[SDCZ]{axpyi,doti,dotci,gthr,gthrz,sctr,roti} work handle rw*                   ; waits=maybe
-cusparse{X,[SDCZ]}{csr2coo,coo2csr,csr2bsr,bsr2csr,csr2gebsr,gebsr2csr,csr2csc,csr2dense,csc2dense,dense2csr,dense2csc,nnz,\
+cusparse{X,[SDCZ]}{csr2coo,coo2csr,csr2bsr,bsr2csr,csr2gebsr,gebsr2csr,csr2csc,csr2dense,csc2dense,dense2csr,\
+dense2csc,nnz,\
 csr2bsrNnz,csr2gebsrNnz,nnz_compress,csr2csr_compress,csrcolor,gebsr2gebsr,gebsr2gebsc} work handle rw* ; waits=maybe
+cusparse[HSDC]prune{Dense2csr,Csr2csr}{_bufferSizeExt,Nnz,,ByPercentage,ByPercentage_bufferSizeExt,NnzByPercentage} \
+work handle rw* ; \
+waits=maybe
+cusparse[SDCZ]{csru2csr,csr2csru,csru2csr_bufferSizeExt,gemvi_bufferSize} work handle rw* ; waits=maybe
+cusparse[SDCZ]{gebsr2gebsc,csr2gebsr,gebsr2gebsr}_bufferSize{,Ext} nothing -*
+cusparseXgebsr2gebsrNnz                 work            handle rw*                      ; waits=maybe
+cusparseSpGEMM_getNumProducts           nothing         - out
 cusparseX{csrsort,cscsort,coosort}_bufferSizeExt work   handle rw*                      ; waits=maybe
 cusparseX{csrsort,cscsort}              work            handle - - - - r rw rw rw       ; waits=maybe
 cusparseXcoosort{ByRow,ByColumn}        work            handle - - - rw rw rw rw        ; waits=maybe
@@ -88,4 +103,6 @@ cusparseCreateIdentityPermutation       work            handle - w
 cusparse{Scsr,Dcsr,Ccsr,Zcsr}MvEx{,_bufferSize} work    handle rw*                      ; waits=maybe
 """
 
-TABLES = tuple(Table("cuSPARSE 13.0", rows, on="handle") for rows in (_HANDLE, _DESCRIPTORS, _GENERIC, _LEGACY))
+TABLES = tuple(
+    Table("cuSPARSE 13.0", rows, on="handle", exact=True) for rows in (_HANDLE, _DESCRIPTORS, _GENERIC, _LEGACY)
+)

@@ -33,7 +33,8 @@ cu{Array,Array3D}GetDescriptor          nothing out -
 cu{,Mipmapped}ArrayGet{MemoryRequirements,SparseProperties} nothing out -*
 cuMemGetAddressRange                    nothing alias out of
 cuPointer{GetAttribute,GetAttributes}   nothing -*
-cuPointerSetAttribute                   external - - r              ; why=the memory is registered for another device or bus
+cuPointerSetAttribute                   external - - r              ; why=the memory is registered for another device \
+or bus
 cuMemGetInfo                            free_memory out out
 cuMemAdvise                             nothing - - - -
 cuMemPrefetchAsync/4                    work    rw - device stream
@@ -44,7 +45,8 @@ cuMemRangeGetAttribute{,s}              nothing out -*
 cuMem{AddressReserve,Create,Map,MapArrayAsync,RetainAllocationHandle} external rw* ; why=virtual memory management
 cuMem{AddressFree,Release,Unmap,SetAccess,BatchDecompressAsync} external rw* ; why=virtual memory management
 cuMem{GetAccess,GetAllocationGranularity,GetAllocationPropertiesFromHandle} nothing out -*
-cuMem{ExportToShareableHandle,ImportFromShareableHandle,GetHandleForAddressRange} external rw* ; why=memory that is shared
+cuMem{ExportToShareableHandle,ImportFromShareableHandle,GetHandleForAddressRange} external rw* ; why=memory that is \
+shared
 cuMulticast{Create,AddDevice,BindMem,BindAddr,Unbind,GetGranularity} external rw* ; why=multicast memory
 """
 
@@ -97,7 +99,8 @@ cuLaunchHostFunc                        host_func       stream fn params
 cuStreamAddCallback                     host_func       stream fn params -
 cuLaunchKernel                          work            - - - - - - - - stream params params
 cuLaunchCooperativeKernel               work            - - - - - - - - stream params
-cuLaunchKernelEx                        external        params - params params ; why=the stream is a field of the configuration
+cuLaunchKernelEx                        external        params - params params ; why=the stream is a field of the \
+configuration
 cuLaunchCooperativeKernelMultiDevice    external        params - -      ; why=it launches on several devices at once
 cu{Launch,LaunchGrid,LaunchGridAsync}   external        - - - stream    ; why=its arguments were set by earlier calls
 cuParam{SetSize,Seti,Setf,Setv,SetTexRef} external      - - keep -      ; why=arguments of a later launch
@@ -136,11 +139,19 @@ cuGraphExecEvent{Record,Wait}NodeSetEvent nothing       graph - -
 cuGraphNode{SetEnabled,GetEnabled}      nothing         graph - -
 cuGraph{Kernel,Memcpy,Memset,Host,}NodeSetParams external - params ; why=a graph node takes other memory
 cuGraph{Kernel,Memcpy,Memset,Host,MemAlloc,MemFree}NodeGetParams nothing - out
-cuGraph{GetNodes,GetRootNodes,GetEdges,NodeGetDependencies,NodeGetDependentNodes,NodeGetType,NodeFindInClone} nothing -*
+cuGraph{ChildGraphNodeGetGraph,EventRecordNodeGetEvent,EventWaitNodeGetEvent,EventRecordNodeSetEvent,\
+EventWaitNodeSetEvent} \
+nothing -*
+cuGraph{,Exec}{ExternalSemaphoresSignal,ExternalSemaphoresWait,BatchMemOp}Node{Get,Set}Params external -* ; why=a \
+semaphore
+cuUserObject{Retain,Release}            external        -*              ; why=a function runs when the object goes away
+cuGraph{GetNodes,GetRootNodes,GetEdges,NodeGetDependencies,NodeGetDependentNodes,NodeGetType,NodeFindInClone} nothing \
+-*
 cuGraph{DestroyNode,ExecGetFlags,KernelNodeCopyAttributes,KernelNodeGetAttribute,KernelNodeSetAttribute} nothing -*
 cuGraphDebugDotPrint                    output          graph hr -
 cuGraphConditionalHandleCreate          nothing         out graph - - -
-cu{UserObjectCreate,GraphRetainUserObject,GraphReleaseUserObject} external rw* ; why=a function runs when the object goes away
+cu{UserObjectCreate,GraphRetainUserObject,GraphReleaseUserObject} external rw* ; why=a function runs when the object \
+goes away
 cuDevice{GraphMemTrim,GetGraphMemAttribute,SetGraphMemAttribute} nothing device - hrw
 """
 
@@ -153,7 +164,8 @@ cuDevicePrimaryCtxReset                 reset           device
 cuDevicePrimaryCtxRelease               nothing         device          ; waits=maybe
 cuDevicePrimaryCtx{Retain,SetFlags,GetState} nothing    -*
 cuCtx{PushCurrent,SetCurrent,PopCurrent,Attach,Detach} set_device -*
-cuCtx{GetCurrent,GetDevice,GetFlags,SetFlags,GetId,GetApiVersion,GetLimit,GetStreamPriorityRange,ResetPersistingL2Cache} nothing -*
+cuCtx{GetCurrent,GetDevice,GetFlags,SetFlags,GetId,GetApiVersion,GetLimit,GetStreamPriorityRange,\
+ResetPersistingL2Cache} nothing -*
 cuCtx{GetCacheConfig,SetCacheConfig,GetSharedMemConfig,SetSharedMemConfig,GetExecAffinity} nothing -*
 cuCtxSetLimit                           nothing         - -             ; waits=maybe
 cuDevice{Get,GetCount,GetName,GetUuid,GetLuid,TotalMem,GetAttribute,GetProperties,ComputeCapability} nothing -*
@@ -172,11 +184,25 @@ cuMemPoolExportPointer                  ipc             out r
 cuMemPoolExportToShareableHandle        ipc             out pool - -
 cuMemPoolImport{Pointer,FromShareableHandle} external   out -*          ; why=memory of another process
 cuIpcGetMemHandle                       ipc             out r
-cuIpc{OpenMemHandle,CloseMemHandle,GetEventHandle,OpenEventHandle} external rw* ; why=memory or an event of another process
+cuIpc{OpenMemHandle,CloseMemHandle,GetEventHandle,OpenEventHandle} external rw* ; why=memory or an event of another \
+process
 cuGetError{String,Name}                 nothing         - out           ; silent
 cu{DriverGetVersion,GetProcAddress}     nothing         -*
+cuLogs{RegisterCallback,UnregisterCallback,Current,DumpToFile,DumpToMemory} nothing -*
+cuCoredump{Get,Set}Attribute{,Global}   nothing         -*
+cuFlushGPUDirectRDMAWrites              external        - -             ; why=remote direct memory access
+cuDevice{Register,Unregister}AsyncNotification external -*              ; why=a function runs when the driver likes
+cuMemGet{DefaultMemPool,MemPool}        nothing         pool_out - -
+cuMemSetMemPool                         nothing         - - pool
+cuGreenCtx{Create,Destroy,GetDevResource,RecordEvent,WaitEvent,StreamCreate,GetId} external -* ; why=a context with a \
+part of the device
+cu{CtxFromGreenCtx,CtxGetDevResource,DeviceGetDevResource,DevSmResourceSplitByCount,DevResourceGenerateDesc} external \
+-* ; \
+why=a context with a part of the device
+cuCheckpointProcess{GetRestoreThreadId,GetState,Lock,Checkpoint,Restore,Unlock} external -* ; why=another process
 cuGetExportTable                        external        -*              ; why=an interface without documentation
-cuModule{Load,LoadData,LoadDataEx,LoadFatBinary,GetFunction,GetFunctionCount,EnumerateFunctions,GetLoadingMode} nothing -*
+cuModule{Load,LoadData,LoadDataEx,LoadFatBinary,GetFunction,GetFunctionCount,EnumerateFunctions,GetLoadingMode} \
+nothing -*
 cuModuleGet{TexRef,SurfRef}             nothing         keeper_out - -
 cuModuleUnload                          nothing         -               ; waits=maybe
 cuModuleGetGlobal                       nothing         out out - -
@@ -191,14 +217,24 @@ cuProfiler{Start,Stop,Initialize}       nothing         -*
 _TEXTURES = """
 cu{Tex,Surf}ObjectCreate                nothing         keeper_out keep - -
 cu{Tex,Surf}Object{Destroy,GetResourceDesc,GetTextureDesc,GetResourceViewDesc} nothing -*
-cuTexRefSet{Address,Address2D,Array,MipmappedArray} external rw* ; why=kernels read a texture reference without naming its memory
-cuSurfRefSetArray                       external        rw*      ; why=kernels use the reference without naming the array
-cuTexRef{SetFormat,SetAddressMode,SetFilterMode,SetMipmapFilterMode,SetFlags,SetBorderColor,SetMaxAnisotropy} nothing -*
+cuTexRefSet{Address,Address2D,Array,MipmappedArray} external rw* ; why=kernels read a texture reference without \
+naming its memory
+cuSurfRefSetArray                       external        rw*      ; why=kernels use the reference without naming the \
+array
+cuTensorMapEncodeTiled                  nothing         keeper_out - - keep -*
+cuTensorMapEncodeIm2col{,Wide}          nothing         keeper_out - - keep -*
+cuTensorMapReplaceAddress               nothing         keeper keep
+cuTexRef{SetMipmapLevelBias,SetMipmapLevelClamp,GetMipmappedArray,GetMipmapFilterMode,GetMipmapLevelBias} nothing -*
+cuTexRef{GetMipmapLevelClamp,GetMaxAnisotropy,GetBorderColor} nothing -*
+cuSurfRefGetArray                       nothing         out -
+cuTexRef{SetFormat,SetAddressMode,SetFilterMode,SetMipmapFilterMode,SetFlags,SetBorderColor,SetMaxAnisotropy} nothing \
+-*
 cuTexRef{Create,Destroy,GetAddress,GetArray,GetFormat,GetFlags,GetFilterMode,GetAddressMode} nothing -*
 cuGraphics{MapResources,UnmapResources} external        - - stream ; why=a graphics API uses the memory
 cuGraphics{UnregisterResource,ResourceSetMapFlags,ResourceGetMappedPointer,SubResourceGetMappedArray} external -* ; \
 why=memory of a graphics API
-cuGraphics{ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame,GLRegisterBuffer,GLRegisterImage,EGLRegisterImage} \
+cuGraphics{ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame,GLRegisterBuffer,GLRegisterImage,\
+EGLRegisterImage} \
 external -* ; why=memory of a graphics API
 cu{GL,EGL,VDPAU}{GetDevice,GetDevices,CtxCreate} nothing -*
 cuEGLStream{ConsumerConnect,ConsumerConnectWithFlags,ConsumerDisconnect,ConsumerAcquireFrame,ConsumerReleaseFrame,\

@@ -10,41 +10,62 @@ from __future__ import annotations
 from cudafix.models.rows import Table
 
 _NCCL = """
-{p,}ncclAllReduce                       external        r w - - - - stream   ; why=NCCL: other devices read and write the buffer
-{p,}ncclReduceScatter                   external        r w - - - - stream   ; why=NCCL: other devices read and write the buffer
-{p,}ncclReduce                          external        r w - - - - - stream ; why=NCCL: other devices read and write the buffer
-{p,}ncclBcast                           external        rw - - - - stream    ; why=NCCL: other devices read and write the buffer
-{p,}ncclBroadcast                       external        r w - - - - stream   ; why=NCCL: other devices read and write the buffer
-{p,}ncclAllGather                       external        r w - - - stream     ; why=NCCL: other devices read and write the buffer
-{p,}nccl{AlltoAll,Gather,Scatter}       external        rw*                  ; why=NCCL: other devices read and write the buffer
-{p,}ncclSend                            external        r - - - - stream     ; why=NCCL: other devices read and write the buffer
-{p,}ncclRecv                            external        w - - - - stream     ; why=NCCL: other devices read and write the buffer
-{p,}nccl{CommRegister,CommDeregister,CommWindowRegister,CommWindowDeregister} external rw* ; why=NCCL: the buffer is registered
+{p,}ncclAllReduce                       external        r w - - - - stream   ; why=NCCL: other devices read and write \
+the buffer
+{p,}ncclReduceScatter                   external        r w - - - - stream   ; why=NCCL: other devices read and write \
+the buffer
+{p,}ncclReduce                          external        r w - - - - - stream ; why=NCCL: other devices read and write \
+the buffer
+{p,}ncclBcast                           external        rw - - - - stream    ; why=NCCL: other devices read and write \
+the buffer
+{p,}ncclBroadcast                       external        r w - - - - stream   ; why=NCCL: other devices read and write \
+the buffer
+{p,}ncclAllGather                       external        r w - - - stream     ; why=NCCL: other devices read and write \
+the buffer
+{p,}nccl{AlltoAll,Gather,Scatter}       external        rw*                  ; why=NCCL: other devices read and write \
+the buffer
+{p,}ncclSend                            external        r - - - - stream     ; why=NCCL: other devices read and write \
+the buffer
+{p,}ncclRecv                            external        w - - - - stream     ; why=NCCL: other devices read and write \
+the buffer
+{p,}nccl{CommRegister,CommDeregister,CommWindowRegister,CommWindowDeregister} external rw* ; why=NCCL: the buffer is \
+registered
 {p,}nccl{MemAlloc,MemFree}              external        rw*                  ; why=NCCL: memory that NCCL allocates
-{p,}ncclComm{InitRank,InitRankConfig,InitAll,InitRankScalable,Split,Finalize,Destroy,Abort,Shrink} nothing -* ; waits=maybe
+{p,}ncclComm{InitRank,InitRankConfig,InitAll,InitRankScalable,Split,Finalize,Destroy,Abort,Shrink} nothing -* ; \
+waits=maybe
 {p,}ncclGroup{Start,End,SimulateEnd}    nothing         -*                   ; waits=maybe
-{p,}nccl{GetUniqueId,GetVersion,GetErrorString,GetLastError,CommCount,CommCuDevice,CommUserRank,CommGetAsyncError} nothing -*
+{p,}nccl{GetUniqueId,GetVersion,GetErrorString,GetLastError,CommCount,CommCuDevice,CommUserRank,CommGetAsyncError} \
+nothing -*
 {p,}ncclRedOp{CreatePreMulSum,Destroy}  nothing         -*
 """
 
 _MPI = """
-{P,}MPI_{Init,Init_thread,Finalize,Initialized,Finalized,Comm_rank,Comm_size,Comm_split,Comm_dup,Comm_free,Comm_group} host -*
-{P,}MPI_{Comm_split_type,Comm_create,Comm_get_parent,Comm_set_errhandler,Comm_compare,Group_incl,Group_free,Group_rank} host -*
-{P,}MPI_{Cart_create,Cart_coords,Cart_rank,Cart_shift,Cart_sub,Dims_create,Get_processor_name,Get_count,Get_version} host -*
-{P,}MPI_{Type_contiguous,Type_vector,Type_create_struct,Type_commit,Type_free,Type_size,Type_indexed,Type_create_resized} host -*
-{P,}MPI_{Op_create,Op_free,Info_create,Info_free,Info_set,Error_string,Error_class,Query_thread,Type_create_subarray} host -*
+{P,}MPI_{Init,Init_thread,Finalize,Initialized,Finalized,Comm_rank,Comm_size,Comm_split,Comm_dup,Comm_free,\
+Comm_group} host -*
+{P,}MPI_{Comm_split_type,Comm_create,Comm_get_parent,Comm_set_errhandler,Comm_compare,Group_incl,Group_free,\
+Group_rank} host -*
+{P,}MPI_{Cart_create,Cart_coords,Cart_rank,Cart_shift,Cart_sub,Dims_create,Get_processor_name,Get_count,Get_version} \
+host -*
+{P,}MPI_{Type_contiguous,Type_vector,Type_create_struct,Type_commit,Type_free,Type_size,Type_indexed,\
+Type_create_resized} host -*
+{P,}MPI_{Op_create,Op_free,Info_create,Info_free,Info_set,Error_string,Error_class,Query_thread,Type_create_subarray} \
+host -*
+{P,}MPI_Wtime                           clock           ; returns=time
 {P,}MPI_{Barrier,Wtick,Pcontrol}        output          -*
 {P,}MPI_Abort                           exit            - -
-{P,}MPI_{Send,Ssend,Rsend,Bsend,Isend,Issend,Irsend,Ibsend,Recv,Irecv,Mrecv,Imrecv,Sendrecv,Sendrecv_replace} external rw* ; \
+{P,}MPI_{Send,Ssend,Rsend,Bsend,Isend,Issend,Irsend,Ibsend,Recv,Irecv,Mrecv,Imrecv,Sendrecv,Sendrecv_replace} \
+external rw* ; \
 why=MPI: a message buffer that may be device memory
-{P,}MPI_{Bcast,Reduce,Allreduce,Gather,Gatherv,Scatter,Scatterv,Allgather,Allgatherv,Alltoall,Alltoallv,Alltoallw,Scan,Exscan,\
+{P,}MPI_{Bcast,Reduce,Allreduce,Gather,Gatherv,Scatter,Scatterv,Allgather,Allgatherv,Alltoall,Alltoallv,Alltoallw,\
+Scan,Exscan,\
 Reduce_scatter,Reduce_scatter_block} external rw* ; why=MPI: a message buffer that may be device memory
 {P,}MPI_{Ibcast,Ireduce,Iallreduce,Igather,Iscatter,Iallgather,Ialltoall,Ibarrier} external rw* ; \
 why=MPI: a message buffer that may be device memory
 {P,}MPI_{Send_init,Recv_init,Start,Startall,Pack,Unpack,Request_free,Cancel,Probe,Iprobe} external rw* ; \
 why=MPI: a message buffer that may be device memory
 {P,}MPI_{Wait,Waitall,Waitany,Waitsome,Test,Testall,Testany,Testsome} external rw* ; why=MPI: it ends a message
-{P,}MPI_{Win_create,Win_allocate,Win_allocate_shared,Win_fence,Win_free,Win_lock,Win_unlock,Put,Get,Accumulate} external rw* ; \
+{P,}MPI_{Win_create,Win_allocate,Win_allocate_shared,Win_fence,Win_free,Win_lock,Win_unlock,Put,Get,Accumulate} \
+external rw* ; \
 why=MPI: memory that other processes write
 {P,}MPI_{Alloc_mem,Free_mem,Buffer_attach,Buffer_detach} external rw* ; why=MPI: memory that MPI allocates
 {P,}MPI_File_{open,close,read,write,read_at,write_at,read_all,write_all,seek,set_view} external rw* ; why=MPI: a file
@@ -53,13 +74,17 @@ MPIX_Query_cuda_support                 host
 
 _NVSHMEM = """
 nvshmem_{malloc,calloc,align,free,ptr}  external        rw*     ; why=NVSHMEM: memory that other processes write
-nvshmem{_,x_}{init,finalize,init_attr,my_pe,n_pes,hostlib_init_attr,set_attr_uniqueid_args,get_uniqueid,team_my_pe} external -* ; \
+nvshmem{_,x_}{init,finalize,init_attr,my_pe,n_pes,hostlib_init_attr,set_attr_uniqueid_args,get_uniqueid,team_my_pe} \
+external -* ; \
 why=NVSHMEM: memory that other processes write
-nvshmem{_,x_}{barrier_all,barrier_all_on_stream,sync_all,sync_all_on_stream,quiet,quiet_on_stream,fence,barrier} external rw* ; \
+nvshmem{_,x_}{barrier_all,barrier_all_on_stream,sync_all,sync_all_on_stream,quiet,quiet_on_stream,fence,barrier} \
+external rw* ; \
 why=NVSHMEM: waits for other processes
-nvshmem{_,x_}{putmem,getmem,putmem_nbi,getmem_nbi,putmem_on_stream,getmem_on_stream,collective_launch,cumodule_init} external rw* ; \
+nvshmem{_,x_}{putmem,getmem,putmem_nbi,getmem_nbi,putmem_on_stream,getmem_on_stream,collective_launch,cumodule_init} \
+external rw* ; \
 why=NVSHMEM: memory that other processes write
-nvshmem{_,x_}{float,double,int,long,uint64,int64,uint32,int32}_{p,g,put,get,put_on_stream,sum_reduce,sum_reduce_on_stream} \
+nvshmem{_,x_}{float,double,int,long,uint64,int64,uint32,int32}_{p,g,put,get,put_on_stream,sum_reduce,\
+sum_reduce_on_stream} \
 external rw* ; why=NVSHMEM: memory that other processes write
 """
 

@@ -4,9 +4,10 @@
     `- names                 `- effect  `- one role for each parameter       `- extras
 
 Names: `[SDCZ]` stands for one of these letters, `{,_64}` for one of these words; all combinations are rows. `name/4` is
-the form with four arguments, for functions that changed their parameters; `type.method` is a method. An optional role
-that is repeated ends in `*`. Extras are the fields of `Api` by name, `sync` and `silent` (`looks=False`) as bare words, and
-`why=` last, to the end of the line. A line that starts with `#` is a comment. A table's first row of a name counts.
+the form with four arguments, for functions that changed their parameters; `type.method` is a method, `gl*` every name
+that starts so. An optional role that is repeated ends in `*`. Extras are the fields of `Api` by name, `sync` and
+`silent` (`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#` is a
+comment. A table's first row of a name counts.
 """
 
 from __future__ import annotations
@@ -31,12 +32,16 @@ _LETTERS = re.compile(r"\[([^\[\]]+)\]")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows from one document. `looks` and `on` are what rows mean that do not say."""
+    """Rows from one document. `looks` and `on` are what rows mean that do not say.
+
+    `exact`: a C library, where a call with fewer arguments is a call of something else (of an older interface).
+    """
 
     source: str
     rows: str
     looks: bool = True
     on: str = "legacy"
+    exact: bool = False
 
     def index(self) -> Iterator[tuple[str, str]]:
         """Every name in the table with its line, not yet parsed."""

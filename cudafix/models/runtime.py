@@ -111,8 +111,10 @@ cudaLaunchHostFunc                      host_func       stream fn params
 cudaStreamAddCallback                   host_func       stream fn params -
 cudaLaunchKernel                        work            - - - params - stream
 cudaLaunchCooperativeKernel             work            - - - params - stream
-cudaLaunchKernelExC                     external        params - params  ; why=the stream is a field of the launch configuration
-cudaLaunchKernelEx                      external        params - rw*     ; why=the stream is a field of the launch configuration
+cudaLaunchKernelExC                     external        params - params  ; why=the stream is a field of the launch \
+configuration
+cudaLaunchKernelEx                      external        params - rw*     ; why=the stream is a field of the launch \
+configuration
 cudaLaunchCooperativeKernelMultiDevice  external        params - -       ; why=it launches on several devices at once
 cuda{ConfigureCall,SetupArgument,Launch,LaunchDevice} external rw*       ; why=a launch interface that CUDA removed
 """
@@ -165,10 +167,13 @@ cudaGraphEvent{Record,Wait}Node{Get,Set}Event nothing   - -
 cudaGraphGet{Nodes,RootNodes}           nothing         graph out out
 cudaGraphGetEdges                       nothing         graph out out out out
 cudaGraphNodeGet{Dependencies,DependentNodes} nothing   - out out out
-cudaGraphNode{GetType,FindInClone}      nothing         - out -
+cudaGraphNodeGetType                    nothing         - out
+cudaGraphNodeFindInClone                nothing         out - -
 cudaGraphDestroyNode                    nothing         -
 cudaGraphDebugDotPrint                  output          graph hr -
 cudaGraphConditionalHandleCreate        nothing         out graph - -
+cudaGraphExternalSemaphores{Signal,Wait}Node{Get,Set}Params external - - ; why=a semaphore of another API
+cudaGraphExecExternalSemaphores{Signal,Wait}NodeSetParams external graph - - ; why=a semaphore of another API
 cudaUserObjectCreate                    external        out keep fn - - ; why=a function runs when the object goes away
 cudaUserObject{Retain,Release}          external        - -             ; why=a function runs when the object goes away
 cudaGraph{Retain,Release}UserObject     external        graph - - -     ; why=a function runs when the object goes away
@@ -192,7 +197,8 @@ cudaSetValidDevices                     nothing         hr -
 cuda{Set,Get}DeviceFlags                nothing         -
 cudaDeviceSetLimit                      nothing         - -     ; waits=maybe
 cudaDeviceGetLimit                      nothing         out -
-cudaDevice{Set,Get}{CacheConfig,SharedMemConfig} nothing out
+cudaDeviceSet{CacheConfig,SharedMemConfig} nothing      -
+cudaDeviceGet{CacheConfig,SharedMemConfig} nothing      out
 cudaThread{Set,Get}{CacheConfig,Limit}  nothing         -*
 cudaCtxResetPersistingL2Cache           nothing
 cudaDeviceGetStreamPriorityRange        nothing         out out
@@ -235,6 +241,7 @@ cudaOccupancyMaxPotentialBlockSizeVariableSMem{,WithFlags} nothing out out - fn 
 cudaOccupancy{AvailableDynamicSMemPerBlock,MaxPotentialClusterSize,MaxActiveClusters} nothing out -*
 cudaGetDriverEntryPoint{,ByVersion}     nothing         - out -*
 cudaGet{FuncBySymbol,Kernel}            nothing         out -
+cudaLogs{RegisterCallback,UnregisterCallback,Current,DumpToFile,DumpToMemory} nothing -*
 cudaGetExportTable                      external        out -   ; why=an interface without documentation
 cudaLibrary{LoadData,LoadFromFile,GetKernel,GetUnifiedFunction,GetKernelCount,EnumerateKernels} nothing out -*
 cudaLibraryGet{Global,Managed}          nothing         out out - -
@@ -250,9 +257,12 @@ cudaCreate{Texture,Surface}Object       nothing         keeper_out keep - -
 cudaDestroy{Texture,Surface}Object      nothing         -
 cudaGet{Texture,Surface}ObjectResourceDesc nothing      out -
 cudaGetTextureObject{TextureDesc,ResourceViewDesc} nothing out -
-cudaBindTexture                         external        out - keep -* ; why=kernels read a texture reference without naming its memory
-cudaBindTexture2D                       external        out - keep -* ; why=kernels read a texture reference without naming its memory
-cudaBind{TextureToArray,TextureToMipmappedArray,SurfaceToArray} external - keep - ; why=kernels use the reference without naming the array
+cudaBindTexture                         external        out - keep -* ; why=kernels read a texture reference without \
+naming its memory
+cudaBindTexture2D                       external        out - keep -* ; why=kernels read a texture reference without \
+naming its memory
+cudaBind{TextureToArray,TextureToMipmappedArray,SurfaceToArray} external - keep - ; why=kernels use the reference \
+without naming the array
 cudaUnbindTexture                       nothing         -
 cudaGetTexture{Reference,AlignmentOffset} nothing       out -
 cudaGetSurfaceReference                 nothing         out -
@@ -263,17 +273,22 @@ make_cudaPitchedPtr                     nothing         keep - - -          ; si
 _INTEROP = """
 cudaGraphics{Map,Unmap}Resources        external        - - stream  ; why=a graphics API uses the memory
 cudaGraphicsResourceGetMappedPointer    external        out out -   ; why=memory of a graphics API
-cudaGraphics{SubResourceGetMappedArray,ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame} external out -* ; why=memory of a graphics API
+cudaGraphics{SubResourceGetMappedArray,ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame} external out -* ; \
+why=memory of a graphics API
 cudaGraphics{UnregisterResource,ResourceSetMapFlags} external -* ; why=memory of a graphics API
-cudaGraphics{GLRegisterBuffer,GLRegisterImage,EGLRegisterImage,VDPAURegisterVideoSurface,VDPAURegisterOutputSurface} external out -* ; why=memory of a graphics API
+cudaGraphics{GLRegisterBuffer,GLRegisterImage,EGLRegisterImage,VDPAURegisterVideoSurface,VDPAURegisterOutputSurface} \
+external out -* ; why=memory of a graphics API
 cudaGraphics{D3D9,D3D10,D3D11}RegisterResource external out -*      ; why=memory of a graphics API
 cuda{GL,VDPAU,D3D9,D3D10,D3D11}{GetDevice,GetDevices,SetGLDevice,SetVDPAUDevice} nothing out -*
-cuda{ImportExternalMemory,ExternalMemoryGetMappedBuffer,ExternalMemoryGetMappedMipmappedArray} external out -* ; why=memory of another API
+cuda{ImportExternalMemory,ExternalMemoryGetMappedBuffer,ExternalMemoryGetMappedMipmappedArray} external out -* ; \
+why=memory of another API
 cudaImportExternalSemaphore             external        out -       ; why=a semaphore of another API
 cuda{Signal,Wait}ExternalSemaphoresAsync external       - - - stream ; why=a semaphore of another API
 cudaDestroyExternal{Memory,Semaphore}   external        -           ; why=memory of another API
-cudaEGLStream{ConsumerConnect,ConsumerConnectWithFlags,ConsumerDisconnect,ConsumerAcquireFrame,ConsumerReleaseFrame} external rw* ; why=memory of another API
-cudaEGLStream{ProducerConnect,ProducerDisconnect,ProducerPresentFrame,ProducerReturnFrame} external rw* ; why=memory of another API
+cudaEGLStream{ConsumerConnect,ConsumerConnectWithFlags,ConsumerDisconnect,ConsumerAcquireFrame,ConsumerReleaseFrame} \
+external rw* ; why=memory of another API
+cudaEGLStream{ProducerConnect,ProducerDisconnect,ProducerPresentFrame,ProducerReturnFrame} external rw* ; why=memory \
+of another API
 cudaEventCreateFromEGLSync              external        out -*      ; why=an event of another API
 """
 

@@ -15,11 +15,15 @@ from __future__ import annotations
 from cudafix.models.rows import Table
 
 _ALGORITHMS = """
-thrust::{sort,stable_sort,sort_by_key,stable_sort_by_key,reverse,sequence,fill,fill_n,generate,generate_n,tabulate} work rw* ; \
+thrust::{sort,stable_sort,sort_by_key,stable_sort_by_key,reverse,sequence,fill,fill_n,generate,generate_n,tabulate} \
+work rw* ; \
 waits=own
-thrust::{for_each,for_each_n,transform,transform_if,replace,replace_if,replace_copy,replace_copy_if,swap_ranges} work rw* ; waits=own
-thrust::{copy,copy_n,copy_if,gather,gather_if,scatter,scatter_if,reverse_copy,unique_copy,unique_by_key_copy} work rw* ; waits=own
-thrust::{remove,remove_if,remove_copy,remove_copy_if,unique,unique_by_key,unique_count,partition,partition_copy} work rw* ; waits=own
+thrust::{for_each,for_each_n,transform,transform_if,replace,replace_if,replace_copy,replace_copy_if,swap_ranges} work \
+rw* ; waits=own
+thrust::{copy,copy_n,copy_if,gather,gather_if,scatter,scatter_if,reverse_copy,unique_copy,unique_by_key_copy} work \
+rw* ; waits=own
+thrust::{remove,remove_if,remove_copy,remove_copy_if,unique,unique_by_key,unique_count,partition,partition_copy} work \
+rw* ; waits=own
 thrust::{stable_partition,stable_partition_copy,partition_point,is_partitioned} work rw* ; waits=own
 thrust::{reduce,reduce_by_key,transform_reduce,inner_product,count,count_if,adjacent_difference} work rw* ; waits=own
 thrust::{inclusive,exclusive,transform_inclusive,transform_exclusive}_scan{,_by_key} work rw* ; waits=own
@@ -27,25 +31,34 @@ thrust::{max_element,min_element,minmax_element,is_sorted,is_sorted_until,equal,
 thrust::{find,find_if,find_if_not,all_of,any_of,none_of,merge,merge_by_key} work rw* ; waits=own
 thrust::{lower_bound,upper_bound,binary_search,equal_range} work rw* ; waits=own
 thrust::{set_union,set_intersection,set_difference,set_symmetric_difference}{,_by_key} work rw* ; waits=own
-thrust::{uninitialized_fill,uninitialized_fill_n,uninitialized_copy,uninitialized_copy_n,shuffle,shuffle_copy} work rw* ; waits=own
+thrust::{uninitialized_fill,uninitialized_fill_n,uninitialized_copy,uninitialized_copy_n,shuffle,shuffle_copy} work \
+rw* ; waits=own
 thrust::swap                            external        rw*     ; why=swaps the contents of vectors or references
-thrust::async::{copy,for_each,reduce,reduce_into,transform,sort,stable_sort,inclusive_scan,exclusive_scan} external rw* ; \
+thrust::async::{copy,for_each,reduce,reduce_into,transform,sort,stable_sort,inclusive_scan,exclusive_scan} external \
+rw* ; \
 why=returns an event of Thrust's own
 """
 
 _POINTERS = """
-thrust::{raw_pointer_cast,device_pointer_cast,device_ptr,reinterpret_pointer_cast,raw_reference_cast} host - ; returns=same
-thrust::{make_zip_iterator,make_tuple,tie,make_pair,zip_iterator,tuple,pair,make_permutation_iterator} host keep* ; returns=keeper
-thrust::{make_transform_iterator,make_transform_output_iterator,make_strided_iterator,make_reverse_iterator} host keep - - ; \
+thrust::{raw_pointer_cast,device_pointer_cast,device_ptr,reinterpret_pointer_cast,raw_reference_cast} host - ; \
+returns=same
+thrust::{make_zip_iterator,make_tuple,tie,make_pair,zip_iterator,tuple,pair,make_permutation_iterator} host keep* ; \
+returns=keeper
+thrust::{make_transform_iterator,make_transform_output_iterator,make_strided_iterator,make_reverse_iterator} host \
+keep - - ; \
 returns=keeper
 thrust::{transform_iterator,permutation_iterator,reverse_iterator} host keep - - ; returns=keeper
-thrust::{make_counting_iterator,make_constant_iterator,make_discard_iterator,counting_iterator,constant_iterator} host -*
+thrust::{make_counting_iterator,make_constant_iterator,make_discard_iterator,counting_iterator,constant_iterator} \
+host -*
 thrust::{discard_iterator}              host            -*
 thrust::{get,next,prev,advance}         host            - -     ; returns=same
 thrust::distance                        host            - -
-thrust::{max,min,minimum,maximum,plus,minus,multiplies,divides,modulus,negate,less,less_equal,greater,greater_equal} host -*
-thrust::{equal_to,not_equal_to,identity,square,logical_and,logical_or,logical_not,bit_and,bit_or,project1st,project2nd} host -*
-thrust::{default_random_engine,minstd_rand,uniform_int_distribution,uniform_real_distribution,normal_distribution} host -*
+thrust::{max,min,minimum,maximum,plus,minus,multiplies,divides,modulus,negate,less,less_equal,greater,greater_equal} \
+host -*
+thrust::{equal_to,not_equal_to,identity,square,logical_and,logical_or,logical_not,bit_and,bit_or,project1st,\
+project2nd} host -*
+thrust::{default_random_engine,minstd_rand,uniform_int_distribution,uniform_real_distribution,normal_distribution} \
+host -*
 thrust::{random,make_random_accumulator}::{default_random_engine,uniform_real_distribution,normal_distribution} host -*
 thrust::{complex,abs,arg,norm,conj,polar,exp,log,pow,sqrt,sin,cos} host -*
 thrust::{device_malloc,device_new,malloc} external      -*      ; why=Thrust allocates itself
@@ -63,9 +76,11 @@ thrust::cuda::par_nosync.on             external        - stream ; why=an execut
 """
 
 _METHODS = """
-thrust::{device,host,universal}_vector.{begin,end,cbegin,cend,rbegin,rend,data,front,back,operator[]} host - - ; returns=same
+thrust::{device,host,universal}_vector.{begin,end,cbegin,cend,rbegin,rend,data,front,back,operator[]} host - - ; \
+returns=same
 thrust::{device,host,universal}_vector.{size,empty,capacity,max_size} host -
-thrust::{device,universal}_vector.{push_back,pop_back,insert,erase,assign,resize,reserve,clear,shrink_to_fit} work rw r* ; waits=own
+thrust::{device,universal}_vector.{push_back,pop_back,insert,erase,assign,resize,reserve,clear,shrink_to_fit} work rw \
+r* ; waits=own
 thrust::host_vector.{push_back,pop_back,insert,erase,assign,resize,reserve,clear,shrink_to_fit} work rw r* ; waits=own
 thrust::{device,host,universal}_vector.swap host        swap swap
 thrust::device_ptr.get                  host            -       ; returns=same
@@ -140,7 +155,8 @@ cub::DeviceTransform::{Transform,TransformStableArgumentAddresses} work params w
 cub::DeviceAdjacentDifference::{SubtractLeft,SubtractRight} work rw - rw - - stream -
 cub::DeviceAdjacentDifference::{SubtractLeftCopy,SubtractRightCopy} work rw - r w - - stream -
 cub::{Sum,Min,Max,Equality,ArgMin,ArgMax,CountingInputIterator,ConstantInputIterator,DiscardOutputIterator} host -*
-cub::{TransformInputIterator,CacheModifiedInputIterator,CacheModifiedOutputIterator,ArgIndexInputIterator,DoubleBuffer} host keep* ; \
+cub::{TransformInputIterator,CacheModifiedInputIterator,CacheModifiedOutputIterator,ArgIndexInputIterator,\
+DoubleBuffer} host keep* ; \
 returns=keeper
 cub::DoubleBuffer.{Current,Alternate}   host            -       ; returns=same
 cub::CachingDeviceAllocator             host            -*

@@ -1,0 +1,103 @@
+"""Device library functions: what a kernel may call without its body being in the tree.
+
+Sources: the CUDA C++ Programming Guide 13.0 (appendices on language extensions and cooperative groups), the CUDA Math
+API, the cuRAND device API, CUB and libcu++. Only what matters to a kernel's summary is said: which pointers it reads
+and writes, whether it prints (`output`), and whether it ends the kernel (`exit`). Whatever is not here may do anything.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from cudafix.models.api import Api
+from cudafix.models.rows import Table
+
+_SPECIAL = """
+{printf,vprintf,puts}                   output  hr*
+{assert,__assert_fail,__assertfail,__trap,trap,__brkpt,__exit,abort,__builtin_trap} exit -*
+{malloc,free,alloca,__nv_aligned_device_malloc} host -*
+{memcpy,memmove}                        work    w r -
+memset                                  work    w - -
+atomic{Add,Sub,Exch,Min,Max,Inc,Dec,CAS,And,Or,Xor}{,_block,_system} work rw - -
+__nv_atomic_{add,sub,exchange,exchange_n,min,max,and,or,xor,compare_exchange,compare_exchange_n,fetch_add,fetch_sub} \
+work rw*
+__nv_atomic_{load,load_n}               work    r w -*
+__nv_atomic_{store,store_n}             work    w r -*
+__ld{g,cg,ca,cs,lu,cv}                  work    r
+__st{wb,cg,cs,wt}                       work    w -
+__pipeline_memcpy_async                 work    w r - -
+__pipeline_{commit,wait_prior,arrive_on} host   -*
+__prefetch_{global_l1,global_l2}{,_uniform} work r
+__isGlobal                              host    -
+{tex1D,tex2D,tex3D,tex1Dfetch,texCubemap,tex2Dgather}{,Lod,Grad} host -*
+{tex1DLayered,tex2DLayered,texCubemapLayered}{,Lod,Grad} host -*
+surf{1D,2D,3D,1DLayered,2DLayered,Cubemap,CubemapLayered}read host -*
+surf{1D,2D,3D,1DLayered,2DLayered,Cubemap,CubemapLayered}write work - rw -*
+curand_init                             work    - - - rw
+curand{,4,_uniform,_uniform2_double,_uniform4,_uniform4_double,_uniform_double,_discrete,_discrete4,_poisson,\
+_poisson4} work rw -*
+curand_{normal,normal2,normal4,log_normal,log_normal2,log_normal4}{,_double} work rw -*
+{skipahead,skipahead_sequence,skipahead_subsequence} work - rw
+{sincos,sincosf,sincospi,sincospif,__sincosf} work - w w
+{frexp,frexpf,modf,modff}               work    - w
+{remquo,remquof}                        work    - - w
+{rhypot,norm3d,rnorm3d,norm4d,rnorm4d}{,f} host -*
+{norm,rnorm}{,f}                        work    - r
+{cooperative_groups,cg}::memcpy_async   work    - w r -*
+{cooperative_groups,cg}::{wait,wait_prior,sync,this_thread_block,this_grid,this_multi_grid,this_cluster,this_thread} \
+host -*
+{cooperative_groups,cg}::{tiled_partition,coalesced_threads,labeled_partition,binary_partition,invoke_one} host -*
+{cooperative_groups,cg}::{reduce,inclusive_scan,exclusive_scan,plus,less,greater,bit_and,bit_or,bit_xor,thread_rank} \
+host -*
+{cooperative_groups,cg}::{reduce_update_async,reduce_store_async} work rw*
+{nvcuda::,}wmma::{load_matrix_sync,store_matrix_sync} work rw rw -*
+{nvcuda::,}wmma::{fill_fragment,mma_sync,__float_to_tf32,fragment} host -*
+cuda::memcpy_async                      work    w r -*
+cuda::memcpy_async/5                    work    - w r -*
+cuda::{make_pipeline,pipeline_consumer_wait_prior,pipeline_producer_commit,aligned_size_t,barrier,pipeline} host -*
+cuda::{atomic_ref,atomic,annotated_ptr,access_property,associate_access_property} work rw*
+cuda::device::{memcpy_async_tx,barrier_arrive_tx,barrier_native_handle,barrier_expect_tx} work rw*
+cudaGraphSetConditional                 host    -*
+cudaTriggerProgrammaticLaunchCompletion host
+cudaGridDependencySynchronize           host
+"""
+
+# Families of functions of values: threads, votes, shuffles, integers, conversions, vector types.
+_PLAIN = re.compile(
+    r"__(?:syncthreads|syncwarp|threadfence|shfl|all|any|ballot|uni|activemask|match|reduce_|nanosleep|popc|clz|ffs|brev"
+    r"|byte_perm|funnelshift|mul|umul|mad|sad|usad|hadd|rhadd|uhadd|urhadd|dp[24]a|fns|saturate|v(?:abs|add|avg|cmp|max|min"
+    r"|neg|sad|set|sub|iadd|imax|imin|ibm)|float|double|half|bfloat|int|uint|ll|ull|short|ushort|char|hiloint|longlong"
+    r"|f(?:add|sub|mul|ma|div|rcp|sqrt|rsqrt|mas)|d(?:add|sub|mul|ma|div|rcp|sqrt)|r(?:sqrt|cp)|fmaf|ddiv|frsqrt|drcp"
+    r"|h(?:add|sub|mul|div|fma|neg|abs|eq|ne|lt|le|gt|ge|max|min|isnan|isinf|cmadd|2div|alves|igh|iadd)|low|high|lows|highs"
+    r"|b(?:eq|ne|lt|le|gt|ge)|exp|log|sin|cos|tan|pow|cluster|builtin_|nv_cvt|fp8|cvt|assume|launch_bounds|expect|fdividef"
+    r"|cvta|isShared|isLocal|isConstant|maxnreg|tanhf|clusterDim)\w*"
+    r"|(?:u?(?:char|short|int|long|longlong)|float|double|make_|dim3|h(?:exp|log|sin|cos|sqrt|rsqrt|rcp|tanh|floor|ceil|rint|"
+    r"trunc)|(?:std|cuda::std)::)\w*"
+    r"|clock(?:64)?|globaltimer|__(?:clock|globaltimer)\w*|(?:u|ll|ull|um)?(?:min|max|abs|mul24|mulhi)|saturate|rsqrtf?|rcbrtf?"
+    r"|(?:threadIdx|blockIdx|blockDim|gridDim)|static_assert|sizeof|alignof|(?:static|reinterpret|const|dynamic|bit)_cast"
+)
+TABLES = (Table("CUDA C++ Programming Guide 13.0", _SPECIAL, looks=False),)
+
+
+@cache
+def _rows() -> dict[str, str]:
+    return dict(reversed([row for table in TABLES for row in table.index()]))
+
+
+@cache
+def device(name: str, arity: int) -> Api | None:
+    """What the device library function `name` does, template arguments aside; None if no such function is known.
+
+    An `Api` without roles touches no memory: mathematics, votes, shuffles, conversions. The C mathematics that host and
+    device share is in the host's table, whose `host` rows hold on the device too.
+    """
+    from cudafix.models import load
+
+    plain = re.sub(r"<.*>", "", name).strip().removeprefix("::")
+    for key in (f"{plain}/{arity}", plain):
+        if key in _rows():
+            return TABLES[0].parse(_rows()[key])
+    if _PLAIN.fullmatch(plain):
+        return TABLES[0].parse("_ host -*")
+    return load().lookup(plain, arity)

@@ -5,6 +5,7 @@ Each check raises `AssertionError` with a message that names the file and the li
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import subprocess
 from functools import cache
@@ -86,6 +87,16 @@ def rewritten(files: Files, report: Report) -> dict[str, bytes]:
         for edit in finding.edits:
             by_path.setdefault(edit.path, []).append(edit)
     return {path: edits.apply(data, by_path.get(path, [])) for path, data in files.items()}
+
+
+def check_same(files: Files, wanted: Files) -> None:
+    """`files` are `wanted`, byte for byte; says as a unified diff where they are not."""
+    said = [f"{name}: only on one side" for name in sorted(files.keys() ^ wanted.keys())]
+    for name in sorted(files.keys() & wanted.keys()):
+        # repr shows tabs, line ends and other bytes that a diff of the text would hide.
+        sides = [[repr(line)[2:-1] for line in data[name].splitlines(keepends=True)] for data in (wanted, files)]
+        said += difflib.unified_diff(*sides, f"wanted/{name}", f"written/{name}", lineterm="")
+    assert not said, "\n" + "\n".join(said)
 
 
 def errors_in(files: Files) -> int:

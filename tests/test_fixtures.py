@@ -29,7 +29,7 @@ def test_report_is_what_the_fixture_wants(case: Case) -> None:
 def test_rewrite_is_after(case: Case) -> None:
     before = case.files("before")
     result = fixtures.rewritten(before, fixtures.report_of(before))
-    assert result == (case.files("after") or before)
+    fixtures.check_same(result, case.files("after") or before)
 
 
 @every_case
@@ -42,7 +42,7 @@ def test_rewrite_adds_no_parse_error(case: Case) -> None:
 @every_rewrite
 def test_second_run_changes_nothing(case: Case) -> None:
     after = case.files("after")
-    assert fixtures.rewritten(after, fixtures.report_of(after)) == after
+    fixtures.check_same(fixtures.rewritten(after, fixtures.report_of(after)), after)
 
 
 @every_rewrite
@@ -61,7 +61,7 @@ def test_order_of_files_does_not_matter(case: Case) -> None:
     turned = dict(reversed(files.items()))
     there, back = fixtures.report_of(files), fixtures.report_of(turned)
     assert fixtures.lines_of(there, files) == fixtures.lines_of(back, files)
-    assert fixtures.rewritten(files, there) == fixtures.rewritten(files, back)
+    fixtures.check_same(fixtures.rewritten(files, back), fixtures.rewritten(files, there))
 
 
 @pytest.mark.parametrize(

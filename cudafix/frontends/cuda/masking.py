@@ -1,10 +1,17 @@
-"""Masks: bytes that the grammar stumbles over, replaced by others of the same length, so that every offset still fits."""
+"""Masks: bytes that the grammar stumbles over, replaced by others of the same length, so that every offset still fits.
+
+Two kinds. What a known macro is, and attributes that mean nothing for ordering, is masked before the first parse, because
+some of it misparses without an error: `FOR_EACH(i, n) { … }` reads as a nested function, `CHECK(x)` lines without
+semicolons read as a declaration. The rest is tried only where the tree has errors, one rule after the other, and a rule's
+masks stay only if the tree gets better. Names that nobody defines are judged by their shape (`EXPORT void f()`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import tree_sitter
 import tree_sitter_cuda
@@ -12,20 +19,32 @@ import tree_sitter_cuda
 from cudafix.frontends.cuda.directives import blank
 from cudafix.frontends.cuda.macros import Macro, closing
 
-_LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
-_ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
-_NESTED = tree_sitter.Query(_LANGUAGE, "(compound_statement (function_definition) @nested)")
-_STRING = rb'"(?:[^"\\\n]|\\.)*"'
-_ARGUMENTS = rb"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+Edit: TypeAlias = tuple[int, bytes]  # offset and the bytes that replace as many bytes there
 
-# always masked: it changes nothing that lowering reads, and the grammar knows it in some places only
-_ALWAYS = re.compile(
-    rb"\b__(?:align__|launch_bounds__|cluster_dims__|block_size__|maxnreg__|attribute__|declspec)\s*" + _ARGUMENTS +
-    rb"|\b__(?:grid_constant__|restrict__|restrict|forceinline__|noinline__|extension__|inline__|tile_global__)\b"
+_LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
+_PARSER = tree_sitter.Parser(_LANGUAGE)
+_ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
+
+_STRING = rb'"(?:[^"\\\n]|\\.)*"'
+_NESTED_3 = rb"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
+_ARGUMENTS = rb"\(" + _NESTED_3 + rb"\)"
+_SHOUT = rb"[A-Z][A-Z0-9_]{2,}"  # the shape of a macro that nobody defines
+
+# known to the grammar in some places only; none of them says anything about order
+_ATTRIBUTE = re.compile(
+    rb"__(?<!\w__)(?:(?:align|launch_bounds|cluster_dims|block_size|maxnreg|attribute)__|attribute|declspec)\s*"
+    + _ARGUMENTS
+    + rb"|__(?<!\w__)(?:grid_constant__|restrict(?:__)?|forceinline(?:__)?|noinline__|inline(?:__)?|extension__)(?!\w)"
 )
 _LAMBDA = re.compile(rb"\]\s*((?:__(?:host|device)__\s*)+)")
-_LAUNCH = re.compile(rb"<<<(?=[^;]*?\{)")
 _QUALIFIER = re.compile(rb"__(?:global|device|host|managed|constant|shared)__")
+_KEYWORDS = frozenset(
+    b"if for while switch return sizeof catch do else case default new delete throw goto using typedef template class struct"
+    b" union enum namespace public private protected static const constexpr extern inline void int float double char bool"
+    b" unsigned long short signed auto alignof decltype typeid asm static_assert operator defined".split()
+)
+_HEAD = re.compile(rb"^[ \t]+([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+_CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 
 
 @dataclass(slots=True)
@@ -38,18 +57,343 @@ class Masked:
     qualifiers: tuple[tuple[int, str], ...]
 
 
-def mask(text: bytes, macros: Mapping[str, Macro], parser: tree_sitter.Parser) -> Masked:
-    """Mask `text` until `parser` reads it as well as it can."""
-    qualifiers: list[tuple[int, str]] = []
-    text = _ALWAYS.sub(lambda m: blank(m[0]), text)
-    tree = parser.parse(text)
-    return Masked(text, tree, tuple(_errors(tree)), tuple(qualifiers))
+@dataclass(slots=True)
+class _Work:
+    macros: Mapping[str, Macro]
+    qualifiers: list[tuple[int, str]] = field(default_factory=list)
+
+    def macro(self, name: bytes) -> Macro | None:
+        return self.macros.get(name.decode("utf-8", "replace"))
+
+    def hide(self, offset: int, text: bytes, depth: int = 0) -> None:
+        """Note the qualifiers that masking `text` (or the body of a macro that it names) takes away."""
+        found = _QUALIFIER.findall(text)
+        if found:
+            self.qualifiers.append((offset, " ".join(q.decode() for q in found)))
+        elif depth < 8:
+            for word in re.findall(rb"[A-Za-z_]\w*", text):
+                macro = self.macro(word)
+                if macro is not None:
+                    self.hide(offset, macro.body, depth + 1)
 
 
-def _errors(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
+def mask(text: bytes, macros: Mapping[str, Macro]) -> Masked:
+    """Mask `text`, in which comments, directives and inactive branches are blank already, until it parses as it can."""
+    work = _Work(macros)
+    if b"__" in text:
+        text = _ATTRIBUTE.sub(lambda m: blank(m[0]), text)
+        for match in _LAMBDA.finditer(text):
+            work.qualifiers.append((match.start(1), match[1].decode().strip()))
+        text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
+    text = _apply(text, _known_statements(text, work))
+    tree = _PARSER.parse(text)
+    text, tree = _mask_nested_functions(text, tree)
+    if tree.root_node.has_error:
+        text, tree = _repair(text, tree, work)
+    return Masked(text, tree, tuple(errors(tree)), tuple(work.qualifiers))
+
+
+def errors(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
+    """The ranges of what the grammar could not read; a missing semicolon is not among them."""
     if not tree.root_node.has_error:
         return []
     captures = tree_sitter.QueryCursor(_ERRORS).captures(tree.root_node)
     found = [(n.start_byte, n.end_byte) for n in captures.get("error", [])]
     found += [(n.start_byte, n.end_byte) for n in captures.get("missing", []) if n.type != ";"]
     return sorted(found)
+
+
+def _apply(text: bytes, edits: Sequence[Edit]) -> bytes:
+    if not edits:
+        return text
+    result = bytearray(text)
+    for offset, new in edits:
+        result[offset : offset + len(new)] = new
+    return bytes(result)
+
+
+# -- before the first parse -------------------------------------------------------------------------------------------
+
+
+def _known_statements(text: bytes, work: _Work) -> list[Edit]:
+    """Semicolons after statement macros that stand without one, and plain heads for macros that open a loop."""
+    names = [m.name.encode() for m in work.macros.values() if m.kind in ("transparent", "operates") or m.opens_loop]
+    names = [n for n in names if n in text]
+    if not names:
+        return []
+    edits: list[Edit] = []
+    for match in re.finditer(rb"(?<![\w.>:])(?:" + b"|".join(map(re.escape, names)) + rb")(?!\w)", text):
+        macro = work.macro(match[0])
+        if macro is None or not _starts_statement(text, match.start()):
+            continue
+        end = match.end()
+        if macro.params is not None:
+            opening = _skip(text, end)
+            if text[opening : opening + 1] != b"(":
+                continue
+            end = closing(text, opening) + 1
+            if end <= 0:
+                continue
+        if macro.opens_loop:
+            edits += _head(text, match.start(), end, b"if" if macro.body.startswith((b"if", b"switch")) else b"while")
+        elif macro.looks or macro.kind == "operates":
+            edits += _semicolon(text, end, text[match.start() - 1 : match.start()] in b" \t")
+    return edits
+
+
+def _skip(text: bytes, at: int) -> int:
+    while at < len(text) and text[at] in b" \t\r\n":
+        at += 1
+    return at
+
+
+_BEFORE = re.compile(rb"(?:[;{})]|\b(?:else|do))\s*\Z")
+
+
+def _starts_statement(text: bytes, at: int) -> bool:
+    at -= 1
+    while at >= 0 and text[at] in b" \t\r\n":
+        at -= 1
+    if at < 0:
+        return False
+    return text[at] in b";{}):" or text[max(0, at - 3) : at + 1] == b"else" or text[max(0, at - 1) : at + 1] == b"do"
+
+
+def _semicolon(text: bytes, end: int, inside: bool) -> list[Edit]:
+    """A semicolon in the first free byte behind `end`, if a new statement or the end of the block follows."""
+    following = _skip(text, end)
+    first = text[following : following + 1]
+    if not inside or following == end or not (first.isalpha() or first in (b"_", b"}", b"*", b"+", b"-", b"~")):
+        return []
+    for at in range(end, following):
+        if text[at] in b" \t" or (text[at] == 0x0D and first != b"}"):
+            return [(at, b";")]
+    return []
+
+
+def _head(text: bytes, start: int, end: int, keyword: bytes) -> list[Edit]:
+    """`keyword (arguments)` in the place of a macro that stands for the head of a loop or branch."""
+    opening = text.find(b"(", start, end)
+    if opening - start >= len(keyword) and not re.search(rb"\b(?:int|auto|size_t|const|float|double|char)\b|[{;]", text[opening:end]):
+        return [(start, keyword.ljust(opening - start))]
+    head = keyword + b"(_)"
+    if end - start < len(head) or b"\n" in text[start : start + len(head)]:
+        return []
+    return [(start, head + blank(text[start + len(head) : end]))]
+
+
+def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, tree_sitter.Tree]:
+    """Turn what reads as a function inside a function, `NAME(…) { … }`, into a loop: it is a macro that opens one."""
+    edits: list[Edit] = []
+    for match in _HEAD.finditer(text):
+        if match[1] in _KEYWORDS:
+            continue
+        end = closing(text, match.end() - 1) + 1
+        if end <= 0 or text[(at := _skip(text, end)) : at + 1] != b"{":
+            continue
+        node = tree.root_node.descendant_for_byte_range(match.start(1), end)
+        while node is not None and node.type != "function_definition":
+            node = node.parent
+        parent = node.parent if node is not None else None
+        if node is not None and node.start_byte == match.start(1) and parent is not None:
+            if parent.type in ("compound_statement", "case_statement", "else_clause", "if_statement", "for_statement"):
+                edits += _head(text, match.start(1), end, b"while")
+    if not edits:
+        return text, tree
+    text = _apply(text, edits)
+    return text, _PARSER.parse(text)
+
+
+# -- where the tree has errors ----------------------------------------------------------------------------------------
+
+
+def _repair(text: bytes, tree: tree_sitter.Tree, work: _Work) -> tuple[bytes, tree_sitter.Tree]:
+    score = _score(tree)
+    for _ in range(3):
+        before = score
+        for rule in _RULES:
+            if not score[0]:
+                return text, tree
+            hidden = len(work.qualifiers)
+            edits = [e for start, end in _windows(text, tree) for e in rule(text, start, end, work)]
+            new = _apply(text, edits)
+            if new == text:
+                continue
+            candidate = _PARSER.parse(new)
+            better = _score(candidate)
+            if better < score:
+                text, tree, score = new, candidate, better
+            else:
+                del work.qualifiers[hidden:]
+        if score == before:
+            break
+    return text, tree
+
+
+def _score(tree: tree_sitter.Tree) -> tuple[int, int]:
+    """How bad a tree is: errors and missing tokens (semicolons included), and the bytes in errors."""
+    if not tree.root_node.has_error:
+        return 0, 0
+    captures = tree_sitter.QueryCursor(_ERRORS).captures(tree.root_node)
+    wrong = captures.get("error", [])
+    return len(wrong) + len(captures.get("missing", [])), sum(n.end_byte - n.start_byte for n in wrong)
+
+
+def _windows(text: bytes, tree: tree_sitter.Tree) -> list[tuple[int, int]]:
+    """The ranges in which rules look: around each error, from the end of the statement before it to the one after."""
+    captures = tree_sitter.QueryCursor(_ERRORS).captures(tree.root_node)
+    merged: list[tuple[int, int]] = []
+    for node in sorted((n for nodes in captures.values() for n in nodes), key=lambda n: n.start_byte):
+        start = max(text.rfind(b";", 0, node.start_byte), text.rfind(b"}", 0, node.start_byte)) + 1
+        line = text.rfind(b"\n", 0, start) + 1
+        for _ in range(2):
+            line = text.rfind(b"\n", 0, max(0, line - 1)) + 1
+        end = text.find(b"\n", node.end_byte)
+        for _ in range(3):
+            end = text.find(b"\n", end + 1) if end >= 0 else -1
+        end = len(text) if end < 0 else end
+        if merged and line <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(end, merged[-1][1])
+        else:
+            merged.append((line, end))
+    return merged
+
+
+def _concatenations(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`"a" PRIu64 "b"`, `HEADER "b"`."""
+    for match in re.finditer(rb"(?:([A-Za-z_]\w*)\s+(?="  + _STRING + rb"))?(" + _STRING + rb")((?:\s*(?:" + _STRING + rb"|[A-Za-z_]\w*))*)", text[start:end], re.DOTALL):
+        if match[1] and match[1] not in _KEYWORDS and match[1] not in (b"extern", b"L", b"u8", b"R"):
+            yield start + match.start(1), blank(match[1])
+        for word in re.finditer(rb"(" + _STRING + rb")|[A-Za-z_]\w*", match[3], re.DOTALL):
+            if not word[1]:
+                yield start + match.start(3) + word.start(), blank(word[0])
+
+
+_TYPE_WORD = rb"(?:const|unsigned|signed|struct|enum|union|class|long|short|int|char|float|double|bool|void|volatile)"
+_TYPE_ARGUMENT = re.compile(
+    rb"(?<=[(,])(\s*)((?:" + _TYPE_WORD + rb"\b\s*)+(?:[\w:]+\s*)?(?:\*\s*|&\s*)*|[A-Za-z_][\w:]*(?:<[\w\s,:*]*>)?\s*(?:\*+\s*)+)(?=[,)])"
+)
+
+
+def _type_arguments(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`ALLOC(float *, n)`: the type becomes a name."""
+    for match in _TYPE_ARGUMENT.finditer(text, start, end):
+        opening = match.start()
+        depth = 0
+        while opening > start and depth >= 0:
+            opening -= 1
+            depth += {0x29: 1, 0x28: -1}.get(text[opening], 0)
+        name = re.search(rb"([A-Za-z_]\w*)\s*\Z", text[max(start, opening - 80) : opening])
+        if name is None or name[1] in _KEYWORDS:
+            continue
+        body = re.sub(rb"[^\w\n]", b"_", match[2].rstrip())
+        yield match.start(2), b"_" + body[1:]
+
+
+def _array_of_pointers(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`new float *[n]`."""
+    for match in re.finditer(rb"\bnew\s+[\w:<>\s]+?(\*[\s*]*)(?=\[)", text[start:end]):
+        yield start + match.start(1), blank(match[1])
+
+
+def _launch_braces(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`<<<{1, 2}, {3}>>>`: braces become parentheses."""
+    for match in re.finditer(rb"<<<[^;]*?>>>", text[start:end]):
+        if b"{" in match[0]:
+            yield start + match.start(), match[0].replace(b"{", b"(").replace(b"}", b")")
+
+
+def _semicolons(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`SHOUT(…)` at the beginning of a statement, without a semicolon."""
+    for match in _CALL_LINE.finditer(text, start, end):
+        name = match[1]
+        if name in _KEYWORDS or not (work.macro(name) or re.fullmatch(_SHOUT, name)) or not _starts_statement(text, match.start()):
+            continue
+        close = closing(text, match.end() - 1) + 1
+        if close > 0:
+            yield from _semicolon(text, close, True)
+
+
+def _lone_names(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """A name alone on its line: `NAMESPACE_BEGIN` goes, a statement in a function gets its semicolon."""
+    for match in re.finditer(rb"^([ \t]*)([A-Za-z_]\w*)[ \t]*(?=\r?$)", text[start:end], re.MULTILINE):
+        macro, at = work.macro(match[2]), start + match.start(2)
+        if match[2] in _KEYWORDS or not (macro or re.fullmatch(_SHOUT, match[2])):
+            continue
+        if match[1] and (macro is None or macro.kind != "constant"):
+            if _starts_statement(text, at):
+                yield from _semicolon(text, start + match.end(2), True)
+        else:
+            work.hide(at, match[2])
+            yield at, blank(match[2])
+
+
+_TYPE = rb"[A-Za-z_][\w:]*(?:<[^;{}()]*>)?"
+_BEFORE_DECLARATION = re.compile(
+    rb"(?<![\w.>:\"])(" + _SHOUT + rb"|[A-Za-z_]\w*)(\s*" + _ARGUMENTS + rb")?\s+(?=(?:" + _TYPE + rb"[\s*&]+)+[\w:~]+\s*[({;=\[,:]|" + _TYPE + rb"\s*\(" + _NESTED_3 + rb"\)\s*(?:const\s*)?[{:])"
+)
+_AFTER_TYPE = re.compile(rb"(?:\w|[*&>])\s+(" + _SHOUT + rb")\s+(?=[A-Za-z_][\w:]*\s*\()")
+_TAG = re.compile(rb"\b(?:struct|class|union|enum)\s+(" + _SHOUT + rb"|[A-Za-z_]\w*)(\s*" + _ARGUMENTS + rb")?\s+(?=[A-Za-z_]\w*(?:\s+final)?\s*[{:;])")
+_AFTER_DECLARATOR = re.compile(rb"\)\s*(?:const\s*)?(" + _SHOUT + rb")(\s*" + _ARGUMENTS + rb")?\s*(?=[{;])")
+
+
+def _attribute_macros(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`EXPORT void f()`, `void CALLBACK f()`, `class API C {`, `API(int) f()`, `void f() NOEXCEPT {`."""
+    at = start
+    while (match := _BEFORE_DECLARATION.search(text, at, end)) is not None:
+        at = match.end(1)
+        if match[1] in _KEYWORDS or match[1].startswith(b"__") or not _is_attribute(match[1], work):
+            continue
+        if not (_starts_statement(text, match.start()) or _after_specifier(text, match.start())):
+            continue
+        work.hide(match.start(), match[1])
+        inner = match[2].strip()[1:-1] if match[2] else b""
+        if match[2] and re.fullmatch(rb"[\w\s:*&<>,]+", inner) and not re.match(rb"\s*[A-Za-z_][\w:]*\s+[*&\w]+\s*\(", text[match.end() : end]):
+            # the argument is the type: only the name and the parentheses go
+            opening = text.index(b"(", match.end(1))
+            yield match.start(1), blank(text[match.start(1) : opening + 1])
+            yield match.end(2) - 1, b" "
+        else:
+            yield match.start(1), blank(match[1] + (match[2] or b""))
+    for pattern in (_AFTER_TYPE, _TAG, _AFTER_DECLARATOR):
+        for match in pattern.finditer(text, start, end):
+            if match[1] in _KEYWORDS or (pattern is not _AFTER_TYPE and not _is_attribute(match[1], work)):
+                continue
+            work.hide(match.start(1), match[1])
+            yield match.start(1), blank(match[1] + (match[2] or b"" if pattern is not _AFTER_TYPE else b""))
+
+
+def _is_attribute(name: bytes, work: _Work) -> bool:
+    macro = work.macro(name)
+    if macro is None:
+        return re.fullmatch(_SHOUT, name) is not None
+    body = macro.body
+    is_type = re.fullmatch(rb"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|char|long|short|half|void)\b[\s*\w]*", body)
+    return macro.kind in ("constant", "opaque") and is_type is None
+
+
+def _after_specifier(text: bytes, at: int) -> bool:
+    before = text[max(0, at - 40) : at].rstrip()
+    return re.search(rb"(?:\b(?:static|inline|extern|constexpr|virtual|friend|const)|\"C\"|>|__)\Z", before) is not None
+
+
+def _assembly(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`asm volatile (…)` becomes `asm("")`: still there, for those who ask what device code may do."""
+    for match in re.finditer(rb"\b(asm|__asm__|__asm)\b((?:\s*(?:volatile|__volatile__|goto|inline))*\s*)\(", text[start:end]):
+        opening = start + match.end() - 1
+        close = closing(text, opening)
+        if close - opening > 3 and b"\n" not in text[opening : opening + 3]:
+            yield start + match.start(1), b"asm".ljust(len(match[1])) + blank(match[2])
+            yield opening + 1, b'""' + blank(text[opening + 3 : close])
+
+
+_RULES: tuple[Callable[[bytes, int, int, _Work], Iterator[Edit]], ...] = (
+    _semicolons,
+    _concatenations,
+    _attribute_macros,
+    _type_arguments,
+    _array_of_pointers,
+    _launch_braces,
+    _lone_names,
+    _assembly,
+)

@@ -21,7 +21,6 @@ from cudafix.frontends.cuda.macros import Macro
 __all__ = ["Macro", "Parsed", "includes_of", "macros_of", "read"]
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
-_PARSER = tree_sitter.Parser(_LANGUAGE)
 _FUNCTIONS = tree_sitter.Query(_LANGUAGE, "(function_definition) @function")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*("[^"\n]*"|<[^>\n]*>)', re.MULTILINE)
 
@@ -90,7 +89,7 @@ def includes_of(data: bytes) -> tuple[str, ...]:
 
 
 def _parse(path: str, data: bytes, run: Run) -> Parsed:
-    masked = masking.mask(run.text, run.macros, _PARSER)
+    masked = masking.mask(run.text, run.macros)
     return Parsed(
         path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
         tuple(run.pragmas), masked.qualifiers,

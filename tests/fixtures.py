@@ -94,8 +94,8 @@ def check_same(files: Files, wanted: Files) -> None:
     said = [f"{name}: only on one side" for name in sorted(files.keys() ^ wanted.keys())]
     for name in sorted(files.keys() & wanted.keys()):
         # repr shows tabs, line ends and other bytes that a diff of the text would hide.
-        sides = [[repr(line)[2:-1] for line in data[name].splitlines(keepends=True)] for data in (wanted, files)]
-        said += difflib.unified_diff(*sides, f"wanted/{name}", f"written/{name}", lineterm="")
+        old, new = ([repr(line)[2:-1] for line in data[name].splitlines(keepends=True)] for data in (wanted, files))
+        said += difflib.unified_diff(old, new, f"wanted/{name}", f"written/{name}", lineterm="")
     assert not said, "\n" + "\n".join(said)
 
 

@@ -14,13 +14,10 @@ import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cudafix.config import Config
 from cudafix.findings import Problem
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from cudafix.ignore import Ignore
 
 SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl"))
 
@@ -33,18 +30,6 @@ class Sources:
 
     files: dict[str, bytes]
     problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True)
-class _Ignore:
-    """The patterns of one ignore file, which hold below the real path `base`."""
-
-    base: str
-    spec: GitIgnoreSpec
-
-    def verdict(self, path: str, folder: bool) -> bool | None:
-        relative = os.path.relpath(path, self.base)
-        return self.spec.check_file(relative + "/" if folder else relative).include
 
 
 def discover(paths: Iterable[str], config: Config) -> Sources:
@@ -123,11 +108,11 @@ def _walk(top: str, config: Config, problems: list[Problem]) -> Iterator[str]:
     outer = list(_outer_ignores(top))
     if _ignored(top, True, outer):
         outer = []  # the user named an ignored folder: the rules that ignore it do not count
-    excluded = [_Ignore(os.path.realpath(config.root), _spec(config.exclude))] if config.exclude else []
+    excluded = [Ignore(os.path.realpath(config.root), config.exclude)] if config.exclude else []
     yield from _walk_folder(top, outer, excluded, problems)
 
 
-def _walk_folder(folder: str, outer: list[_Ignore], excluded: list[_Ignore], problems: list[Problem]) -> Iterator[str]:
+def _walk_folder(folder: str, outer: list[Ignore], excluded: list[Ignore], problems: list[Problem]) -> Iterator[str]:
     ignores = outer + list(_ignore_file(folder, ".gitignore"))
     try:
         with os.scandir(folder) as entries:
@@ -149,7 +134,7 @@ def _walk_folder(folder: str, outer: list[_Ignore], excluded: list[_Ignore], pro
             yield entry.path
 
 
-def _ignored(path: str, folder: bool, ignores: list[_Ignore]) -> bool:
+def _ignored(path: str, folder: bool, ignores: list[Ignore]) -> bool:
     """The last ignore file that has a matching pattern decides; deeper ones come later."""
     for ignore in reversed(ignores):
         verdict = ignore.verdict(path, folder)
@@ -158,7 +143,7 @@ def _ignored(path: str, folder: bool, ignores: list[_Ignore]) -> bool:
     return False
 
 
-def _outer_ignores(top: str) -> Iterator[_Ignore]:
+def _outer_ignores(top: str) -> Iterator[Ignore]:
     """The ignore files above `top`, from the root of its git repository downward."""
     parents = [top, *(str(parent) for parent in Path(top).parents)]
     for depth, parent in enumerate(parents):
@@ -169,16 +154,9 @@ def _outer_ignores(top: str) -> Iterator[_Ignore]:
             return
 
 
-def _ignore_file(base: str, name: str) -> Iterator[_Ignore]:
+def _ignore_file(base: str, name: str) -> Iterator[Ignore]:
     try:
-        lines = Path(base, name).read_bytes().decode("utf-8", "surrogateescape").splitlines()
+        text = Path(base, name).read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     except OSError:
         return  # there is none, or git could not read it either
-    if any(line.strip() and not line.startswith("#") for line in lines):
-        yield _Ignore(base, _spec(lines))
-
-
-def _spec(lines: Iterable[str]) -> GitIgnoreSpec:
-    from pathspec import GitIgnoreSpec  # most trees of one file need none, and it costs start-up time
-
-    return GitIgnoreSpec.from_lines(lines)
+    yield Ignore(base, text.split("\n"))

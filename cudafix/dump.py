@@ -59,7 +59,10 @@ def _statement(statement: ir.Stmt) -> Iterator[tuple[int, str]]:
             receiver = f"{expression(statement.receiver)}." if statement.receiver is not None else ""
             template = f"<{statement.template_args}>" if statement.template_args else ""
             checked = " checked" if statement.look is ir.Look.CHECKED else ""
-            yield 0, f"{result}{receiver}{statement.callee}{template}({_list(statement.args)}){checked}{_site(statement.site)}"
+            yield (
+                0,
+                f"{result}{receiver}{statement.callee}{template}({_list(statement.args)}){checked}{_site(statement.site)}",
+            )
         case ir.Launch():
             stream = f" on {expression(statement.stream)}" if statement.stream is not None else ""
             yield 0, f"launch {statement.kernel}({_list(statement.args)}){stream}{_site(statement.site)}"

@@ -21,10 +21,15 @@ from cudafix.frontends.cuda.expressions import (
     opaque,
 )
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
+# Objects of the standard library whose call makes a number and touches no memory but their own.
+_NUMBER_OBJECT = re.compile(
+    r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
+    r"|\w+_engine|ranlux\w*|knuth_b|hash|less|greater|plus|minus|multiplies|minimum|maximum)\b"
+)
 _INTO = frozenset(("data", "begin", "end", "cbegin", "cend", "front", "back"))
 _ELEMENTS = frozenset(("front", "back"))
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
@@ -48,6 +53,7 @@ class Calls(Expressions):
         if place.calls and blocked is None:
             blocked = "another call runs earlier in the same statement"
         place.calls += 1
+        self.effects += 1
         style = place.style if place.core is not None and place.core == node else None
         made = Site(
             place.span,
@@ -122,11 +128,20 @@ class Calls(Expressions):
                 node = value
             elif node.type == "call_expression":
                 found = self.checked(node)
-                if found is None:
+                inner = found[0] if found is not None else self._acting_check(node)
+                if inner is None:
                     return node if sites.is_api(self._callee_text(node)) else None
-                node = found[0]
+                node = inner
             else:
                 return None
+
+    def _acting_check(self, node: Node) -> Node | None:
+        """The API call in a check macro that also returns or jumps: `CHECK(cudaFree(p))`."""
+        macro, arguments = self.file.macros.get(self._callee_text(node)), node.child_by_field_name("arguments")
+        values = [c for c in arguments.named_children if c.type == "call_expression"] if arguments is not None else []
+        if macro is None or macro.kind != "operates" or len(values) != 1 or not sites.only_looks(macro.body):
+            return None
+        return values[0] if sites.is_api(self._callee_text(values[0])) else None
 
     # -- calls --------------------------------------------------------------------------------------------------------
 
@@ -139,7 +154,8 @@ class Calls(Expressions):
             bound = self.bindings.get(self.raw(child)) if child.type == "identifier" else None
             if bound is not None and bound.rest:
                 for one in bound.rest:
-                    values.append(self.in_argument(Bound(one, bound.source, bound.bindings), self.value))
+                    own = Bound(one, bound.source, bound.bindings, 0, (), bound.place, bound.effects, bound.branches)
+                    values.append(self.in_argument(own, self.value))
                     spans.append(self.span(child))
                 continue
             values.append(self.value(child))
@@ -215,7 +231,10 @@ class Calls(Expressions):
             if isinstance(local, Var) and local.name in self.lambdas:
                 name = self.lambdas[local.name]
             else:
-                cls = self.file.index.class_of(self.type_of(local))
+                kind = self.type_of(local)
+                if _NUMBER_OBJECT.match(kind):
+                    return opaque(local, *self.arguments(arguments)[0])
+                cls = self.file.index.class_of(kind)
                 if cls is None or "operator()" not in cls.methods:
                     return self._computed(node, local, arguments, target)
                 values, spans = self.arguments(arguments)
@@ -253,7 +272,13 @@ class Calls(Expressions):
         return self._global(name)
 
     def _construct(
-        self, node: Node, function: Node, cls: str, values: tuple[Expr, ...], spans: tuple[Span, ...], target: Expr | None
+        self,
+        node: Node,
+        function: Node,
+        cls: str,
+        values: tuple[Expr, ...],
+        spans: tuple[Span, ...],
+        target: Expr | None,
     ) -> Expr:
         """`T(args)`: a temporary, or the object that `target` names."""
         found = self.file.index.classes[cls]
@@ -268,7 +293,12 @@ class Calls(Expressions):
         """A check around one argument: only that argument's calls happen."""
         node, looks = checked
         for child in arguments.named_children if arguments is not None else ():
-            if child != node and child.type not in ("comment", "string_literal", "concatenated_string", "number_literal"):
+            if child != node and child.type not in (
+                "comment",
+                "string_literal",
+                "concatenated_string",
+                "number_literal",
+            ):
                 self.value(child)
         return self.value(node, target, looks)
 
@@ -331,9 +361,7 @@ class Calls(Expressions):
         )
         return result if result is not None else Opaque(())
 
-    def _method(
-        self, node: Node, function: Node, arguments: Node | None, target: Expr | None, used: bool
-    ) -> Expr:
+    def _method(self, node: Node, function: Node, arguments: Node | None, target: Expr | None, used: bool) -> Expr:
         argument, name_node = function.child_by_field_name("argument"), function.child_by_field_name("field")
         operator = function.child_by_field_name("operator")
         if argument is None or name_node is None:
@@ -395,7 +423,9 @@ class Calls(Expressions):
             self.unknown("placement new", node, place)
             return place[0] if place else Opaque(())
         result = target if target is not None else self.temporary()
-        if isinstance(result, Var) and (result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")):
+        if isinstance(result, Var) and (
+            result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")
+        ):
             self.types[result.name] = name + ("*" if name.endswith("*") else " *")
         span = self.span(node)
         site = self.site(node)
@@ -427,7 +457,9 @@ class Calls(Expressions):
         if cls is not None:
             destructor = "~" + cls.name.rpartition("::")[2]
             if destructor in cls.methods:
-                self.emit(ir.Call(f"{cls.name}::{destructor}", (), span, empty, span.end, self.site(node), (), Deref(value)))
+                self.emit(
+                    ir.Call(f"{cls.name}::{destructor}", (), span, empty, span.end, self.site(node), (), Deref(value))
+                )
         self.emit(ir.Call("operator delete", (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
         return Opaque(())
 
@@ -465,15 +497,24 @@ class Calls(Expressions):
                 rest = tuple(nodes[number:])
                 name = param[:-3].strip() or "__VA_ARGS__"
                 if rest:
-                    bindings[name] = Bound(rest[0], self.source, self.bindings, rest=rest)
+                    bindings[name] = self._bound(rest[0], rest)
                 return bindings
             if number >= len(nodes):
                 return None
-            bindings[param] = Bound(nodes[number], self.source, self.bindings)
+            bindings[param] = self._bound(nodes[number])
         return bindings if len(nodes) == len(params) else None
 
+    def _bound(self, node: Node, rest: tuple[Node, ...] = ()) -> Bound:
+        return Bound(node, self.source, self.bindings, 0, rest, self.place, self.effects, self.branches)
+
     def _pasted(
-        self, node: Node, macro: Macro, bindings: Mapping[str, Bound] | None, nodes: list[Node], target: Expr | None, used: bool
+        self,
+        node: Node,
+        macro: Macro,
+        bindings: Mapping[str, Bound] | None,
+        nodes: list[Node],
+        target: Expr | None,
+        used: bool,
     ) -> Expr | None:
         """`#define cuda(x) check(cuda##x)`: the argument is a call whose name gets a prefix."""
         body = macro.body.decode("utf-8", "replace")

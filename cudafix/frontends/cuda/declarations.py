@@ -117,9 +117,7 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
                 parameters = node
             label = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
             to_function = nested and parameters is not None
-            return Declared(
-                label, kind + "[]" * array, array > 0, reference, node, parameters, to_function, bindings
-            )
+            return Declared(label, kind + "[]" * array, array > 0, reference, node, parameters, to_function, bindings)
         if name == "pointer_declarator":
             kind += "*" if kind.endswith("*") else " *"
         elif name == "array_declarator":
@@ -157,7 +155,11 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
     """The parameters of a parameter list, with the node of each; an unnamed one has the name ``""``."""
     found = []
     for child in node.named_children if node is not None else ():
-        if child.type not in ("parameter_declaration", "optional_parameter_declaration", "variadic_parameter_declaration"):
+        if child.type not in (
+            "parameter_declaration",
+            "optional_parameter_declaration",
+            "variadic_parameter_declaration",
+        ):
             continue
         base = base_type(child, text)
         inner = child.child_by_field_name("declarator")
@@ -199,7 +201,7 @@ class Definition:
 
 
 @dataclass(slots=True)
-class Index:
+class Declarations:
     """Everything that one file declares. Classes and globals are found by their last name component too."""
 
     classes: dict[str, Class] = field(default_factory=dict)
@@ -232,9 +234,9 @@ class Index:
                 queue.extend(found.bases)
 
 
-def index(root: Node, text: bytes, path: str) -> Index:
+def index(root: Node, text: bytes, path: str) -> Declarations:
     """Walk a translation unit, down to function bodies."""
-    found = Index()
+    found = Declarations()
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
         node, namespace, cls, internal = stack.pop()
@@ -295,7 +297,7 @@ def _named(parent: Node) -> bool:
 
 
 def _declaration(
-    found: Index, node: Node, text: bytes, path: str, namespace: str, cls: Class | None, internal: bool
+    found: Declarations, node: Node, text: bytes, path: str, namespace: str, cls: Class | None, internal: bool
 ) -> None:
     base = base_type(node, text)
     words = {child.type if child.child_count == 0 else text_of(child, text) for child in node.children}
@@ -321,7 +323,12 @@ def _declaration(
             name = "::" + "::".join(part for part in (namespace, one.name) if part)
         constant = "const" in words or "constexpr" in words
         made = GlobalVar(
-            name, one.type, space, one.array, Span(path, child.start_byte, child.end_byte), internal or static or constant
+            name,
+            one.type,
+            space,
+            one.array,
+            Span(path, child.start_byte, child.end_byte),
+            internal or static or constant,
         )
         found.globals[name] = made
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
@@ -330,7 +337,7 @@ def _declaration(
             found.initializers.append((made, value))
 
 
-def _function(found: Index, node: Node, text: bytes, namespace: str, cls: Class | None, internal: bool) -> None:
+def _function(found: Declarations, node: Node, text: bytes, namespace: str, cls: Class | None, internal: bool) -> None:
     body = node.child_by_field_name("body")
     declarator = node.child_by_field_name("declarator")
     base = base_type(node, text)

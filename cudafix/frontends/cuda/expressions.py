@@ -13,7 +13,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import (
     Class,
-    Index,
+    Declarations,
     is_floating,
     is_number,
     is_pointer,
@@ -21,7 +21,23 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
 )
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.ir import NULL, Addr, Block, Const, Deref, Expr, Field, FuncRef, Look, Offset, Opaque, Site, Span, Stmt, Var
+from cudafix.ir import (
+    NULL,
+    Addr,
+    Block,
+    Const,
+    Deref,
+    Expr,
+    Field,
+    FuncRef,
+    Index,
+    Offset,
+    Opaque,
+    Site,
+    Span,
+    Stmt,
+    Var,
+)
 
 MAX_DEPTH = 200
 NOTHING = Opaque(())
@@ -45,7 +61,9 @@ PURE = frozenset(
         "std::chrono::microseconds std::chrono::seconds std::chrono::duration_cast std::chrono::duration::count"
     ).split()
 )
-PASSES = frozenset(("std::move", "std::forward", "__builtin_expect", "likely", "unlikely", "std::launder", "std::as_const"))
+PASSES = frozenset(
+    ("std::move", "std::forward", "__builtin_expect", "likely", "unlikely", "std::launder", "std::as_const")
+)
 CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "bit_cast", "std::bit_cast"))
 # Methods of containers and strings that only look at the object.
 LOOKING = frozenset(
@@ -54,7 +72,9 @@ LOOKING = frozenset(
 NULLS = frozenset(("NULL", "nullptr"))
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
-_REFERENCE = re.compile(r"cu(?:da)?(?:Free|Malloc|Memcpy|HostFree|StreamDestroy|EventDestroy|StreamSynchronize|Mem(?:Free|Alloc))(?!\w*(?:To|Default))\w*")
+_REFERENCE = re.compile(
+    r"cu(?:da)?(?:Free|Malloc|Memcpy|HostFree|StreamDestroy|EventDestroy|StreamSynchronize|Mem(?:Free|Alloc))(?!\w*(?:To|Default))\w*"
+)
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
 _OUTPUTS = frozenset(("std::cout", "cout", "std::cerr", "cerr", "std::clog", "clog", "std::cin", "cin", "std::wcout"))
@@ -80,6 +100,9 @@ class Bound:
     bindings: Mapping[str, Bound]
     uses: int = 0
     rest: tuple[Node, ...] = ()  # what `...` receives
+    place: sites.Place | None = None  # the statement that uses the macro,
+    effects: int = 0  # with the calls before it
+    branches: int = 0  # and the branches and loops around it
 
 
 @dataclass(slots=True)
@@ -88,7 +111,7 @@ class File:
 
     path: str
     original: bytes
-    index: Index
+    index: Declarations
     macros: Mapping[str, Macro]
     styles: sites.Styles
     errors: tuple[tuple[int, int], ...]
@@ -170,6 +193,8 @@ class Expressions:
         self.blocked: str | None = None
         self.fixed: str | None = None
         self.continuation = False
+        self.effects = 0  # calls and launches so far
+        self.branches = 0  # branches and loops around the current statement
         self.text = text
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
@@ -216,7 +241,7 @@ class Expressions:
             name = place.name
             if name.startswith("%") or name == "this" or not ("::" in name or name in self.addressed):
                 return
-        elif not isinstance(place, (Field, Index_, Deref)):
+        elif not isinstance(place, (Field, Index, Deref)):
             return
         start, end, path = self.span(node)[1], self.span(node)[2], self.source.path
         if self.access is not None and self.access[2] != path:
@@ -349,7 +374,7 @@ class Expressions:
                 if expr.base.name == "this" and self.cls:
                     return self.cls
             return pointee(self.type_of(expr.base))
-        if isinstance(expr, Index_):
+        if isinstance(expr, Index):
             return pointee(self.type_of(expr.base))
         if isinstance(expr, Field):
             kind = self.type_of(expr.base)
@@ -415,15 +440,22 @@ class Expressions:
 
     def in_argument(self, bound: Bound, run: Callable[[Node], Expr]) -> Expr:
         """Evaluate a macro argument where the macro was used."""
-        kept = self.source, self.bindings, self.fixed
+        kept = self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation
         bound.uses += 1
-        self.source, self.bindings = bound.source, bound.bindings
-        if bound.uses > 1 and self.fixed is None:
-            self.fixed = "in an argument that a macro uses more than once"
+        self.source, self.bindings, self.place = bound.source, bound.bindings, bound.place
+        self.continuation = bound.place is not None and bound.place.continuation
+        if bound.uses > 1:
+            self.fixed = self.fixed or "in an argument that a macro uses more than once"
+        elif self.branches > bound.branches:
+            self.blocked = self.blocked or "in an argument that a macro may not evaluate"
+        elif self.effects > bound.effects:
+            self.blocked = self.blocked or "in an argument that a macro evaluates after another call"
+        elif self.fixed == "defined in another file":
+            self.fixed = None  # the argument stands in this file
         try:
             return run(bound.node)
         finally:
-            self.source, self.bindings, self.fixed = kept
+            self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation = kept
 
     def _identifier(self, node: Node, target: Expr | None, used: bool) -> Expr:
         name = self.raw(node)
@@ -561,7 +593,7 @@ class Expressions:
             return place
         if isinstance(place, Deref):
             return place.base
-        if isinstance(place, Index_):
+        if isinstance(place, Index):
             base = self.type_of(place.base)
             element = pointee(base)
             if base.endswith("*") and element and not is_pointer(element) and is_number(element):
@@ -588,7 +620,7 @@ class Expressions:
                 return Offset(right)
             if is_pointer(kind) and not (operator == "-" and is_pointer(other)):
                 return Offset(left)
-            if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index_, Deref)) and not kind and not other):
+            if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
 
@@ -633,7 +665,7 @@ class Expressions:
             return None
         arguments = tuple(self.value(operand) for operand in reversed(operands))
         if operator == ">>":
-            arguments = tuple(Addr(a) if isinstance(a, (Var, Field, Index_, Deref)) else a for a in arguments)
+            arguments = tuple(Addr(a) if isinstance(a, (Var, Field, Index, Deref)) else a for a in arguments)
         self.emit(
             ir.Call(
                 callee,
@@ -712,9 +744,11 @@ class Expressions:
         if isinstance(place, Var):
             if is_floating(kind):
                 return
-        elif not isinstance(place, (Field, Index_, Deref)):
-            return
-        elif is_floating(kind) or (isinstance(place, (Index_, Deref)) and is_number(kind) and not _is_reference(self, place)):
+        elif (
+            not isinstance(place, (Field, Index, Deref))
+            or is_floating(kind)
+            or (isinstance(place, (Index, Deref)) and is_number(kind) and not _is_reference(self, place))
+        ):
             return
         self.emit(ir.Assign(place, value, self.span(node)))
 
@@ -751,7 +785,11 @@ class Expressions:
             return Opaque(())
         result = target if isinstance(target, Var) else self.temporary()
         span = self.span(node)
-        self.emit(ir.If(test, (*first, ir.Assign(result, values[0], span)), (*second, ir.Assign(result, values[1], span)), span))
+        self.emit(
+            ir.If(
+                test, (*first, ir.Assign(result, values[0], span)), (*second, ir.Assign(result, values[1], span)), span
+            )
+        )
         return result
 
     def _comma(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -827,15 +865,17 @@ class Expressions:
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="
-                if isinstance(second, Const) and isinstance(first, (Var, Field, Index_, Deref)):
+                if isinstance(second, Const) and isinstance(first, (Var, Field, Index, Deref)):
                     kind = self.type_of(first)
-                    if sites.SUCCESS.fullmatch(second.text) or (second.text == "0" and sites.STATUS_TYPE.fullmatch(kind)):
+                    if sites.SUCCESS.fullmatch(second.text) or (
+                        second.text == "0" and sites.STATUS_TYPE.fullmatch(kind)
+                    ):
                         return ir.Test("ok" if same else "failed", first, text)
                     if second == NULL or (second.text == "0" and is_pointer(kind)):
                         return ir.Test("null" if same else "nonnull", first, text)
                 return ir.Test("other", None, text)
         value = self.value(node)
-        if isinstance(value, (Var, Field, Index_, Deref)):
+        if isinstance(value, (Var, Field, Index, Deref)):
             kind = self.type_of(value)
             if sites.STATUS_TYPE.fullmatch(kind):
                 return ir.Test("failed", value, text)
@@ -877,9 +917,6 @@ class Expressions:
         return None
 
 
-Index_ = ir.Index
-
-
 def _is_reference(lowering: Expressions, place: Expr) -> bool:
     return isinstance(place, Deref) and isinstance(place.base, Var) and place.base.name in lowering.references
 
@@ -898,8 +935,8 @@ def deref(value: Expr) -> Expr:
 def index_of(base: Expr, index: Expr) -> Expr:
     """`base[index]`; `(p + n)[i]` is somewhere in what `p` points into."""
     if isinstance(base, Offset):
-        return Index_(base.base, Opaque(()))
-    return Index_(base, index)
+        return Index(base.base, Opaque(()))
+    return Index(base, index)
 
 
 def opaque(*values: Expr) -> Expr:

@@ -14,7 +14,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 from tree_sitter_cuda import language
 
 from cudafix import ir
-from cudafix.frontends.cuda.declarations import Definition, Index, declared, is_number, is_pointer, plain_name
+from cudafix.frontends.cuda.declarations import Declarations, Definition, declared, is_number, is_pointer, plain_name
 from cudafix.frontends.cuda.expressions import CASTS
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.models.device import device
@@ -55,7 +55,9 @@ class _Summary:
     calls: list[tuple[str, tuple[frozenset[int], ...], tuple[frozenset[str], ...]]] = field(default_factory=list)
 
 
-def summarize(root: Node, text: bytes, path: str, index: Index, macros: Mapping[str, Macro]) -> tuple[ir.Kernel, ...]:
+def summarize(
+    root: Node, text: bytes, path: str, index: Declarations, macros: Mapping[str, Macro]
+) -> tuple[ir.Kernel, ...]:
     """One `Kernel` for each `__global__` function of a file."""
     kernels = [one for one in index.functions if one.side == "kernel"]
     if not kernels:
@@ -167,11 +169,7 @@ def _base(node: Node) -> tuple[Node, bool]:
     while True:
         kind = node.type
         inner: Node | None = None
-        if kind == "subscript_expression":
-            inner, reached = node.child_by_field_name("argument"), True
-        elif kind == "field_expression":
-            inner, reached = node.child_by_field_name("argument"), True
-        elif kind == "pointer_expression":
+        if kind == "subscript_expression" or kind == "field_expression" or kind == "pointer_expression":
             inner, reached = node.child_by_field_name("argument"), True
         elif kind == "cast_expression":
             inner = node.child_by_field_name("value")
@@ -183,7 +181,12 @@ def _base(node: Node) -> tuple[Node, bool]:
 
 
 def _summary(
-    one: Definition, text: bytes, index: Index, macros: Mapping[str, Macro], touched: Mapping[bytes, str], local: set[str]
+    one: Definition,
+    text: bytes,
+    index: Declarations,
+    macros: Mapping[str, Macro],
+    touched: Mapping[bytes, str],
+    local: set[str],
 ) -> _Summary:
     names = {param.name: number for number, (param, _) in enumerate(one.params) if param.name}
     kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
@@ -244,11 +247,7 @@ def _summary(
     if b"asm" in words and _STORES.search(body) is not None:
         summary.writes |= {names[name] for name in passed}
         summary.globals_written |= set(here.values())
-    const = {
-        number
-        for number, (param, at) in enumerate(one.params)
-        if _points_to_const(at, text, param)
-    }
+    const = {number for number, (param, at) in enumerate(one.params) if _points_to_const(at, text, param)}
     summary.writes -= const
     return summary
 
@@ -262,7 +261,7 @@ def _call(
     kinds: Mapping[str, tuple[str, bool]],
     local: set[str],
     macros: Mapping[str, Macro],
-    index: Index,
+    index: Declarations,
 ) -> None:
     """What a call in device code may do to the memory that it is given."""
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")

@@ -22,13 +22,19 @@ CHECK_NAME = re.compile(
     re.IGNORECASE,
 )
 STATUS_NAME = re.compile(r"(?i)\w*(?:err|status|stat|result|ret|rc|code|res)\w*")
-STATUS_TYPE = re.compile(r"(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)\w*(?:Error|Status|Result)\w*|CUresult")
+STATUS_TYPE = re.compile(
+    r"(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)\w*(?:Error|Status|Result)\w*|CUresult"
+)
 SUCCESS = re.compile(
     r"(?:cuda|CUDA_|(?:CUBLAS|CUFFT|CUSPARSE|CURAND|CUSOLVER|CUDNN)_(?:STATUS_)?|nccl|cuda::error::)(?:Success|SUCCESS)"
 )
 # What a check function may itself call and still be only a check: it reports, and may end the program.
-_HARMLESS = re.compile(rb"cuda(?:GetErrorString|GetErrorName|GetLastError|PeekAtLastError|DeviceReset)|cu(?:GetError\w+)")
-_API_CALL = re.compile(rb"\b(?:(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)[A-Z]\w*|cu[A-Z]\w*)\s*\(|<<<|\b(?:delete|free)\b")
+_HARMLESS = re.compile(
+    rb"cuda(?:GetErrorString|GetErrorName|GetLastError|PeekAtLastError|DeviceReset)|cu(?:GetError\w+)"
+)
+_API_CALL = re.compile(
+    rb"\b(?:(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)[A-Z]\w*|cu[A-Z]\w*)\s*\(|<<<|\b(?:delete|free)\b"
+)
 
 
 def is_api(name: str) -> bool:

@@ -28,7 +28,6 @@ from cudafix.frontends.cuda.expressions import (
     Bound,
     Expressions,
     File,
-    Index_,
     Scope,
     Source,
     first_named,
@@ -36,7 +35,24 @@ from cudafix.frontends.cuda.expressions import (
     opaque,
 )
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.ir import NULL, Addr, Block, Const, Deref, Expr, Field, FuncRef, Look, Offset, Opaque, Span, Stmt, Test, Var
+from cudafix.ir import (
+    NULL,
+    Addr,
+    Block,
+    Const,
+    Deref,
+    Expr,
+    Field,
+    FuncRef,
+    Index,
+    Look,
+    Offset,
+    Opaque,
+    Span,
+    Stmt,
+    Test,
+    Var,
+)
 
 # Classes whose constructor or destructor does something that ordering may depend on.
 ACTIVE_TYPES = re.compile(
@@ -88,7 +104,9 @@ class Statements(Calls):
         while at < len(pragmas) and pragmas[at][0] < node.start_byte:
             offset, text = pragmas[at]
             words = text.replace("#", " ").replace("pragma", " ", 1).split()
-            if words[:1] == ["omp"] and any(word.startswith(("parallel", "sections", "task", "target", "teams")) for word in words):
+            if words[:1] == ["omp"] and any(
+                word.startswith(("parallel", "sections", "task", "target", "teams")) for word in words
+            ):
                 name = " ".join(word for word in words[:2])
                 span = Span(self.source.path, offset, offset)
                 site = ir.Site(span, "", "", ";", blocked="a pragma")
@@ -113,7 +131,11 @@ class Statements(Calls):
                 span = Span(self.source.path, max(end - 1, 0), end)
                 site = ir.Site(span, "", "", ";", blocked="a destructor at the end of a scope")
                 callee = f"{cls.name}::~{cls.name.rpartition('::')[2]}"
-                self.emit(ir.Call(callee, (), span, Span(span.path, span.start, span.start), span.end, site, (), Var(variable)))
+                self.emit(
+                    ir.Call(
+                        callee, (), span, Span(span.path, span.start, span.start), span.end, site, (), Var(variable)
+                    )
+                )
 
     def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False) -> Block:
         """The block of a branch or loop body, which may be one statement without braces."""
@@ -126,7 +148,11 @@ class Statements(Calls):
             else:
                 self.statement(node, braceless=True)
 
-        return self.collect(lambda: self.scoped(run, node, breaks, continues))
+        self.branches += 1
+        try:
+            return self.collect(lambda: self.scoped(run, node, breaks, continues))
+        finally:
+            self.branches -= 1
 
     def statement(self, node: Node, braceless: bool = False) -> None:
         self.depth += 1
@@ -174,7 +200,12 @@ class Statements(Calls):
                     place.core = None
         if inner.type == "identifier":
             macro = self.file.macros.get(self.raw(inner))
-            if macro is not None and macro.params is None and macro.kind == "operates" and macro.name not in self.expanding:
+            if (
+                macro is not None
+                and macro.params is None
+                and macro.kind == "operates"
+                and macro.name not in self.expanding
+            ):
                 if self.expand(macro, {}, inner, want_value=False) is None:
                     self.unknown(f"macro `{macro.name}`", inner)
                 return
@@ -243,9 +274,9 @@ class Statements(Calls):
         pattern = re.compile(rb"(?<![\w?:])" + re.escape(name.encode()) + rb"\s*:(?!:)")
         if any(scope.destroyed for scope in self.scopes):
             self.unknown("goto past a destructor", node)
-        elif self.bindings or self.source.shift:
-            self.emit(ir.Goto(name, self.span(node)))
-        elif pattern.search(self.source.text, node.end_byte, self.end) is not None:
+        elif (
+            self.bindings or self.source.shift or pattern.search(self.source.text, node.end_byte, self.end) is not None
+        ):
             self.emit(ir.Goto(name, self.span(node)))
         else:
             self.unknown("backward goto", node)
@@ -263,7 +294,9 @@ class Statements(Calls):
         inner = first_named(node)
         value = self.value(inner) if inner is not None else Opaque(())
         span = self.span(node)
-        self.emit(ir.Call("throw", (value,), span, Span(span.path, span.start, span.start + 5), span.end, self.site(node)))
+        self.emit(
+            ir.Call("throw", (value,), span, Span(span.path, span.start, span.start + 5), span.end, self.site(node))
+        )
 
     def _asm(self, node: Node) -> None:
         self.unknown("inline assembly", node)
@@ -312,7 +345,9 @@ class Statements(Calls):
     def _misread_arguments(self, one: Declared) -> tuple[Expr, ...] | None:
         """The arguments of `T x(a, b)`, which reads as a function; None if it is one."""
         found: list[Expr] = []
-        children = [c for c in one.parameters.named_children if c.type != "comment"] if one.parameters is not None else []
+        children = (
+            [c for c in one.parameters.named_children if c.type != "comment"] if one.parameters is not None else []
+        )
         if not children:
             return None
         for child in children:
@@ -328,7 +363,9 @@ class Statements(Calls):
                 found.append(Opaque((self.resolve(first, kind),)))
                 continue
             name = self.raw(kind)
-            if kind.type == "primitive_type" or (kind.type in _BY_VALUE_KINDS and self.file.index.class_of(name) is not None):
+            if kind.type == "primitive_type" or (
+                kind.type in _BY_VALUE_KINDS and self.file.index.class_of(name) is not None
+            ):
                 return None
             if kind.type == "type_identifier":
                 if not (self.local(name) or self._is_known_value(name)):
@@ -342,7 +379,13 @@ class Statements(Calls):
 
     def _is_known_value(self, name: str) -> bool:
         found = self.resolve_variable(name, self.place.node) if self.place is not None else None
-        return found is not None or name in ("nullptr", "NULL") or name in self.file.macros or sites.is_api(name) or name in self.file.hosts
+        return (
+            found is not None
+            or name in ("nullptr", "NULL")
+            or name in self.file.macros
+            or sites.is_api(name)
+            or name in self.file.hosts
+        )
 
     def _static(self, one: Declared, node: Node, value: Node | None) -> None:
         """A function-local static: made once, lives as long as the program."""
@@ -455,9 +498,17 @@ class Statements(Calls):
             self._owns(var, one)
         elif ACTIVE_TYPES.fullmatch(kind):
             callee = plain_name(kind)
-            self.emit(ir.Call(callee, values, span, name_span, span.end - 1, self.site(node), spans, None, var, Look.IGNORED, kind))
+            self.emit(
+                ir.Call(
+                    callee, values, span, name_span, span.end - 1, self.site(node), spans, None, var, Look.IGNORED, kind
+                )
+            )
         elif values:
-            self.emit(ir.Assign(var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span))
+            self.emit(
+                ir.Assign(
+                    var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span
+                )
+            )
 
     def _owns(self, var: Var, one: Declared) -> None:
         cls = self.file.index.class_of(one.type)
@@ -489,10 +540,10 @@ class Statements(Calls):
             if is_number(element):
                 return
             if zeros:
-                self.emit(ir.Assign(Index_(var, Opaque(())), NULL, span))
+                self.emit(ir.Assign(Index(var, Opaque(())), NULL, span))
                 return
             for number, (_, initial) in enumerate(values_):
-                self.emit(ir.Assign(Index_(var, Const(str(number))), initial, span))
+                self.emit(ir.Assign(Index(var, Const(str(number))), initial, span))
             return
         if cls is not None:
             names = list(cls.fields)
@@ -712,7 +763,11 @@ class Statements(Calls):
             text, words = bounds
             assigned = _assigned(body)
             changed = {w for w in words if self.versions.get(w, 0) != names.get(w, 0)}
-            if index in assigned or changed or any(isinstance(a, Var) and a.name.partition("@")[0] in words for a in assigned):
+            if (
+                index in assigned
+                or changed
+                or any(isinstance(a, Var) and a.name.partition("@")[0] in words for a in assigned)
+            ):
                 index, bounds, once = None, None, False
             else:
                 marks = "".join(f"#{self.versions[w]}" if self.versions.get(w) else "" for w in sorted(words))
@@ -840,7 +895,7 @@ class Statements(Calls):
                 container = self.lvalue(container_node)
             one = declared(base_type(node, self.source.text), declarator, self.source.text)
             self.flush()
-            element: Expr = Index_(container, Opaque(()))
+            element: Expr = Index(container, Opaque(()))
             options: tuple[Expr, ...] = ()
             if container_node.type == "initializer_list":
                 options = container.parts if isinstance(container, Opaque) else (container,)
@@ -860,7 +915,9 @@ class Statements(Calls):
                     self.touch(container_node, element)
                 self.flush()
                 var = self.declare(one.name, kind, one.node, reference=one.reference and not options)
-                self.emit(ir.Assign(var, Addr(element) if one.reference and not options else element, self.span(declarator)))
+                self.emit(
+                    ir.Assign(var, Addr(element) if one.reference and not options else element, self.span(declarator))
+                )
 
             binding = self.collect(bind)
             body = self._round(node.child_by_field_name("body"))
@@ -983,7 +1040,8 @@ class Statements(Calls):
             if param.name:
                 self.declare(param.name, param.type, at, param.by_reference)
         renamed = tuple(
-            ir.Param(self.scopes[-1].names.get(param.name, param.name), param.type, param.by_reference) for param, _ in listed
+            ir.Param(self.scopes[-1].names.get(param.name, param.name), param.type, param.by_reference)
+            for param, _ in listed
         )
 
         def run() -> None:
@@ -1094,9 +1152,9 @@ class _Plain:
 
 def generic(place: Expr, changed: set[str]) -> Expr:
     """A place in a loop, for all rounds: an index that changes stands for any index."""
-    if isinstance(place, Index_):
+    if isinstance(place, Index):
         index = place.index if isinstance(place.index, Const) or not _mentions(place.index, changed) else Opaque(())
-        return Index_(generic(place.base, changed), index)
+        return Index(generic(place.base, changed), index)
     if isinstance(place, Field):
         return Field(generic(place.base, changed), place.name)
     if isinstance(place, Deref):
@@ -1113,7 +1171,7 @@ def _mentions(expr: Expr, names: set[str]) -> bool:
         return expr.name in names
     if isinstance(expr, (Field, Deref, Addr, Offset)):
         return _mentions(expr.base, names)
-    if isinstance(expr, Index_):
+    if isinstance(expr, Index):
         return _mentions(expr.base, names) or _mentions(expr.index, names)
     if isinstance(expr, Opaque):
         return any(_mentions(part, names) for part in expr.parts)
@@ -1124,7 +1182,7 @@ def _mentions(expr: Expr, names: set[str]) -> bool:
 
 def _root(place: Expr) -> Expr:
     """The variable whose own memory a place lies in; a place behind a pointer is its own root."""
-    while isinstance(place, (Field, Index_)):
+    while isinstance(place, (Field, Index)):
         place = place.base
     return place
 

@@ -50,8 +50,30 @@ that needs that memory still gets it from the driver.
 from __future__ import annotations
 
 from cudafix.codemod import Codemod
+from cudafix.ir import Site
+from cudafix.statements import block, checked
 
 CODEMOD = Codemod(
     name="pool_release_threshold",
     summary="keep freed memory in the pool, so that a migrated program does not become slower",
 )
+
+
+COMMENT = "// keep freed memory in the pool instead of giving it back at every synchronization"
+
+
+def statements(site: Site, once: bool, unit: str) -> list[str]:
+    """Raise the threshold of the current device's default pool. `once`: the place is reached once in a run of the program."""
+    raise_it = [
+        "int device;",
+        "cudaMemPool_t pool;",
+        "unsigned long long threshold = ~0ull;",
+        checked(site, "cudaGetDevice(&device)"),
+        checked(site, "cudaDeviceGetDefaultMemPool(&pool, device)"),
+        checked(site, "cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold)"),
+    ]
+    comment = f"/* {COMMENT[3:]} */" if site.continuation else COMMENT
+    if once:
+        return block([comment, *raise_it], unit)
+    guarded = ["if (!kept) {", *(unit + line for line in (*raise_it, "kept = true;")), "}"]
+    return block([comment, "static bool kept = false;", *guarded], unit)

@@ -49,8 +49,18 @@ assumption and is applied only with `--unsafe`.
 from __future__ import annotations
 
 from cudafix.codemod import Codemod
+from cudafix.findings import Edit
+from cudafix.ir import Call
 
 CODEMOD = Codemod(
     name="stream_ordered_pairs",
     summary="move `cudaMalloc` / `cudaFree` pairs to `cudaMallocAsync` / `cudaFreeAsync`",
 )
+
+
+def edits(call: Call, stream: str, data: bytes) -> list[Edit]:
+    """The call in its stream-ordered form: `Async` after the name, the stream as the last argument."""
+    name, path = call.name_span, call.span.path
+    at = data.rfind(call.callee.encode(), name.start, name.end) + len(call.callee)
+    close = call.arg_spans[-1].end if call.arg_spans else call.close
+    return [Edit(path, at, at, b"Async"), Edit(path, close, close, f", {stream}".encode())]

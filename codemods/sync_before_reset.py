@@ -44,9 +44,16 @@ Proven: a wait of the host adds order and takes none away.
 from __future__ import annotations
 
 from cudafix.codemod import Codemod
+from cudafix.ir import Site
+from cudafix.statements import checked
 
 CODEMOD = Codemod(
     name="sync_before_reset",
     summary="wait for the device before `cudaDeviceReset` where work may still be pending",
     finds_defects=True,
 )
+
+
+def statements(site: Site) -> list[str]:
+    """The host waits for the device."""
+    return [checked(site, "cudaDeviceSynchronize()")]

@@ -50,9 +50,28 @@ Proven: a wait adds order and takes none away. The host does not wait.
 from __future__ import annotations
 
 from cudafix.codemod import Codemod
+from cudafix.ir import Site
+from cudafix.statements import block, checked
 
 CODEMOD = Codemod(
     name="wait_between_streams",
     summary="make a stream wait for another where stream-ordered memory crosses between them",
     finds_defects=True,
 )
+
+
+def statements(site: Site, waiter: str, awaited: str, unit: str) -> list[str]:
+    """`waiter` waits for what `awaited` has done so far. The event may be destroyed at once: it is released when it is done."""
+    event = "done"
+    while event in f"{waiter} {awaited}":
+        event += "_"
+    return block(
+        [
+            f"cudaEvent_t {event};",
+            checked(site, f"cudaEventCreateWithFlags(&{event}, cudaEventDisableTiming)"),
+            checked(site, f"cudaEventRecord({event}, {awaited})"),
+            checked(site, f"cudaStreamWaitEvent({waiter}, {event}, 0)"),
+            checked(site, f"cudaEventDestroy({event})"),
+        ],
+        unit,
+    )

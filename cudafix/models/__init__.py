@@ -51,6 +51,7 @@ class Tables:
     def __init__(self, extra: Iterable[Mapping[str, object]] = ()) -> None:
         self._known: dict[str, Api] = {}
         self._exact: set[str] = set()
+        self._own: set[str] = set()
         self._own_families(extra)
 
     def lookup(self, name: str, arity: int) -> Api | None:
@@ -92,6 +93,8 @@ class Tables:
     def _row(self, key: str) -> Api | None:
         if key in self._known:
             return self._known[key]
+        if key.partition("/")[0] in self._own:
+            return None
         for module in _modules(key):
             if (found := _index(module).get(key)) is not None:
                 table, line = found
@@ -112,10 +115,11 @@ class Tables:
             where = f"API row {number} ({name})" if name else f"API row {number}"
             try:
                 api = _checked(row)
+                names = expand(str(name))
             except ValueError as error:
                 raise TableError(f"{where}: {error}") from None
-            for each in expand(str(name)):
-                self._known[each] = api
+            self._known.update(dict.fromkeys(names, api))
+            self._own.update(names)
 
 
 def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from cudafix.models import Tables, load
 from cudafix.models.api import Api
 from cudafix.models.rows import Table
 
@@ -58,6 +59,23 @@ cuda::memcpy_async/5                    work    - w r -*
 cuda::{make_pipeline,pipeline_consumer_wait_prior,pipeline_producer_commit,aligned_size_t,barrier,pipeline} host -*
 cuda::{atomic_ref,atomic,annotated_ptr,access_property,associate_access_property} work rw*
 cuda::device::{memcpy_async_tx,barrier_arrive_tx,barrier_native_handle,barrier_expect_tx} work rw*
+# methods of groups, of CUB's block and warp algorithms and of pipelines, whatever the type
+.{sync,thread_rank,size,num_threads,group_index,thread_index,block_rank,num_blocks,dim_blocks,dim_threads,group_dim} \
+host -*
+.{shfl,shfl_up,shfl_down,shfl_xor,any,all,ballot,match_any,match_all,meta_group_rank,meta_group_size,is_valid} host -*
+.{cluster_ctarank,barrier_arrive,barrier_wait,arrive,wait,wait_prior,arrive_and_wait,grid_rank,block_index} host -*
+.{producer_acquire,producer_commit,consumer_wait,consumer_release,quit} host -*
+.{Sum,Reduce,InclusiveSum,ExclusiveSum,InclusiveScan,ExclusiveScan,Sort,SortDescending,SortBlockedToStriped,\
+HeadSegmentedSum} \
+host -*
+.{BlockedToStriped,StripedToBlocked,FlagHeads,FlagTails,SubtractLeft,ShuffleUp,ShuffleDown,Broadcast} host -*
+.map_shared_rank                        host    r       ; returns=same
+.Load                                   work    r w -*
+.Store                                  work    w r -*
+.{load,test}                            work    r -*
+.{store,exchange,fetch_add,fetch_sub,fetch_min,fetch_max,fetch_or,fetch_and,fetch_xor,compare_exchange_strong} work \
+rw rw -*
+cub::{Block,Warp}{Reduce,Scan,RadixSort,MergeSort,Load,Store,Exchange,Shuffle,Discontinuity,Histogram} host -*
 cudaGraphSetConditional                 host    -*
 cudaTriggerProgrammaticLaunchCompletion host
 cudaGridDependencySynchronize           host
@@ -72,8 +90,8 @@ _PLAIN = re.compile(
     r"|h(?:add|sub|mul|div|fma|neg|abs|eq|ne|lt|le|gt|ge|max|min|isnan|isinf|cmadd|2div|alves|igh|iadd)|low|high|lows|highs"
     r"|b(?:eq|ne|lt|le|gt|ge)|exp|log|sin|cos|tan|pow|cluster|builtin_|nv_cvt|fp8|cvt|assume|launch_bounds|expect|fdividef"
     r"|cvta|isShared|isLocal|isConstant|maxnreg|tanhf|clusterDim)\w*"
-    r"|(?:u?(?:char|short|int|long|longlong)|float|double|make_|dim3|h(?:exp|log|sin|cos|sqrt|rsqrt|rcp|tanh|floor|ceil|rint|"
-    r"trunc)|(?:std|cuda::std)::)\w*"
+    r"|(?:make_)?(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]?|dim3|make_(?:half|bfloat16)\w*"
+    r"|h2?(?:exp|exp2|exp10|log|log2|log10|sin|cos|sqrt|rsqrt|rcp|tanh|floor|ceil|rint|trunc)"
     r"|clock(?:64)?|globaltimer|__(?:clock|globaltimer)\w*|(?:u|ll|ull|um)?(?:min|max|abs|mul24|mulhi)|saturate|rsqrtf?|rcbrtf?"
     r"|(?:threadIdx|blockIdx|blockDim|gridDim)|static_assert|sizeof|alignof|(?:static|reinterpret|const|dynamic|bit)_cast"
 )
@@ -86,18 +104,22 @@ def _rows() -> dict[str, str]:
 
 
 @cache
+def _host() -> Tables:
+    return load()
+
+
+@cache
 def device(name: str, arity: int) -> Api | None:
     """What the device library function `name` does, template arguments aside; None if no such function is known.
 
-    An `Api` without roles touches no memory: mathematics, votes, shuffles, conversions. The C mathematics that host and
-    device share is in the host's table, whose `host` rows hold on the device too.
+    Methods are asked for as `.name`: their object's type does not matter, and it is no argument of the row. An `Api`
+    without roles touches no memory: mathematics, votes, shuffles, conversions. The C mathematics that host and device
+    share is in the host's table, whose `host` rows hold on the device too.
     """
-    from cudafix.models import load
-
     plain = re.sub(r"<.*>", "", name).strip().removeprefix("::")
     for key in (f"{plain}/{arity}", plain):
         if key in _rows():
             return TABLES[0].parse(_rows()[key])
     if _PLAIN.fullmatch(plain):
         return TABLES[0].parse("_ host -*")
-    return load().lookup(plain, arity)
+    return _host().lookup(plain, arity)

@@ -1,8 +1,9 @@
 """NCCL 2, MPI 4, NVSHMEM 3: what takes part in the work of other devices and processes.
 
-A NCCL collective runs on the stream in its last argument like any kernel, but finishes only when the peers have
-joined, and pools need peer access to be registered: it is `external`, as are all calls that hand a buffer to MPI
-(CUDA-aware MPI reads device memory without a stream) or to NVSHMEM. Calls that take no buffers are host functions.
+A NCCL collective runs on the stream in its last argument like any kernel, but finishes only when the peers have joined,
+and pools need peer access to be registered: it is `external`, as are all calls that hand a buffer to MPI (CUDA-aware
+MPI reads device memory without a stream) or to NVSHMEM. Calls that take no buffers are host functions; a barrier is
+`output`, because other processes go on after it.
 """
 
 from __future__ import annotations

@@ -74,16 +74,18 @@ def _stands_for(x: Observer) -> Stream:
 class Orders:
     """The pending and lost sets of all observers. Copies are cheap: two dictionaries of ints."""
 
-    __slots__ = ("pending", "lost")
+    __slots__ = ("pending", "lost", "own")
 
     def __init__(self) -> None:
         self.pending: dict[Observer, Bits] = {HOST: 0, LEGACY: 0, FRESH_BLOCKING: 0, FRESH: 0}
         self.lost: dict[Observer, Bits] = {}
+        self.own: dict[Stream, Bits] = {}  # what a family's other streams have run, each for itself
 
     def copy(self) -> Orders:
         other = Orders.__new__(Orders)
         other.pending = self.pending.copy()
         other.lost = self.lost.copy()
+        other.own = self.own.copy()
         return other
 
     def join(self, other: Orders) -> bool:
@@ -91,6 +93,8 @@ class Orders:
         for x in other.pending:
             self.known(x)
         changed = False
+        for stream, bits in other.own.items():
+            self.own[stream] = self.own.get(stream, 0) | bits
         for x, bits in self.pending.items():
             like = x if x in other.pending else _stands_for(x)
             more, less = bits | other.pending[like], self.lost.get(x, 0)
@@ -137,13 +141,33 @@ class Orders:
         elif ly:
             p[x] = lx | (ly & qx)
 
+    def after_anything(self, x: Observer) -> None:
+        """`x` waits for something that is not known: P may have an order that Q has not, Q has none for certain."""
+        self.known(x)
+        lost = 0
+        for bits in self.lost.values():
+            lost |= bits
+        if lost:
+            self.lost[x] = self.lost.get(x, 0) | (lost & self.pending[x])
+
+    def after_each(self, x: Observer, family: Stream, where: In = In.BOTH) -> None:
+        """`x` waits for every member of a family: for what each has run itself, if the member has finished it in order."""
+        if where is not In.ORIGINAL:
+            done = self.own.get(family, 0) & ~self.pending[family]
+            self.pending[x] &= ~done
+            self.lost[x] = self.lost.get(x, 0) & ~done
+
     def enter(self, s: Stream, where: In = In.BOTH) -> None:
         """Before a step on `s`: the legacy stream waits for all blocking streams (FACTS.md, "legacy stream `0`")."""
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
-                if b.kind is StreamKind.BLOCKING and not b.summary:
-                    self.after(s, b, where=where)
-                elif b.kind is StreamKind.UNKNOWN or (b.kind is StreamKind.BLOCKING and b.summary):
+                if b.kind is StreamKind.BLOCKING:
+                    if b.summary:
+                        self.after(s, b, certain=False, where=where)
+                        self.after_each(s, b, where)
+                    else:
+                        self.after(s, b, where=where)
+                elif b.kind is StreamKind.UNKNOWN:
                     self.after(s, b, certain=False, where=where)
         elif s.kind is StreamKind.UNKNOWN:
             self.after(s, LEGACY, certain=False, where=where)  # it may be the legacy stream, or a blocking one
@@ -170,7 +194,9 @@ class Orders:
         several streams, or of a summary, the next step may run on another member.
         """
         own = list(streams)
-        exact = own[0] if len(own) == 1 else None
+        exact = own[0] if len(own) == 1 and not (own[0].summary and own[0].kind is StreamKind.UNKNOWN) else None
+        if exact is not None and exact.summary:
+            self.own[exact] = self.own.get(exact, 0) | bit
         for x in self.pending:
             if x != exact:
                 self.pending[x] |= bit

@@ -334,16 +334,12 @@ class Calls(Expressions):
         site = self.site(node)
         if site.prefix.strip() and sites.is_api(callee):
             self.file.styles.saw((site.prefix, site.suffix), site.span)
-        if not sites.is_api(callee):
-            for value in values:
-                for part in value.parts if isinstance(value, Opaque) else (value,):
-                    if isinstance(part, (Addr, Var)):
-                        self.bump(part.base if isinstance(part, Addr) else part)
-            self.versions["()"] = self.versions.get("()", 0) + 1
-        else:
-            for value in values:
-                if isinstance(value, Addr):
-                    self.bump(value.base)
+        flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
+        for number, value in enumerate(values):
+            if isinstance(value, Addr):
+                self.bump(value.base)
+            elif number < len(flags) and flags[number]:
+                self.bump(value)
         self.emit(
             ir.Call(
                 callee,

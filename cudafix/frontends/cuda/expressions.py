@@ -75,6 +75,8 @@ _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
 _REFERENCE = re.compile(
     r"cu(?:da)?(?:Free|Malloc|Memcpy|HostFree|StreamDestroy|EventDestroy|StreamSynchronize|Mem(?:Free|Alloc))(?!\w*(?:To|Default))\w*"
 )
+_OPAQUE_KIND = re.compile(r"\*$|^cu\w*(?:_t|Handle\w*)$|^CU\w+$")  # pointers and handles
+_CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
 _OUTPUTS = frozenset(("std::cout", "cout", "std::cerr", "cerr", "std::clog", "clog", "std::cin", "cin", "std::wcout"))
@@ -239,7 +241,7 @@ class Expressions:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
         if isinstance(place, Var):
             name = place.name
-            if name.startswith("%") or name == "this" or not ("::" in name or name in self.addressed):
+            if name not in self.addressed and ("::" not in name or _OPAQUE_KIND.search(self.types.get(name, "")) is not None):
                 return
         elif not isinstance(place, (Field, Index, Deref)):
             return
@@ -820,7 +822,7 @@ class Expressions:
     def test(self, node: Node) -> ir.Test:
         """Evaluate a condition and say what it is about."""
         negated = False
-        text = self.normal(node)
+        text = self.condition_text(node)
         while True:
             if node.type in ("parenthesized_expression", "condition_clause"):
                 inner = node.child_by_field_name("value") or first_named(node)
@@ -851,6 +853,14 @@ class Expressions:
                 break
         test = self._plain_test(node, text)
         return flipped(test, text) if negated else test
+
+    def condition_text(self, node: Node) -> str:
+        """The normalized text, marked so that it differs where a call is in it or its variables changed in between."""
+        text = self.normal(node)
+        if "(" in text and _CALL.search(text) is not None:
+            return f"{text}@{self.span(node).start}"
+        marks = [f"{word}#{self.versions[word]}" for word in sorted(set(_WORD.findall(text))) if self.versions.get(word)]
+        return " ".join([text, *marks])
 
     def _callee_text(self, node: Node) -> str:
         function = node.child_by_field_name("function")

@@ -599,7 +599,7 @@ class Statements(Calls):
                 found = self.local(one.name) if one is not None else None
                 kind = self.type_of(found) if found is not None else ""
                 how = "nonnull" if is_pointer(kind) else "failed" if sites.STATUS_TYPE.fullmatch(kind) else "other"
-                test = Test(how, found if how != "other" else None, self.normal(value))
+                test = Test(how, found if how != "other" else None, self.condition_text(value))
                 self.blocked = kept
                 self._branch_on(test, then_node, else_node, node)
                 return
@@ -635,7 +635,7 @@ class Statements(Calls):
             argument = inner.child_by_field_name("argument")
             if argument is not None and _contains_logic(argument):
                 plan = self._plan(argument, first)
-                return _Plan("not", (plan,), (), plan.test, self.normal(node))
+                return _Plan("not", (plan,), (), plan.test, self.condition_text(node))
         if inner.type == "binary_expression":
             operator = inner.child_by_field_name("operator")
             left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
@@ -647,7 +647,7 @@ class Statements(Calls):
                 two = self._plan(right, False)
                 self.blocked = kept
                 self.depth -= 1
-                return _Plan(operator.type, (one, two), (), Test("other", None, self.normal(node)), self.normal(node))
+                return _Plan(operator.type, (one, two), (), Test("other", None, self.condition_text(node)), self.condition_text(node))
         return self._leaf(node)
 
     def _leaf(self, node: Node) -> _Plan:

@@ -1,0 +1,235 @@
+"""The difference between two lowered programs, as an overlay that the engine can prove.
+
+This is the independent half of the validation: the text that would be written is parsed and lowered again, and what comes
+out is laid beside the original, statement by statement. Whatever is neither the same nor a step that the engine can run in
+the rewritten program alone is `Different`: such a rewrite is not proved.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+
+from cudafix import ir
+from cudafix.models import Tables
+from cudafix.models.api import Effect
+from cudafix.ordering.engine import blocks_of, walk
+from cudafix.ordering.program import Overlay, key_of
+
+_STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
+_MAY_APPEAR = frozenset(
+    {
+        Effect.SYNC_STREAM,
+        Effect.SYNC_EVENT,
+        Effect.SYNC_DEVICE,
+        Effect.RECORD,
+        Effect.WAIT,
+        Effect.EVENT_CREATE,
+        Effect.EVENT_DESTROY,
+        Effect.STREAM_DESTROY,
+        Effect.FREE,
+        Effect.NOTHING,
+    }
+)
+_MAY_VANISH = frozenset({Effect.STREAM_DESTROY, Effect.EVENT_DESTROY, Effect.FREE, Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.WAIT})
+_OFFSET = re.compile(r"@\d+")
+_TEMPORARY = re.compile(r"%\d+")
+
+
+class Different(Exception):
+    """The rewritten program differs in a way that is not understood. The message says where and how."""
+
+
+def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Tables) -> Overlay:
+    """The overlay that turns the program `before` into `after`. Raises Different."""
+    overlay = Overlay()
+    if len(before) != len(after):
+        raise Different("the files are not the same ones")
+    for old, new in zip(before, after, strict=True):
+        if len(old.functions) != len(new.functions):
+            raise Different(f"{old.path}: a function appeared or vanished")
+        for kernel, other in zip(old.kernels, new.kernels, strict=False):
+            if (kernel.name, kernel.reads, kernel.writes, kernel.prints) != (other.name, other.reads, other.writes, other.prints):
+                raise Different(f"{old.path}: the kernel `{kernel.name}` changed")
+        for function, changed in zip(old.functions, new.functions, strict=True):
+            if _plain(function.name) != _plain(changed.name):
+                raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
+            _Alignment(overlay, tables, function).block(function.body, changed.body)
+    return overlay
+
+
+def _plain(text: str) -> str:
+    return _TEMPORARY.sub("%", _OFFSET.sub("@", text))
+
+
+def _shape(stmt: ir.Stmt) -> object:
+    """What makes two statements the same one in both programs."""
+    match stmt:
+        case ir.Call():
+            name, arity = _STREAM_ORDERED.get(stmt.callee, (stmt.callee, len(stmt.args)))
+            return "call", name, _plain(repr((stmt.args[:arity], stmt.receiver, stmt.result)))
+        case ir.Launch():
+            return "launch", stmt.kernel, _plain(repr((stmt.args, stmt.stream)))
+        case ir.Assign():
+            return "assign", _plain(repr((stmt.target, stmt.value)))
+        case ir.Declare():
+            return "declare", _plain(stmt.var.name), stmt.type
+        case ir.HostAccess():
+            return "host", _plain(repr((stmt.reads, stmt.writes)))
+        case ir.Return():
+            return "return", _plain(repr(stmt.value))
+        case ir.Goto():
+            return "goto", stmt.label
+        case ir.Label():
+            return "label", stmt.name
+        case ir.Unknown():
+            return "unknown", stmt.why
+        case _:
+            return type(stmt).__name__, tuple(_shape(inner) for block in blocks_of(stmt) for inner in block)
+
+
+class _Alignment:
+    """Lays one function beside its rewritten form."""
+
+    def __init__(self, overlay: Overlay, tables: Tables, function: ir.Function) -> None:
+        self.overlay = overlay
+        self.tables = tables
+        self.function = function
+        self.names: dict[str, str] = {}
+        self.new: set[str] = set()
+
+    def block(self, old: ir.Block, new: ir.Block) -> None:
+        matcher = SequenceMatcher(None, [_shape(s) for s in old], [_shape(s) for s in new], autojunk=False)
+        waiting: list[ir.Call] = []
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+            gone, came = list(old[i1:i2]), list(new[j1:j2])
+            if tag == "equal":
+                for a, b in zip(gone, came, strict=True):
+                    self._before(a, waiting)
+                    waiting = []
+                    self._pair(a, b)
+                continue
+            while came:
+                b = came.pop(0)
+                match = next((a for a in gone if type(a) is type(b) and blocks_of(a) and not self._only_in_new(b)), None)
+                if match is not None:
+                    for a in gone[: gone.index(match)]:
+                        self._vanished(a)
+                    gone = gone[gone.index(match) + 1 :]
+                    self._before(match, waiting)
+                    waiting = []
+                    self._pair(match, b)
+                else:
+                    waiting += self._appeared(b)
+            for a in gone:
+                self._vanished(a)
+        if waiting:
+            kept = [s for s in old if key_of(s) not in self.overlay.removed]
+            if not kept:
+                raise Different(f"`{self.function.name}`: statements appear where there were none")
+            self.overlay.after.setdefault(key_of(kept[-1]), waiting)
+
+    def _before(self, stmt: ir.Stmt, calls: list[ir.Call]) -> None:
+        if calls:
+            self.overlay.before.setdefault(key_of(stmt), calls)
+
+    def _pair(self, old: ir.Stmt, new: ir.Stmt) -> None:
+        if isinstance(old, ir.Declare) and isinstance(new, ir.Declare):
+            self.names[new.var.name] = old.var.name
+        if isinstance(old, ir.Call) and isinstance(new, ir.Call):
+            if isinstance(old.result, ir.Var) and isinstance(new.result, ir.Var):
+                self.names[new.result.name] = old.result.name
+            renamed = self._renamed(new)
+            if (old.callee, old.args) != (renamed.callee, renamed.args):
+                self.overlay.replaced[key_of(old)] = renamed
+            if old.look is not new.look:
+                raise Different(f"`{old.callee}`: what the program does with the status changed")
+            return
+        inner_old, inner_new = blocks_of(old), blocks_of(new)
+        if isinstance(old, ir.Loop) and isinstance(new, ir.Loop) and (old.range, old.forever) != (new.range, new.forever):
+            raise Different(f"`{self.function.name}`: a loop changed")
+        if isinstance(old, ir.If) and isinstance(new, ir.If) and old.test.kind != new.test.kind:
+            raise Different(f"`{self.function.name}`: a condition changed")
+        if len(inner_old) != len(inner_new):
+            raise Different(f"`{self.function.name}`: a branch appeared or vanished")
+        for a, b in zip(inner_old, inner_new, strict=True):
+            self.block(a, b)
+
+    def _vanished(self, stmt: ir.Stmt) -> None:
+        if isinstance(stmt, ir.Call):
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
+            if api is not None and api.effect in _MAY_VANISH:
+                self.overlay.removed.add(key_of(stmt))
+                return
+        if not isinstance(stmt, ir.Declare):
+            raise Different(f"`{self.function.name}`: a statement vanished: {_shape(stmt)}")
+
+    def _only_in_new(self, stmt: ir.Stmt) -> bool:
+        """A branch that does nothing but set up the pool."""
+        return all(self._harmless(s) for block in blocks_of(stmt) for s in walk(block))
+
+    def _harmless(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Call):
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
+            return api is not None and api.effect is Effect.NOTHING
+        return isinstance(stmt, ir.Declare | ir.Assign | ir.HostAccess)
+
+    def _appeared(self, stmt: ir.Stmt) -> list[ir.Call]:
+        if isinstance(stmt, ir.Declare):
+            self.names[stmt.var.name] = f"%new {stmt.var.name}"
+            self.new.add(stmt.var.name)
+            return []
+        if isinstance(stmt, ir.Call):
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
+            if api is not None and api.effect in _MAY_APPEAR:
+                return [self._renamed(stmt)]
+        elif isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var) and self._is_new(stmt.target.name):
+            return []
+        elif isinstance(stmt, ir.HostAccess) and all(isinstance(w, ir.Var) and self._is_new(w.name) for w in stmt.writes):
+            return []
+        elif isinstance(stmt, ir.If) and self._only_in_new(stmt):
+            return []
+        raise Different(f"`{self.function.name}`: a statement appeared that is not understood: {_shape(stmt)}")
+
+    def _is_new(self, name: str) -> bool:
+        return name in self.new or name not in self.function.types
+
+    def _renamed(self, call: ir.Call) -> ir.Call:
+        return ir.Call(
+            call.callee,
+            tuple(self._rename(a) for a in call.args),
+            call.span,
+            call.name_span,
+            call.close,
+            call.site,
+            call.arg_spans,
+            self._rename(call.receiver) if call.receiver is not None else None,
+            self._rename(call.result) if call.result is not None else None,
+            call.look,
+            call.template_args,
+        )
+
+    def _rename(self, expr: ir.Expr) -> ir.Expr:
+        match expr:
+            case ir.Var(name):
+                return ir.Var(self.names.get(name, name))
+            case ir.Field(base, name):
+                return ir.Field(self._rename(base), name)
+            case ir.Index(base, index):
+                return ir.Index(self._rename(base), self._rename(index))
+            case ir.Deref(base):
+                return ir.Deref(self._rename(base))
+            case ir.Addr(base):
+                return ir.Addr(self._rename(base))
+            case ir.Offset(base):
+                return ir.Offset(self._rename(base))
+            case ir.Choice(options):
+                return ir.Choice(self._all(options))
+            case ir.Opaque(parts):
+                return ir.Opaque(self._all(parts))
+            case _:
+                return expr
+
+    def _all(self, exprs: Iterable[ir.Expr]) -> tuple[ir.Expr, ...]:
+        return tuple(self._rename(e) for e in exprs)

@@ -1,0 +1,424 @@
+"""From files to a report: programs are put together, surveyed, proved, repaired, rewritten, and validated.
+
+Files that share candidates (a header with an allocation, a library file of two programs) are decided together: a site moves
+only if it is proved for every program, root and configuration that reaches it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from cudafix import ir, models
+from cudafix.align import Different, align
+from cudafix.config import Config
+from cudafix.edits import apply
+from cudafix.findings import Edit, Finding, Problem, Refusal, Report, Runs
+from cudafix.frontends.cuda import lower, source
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.ordering import check
+from cudafix.ordering.engine import walk
+from cudafix.ordering.program import Outcome, Overlay, Violation
+from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
+from cudafix.rewrite import Rewriter
+
+CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
+_MAIN = re.compile(rb"\bmain\s*\(")
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+MAX_VIEWS = 64  # roots and configurations of one program
+
+
+@dataclass(slots=True)
+class Tree:
+    """The files of a run, lowered when they are asked for."""
+
+    files: Mapping[str, bytes]
+    modules: dict[str, list[ir.Module]] = field(default_factory=dict)
+    macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
+    by_name: dict[str, list[str]] = field(default_factory=dict)
+    includes: dict[str, list[str]] = field(default_factory=dict)
+    parse_errors: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for path in self.files:
+            self.by_name.setdefault(os.path.basename(path), []).append(path)
+
+    def included(self, path: str) -> list[str]:
+        """The files of the tree that a file includes, transitively, in order; the nearest one where several have the name."""
+        if path not in self.includes:
+            seen: dict[str, None] = {}
+            stack = [path]
+            while stack:
+                current = stack.pop()
+                for target in source.includes_of(self.files[current]):
+                    found = self._find(current, target.strip('<>"'))
+                    if found is not None and found not in seen and found != path:
+                        seen[found] = None
+                        stack.append(found)
+            self.includes[path] = list(seen)
+        return self.includes[path]
+
+    def _find(self, path: str, target: str) -> str | None:
+        direct = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        if direct in self.files:
+            return direct
+        wanted = os.path.normpath(target)
+        found = [p for p in self.by_name.get(os.path.basename(wanted), []) if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))]
+        if not found:
+            return None
+        return max(found, key=lambda p: (len(os.path.commonprefix([p, path])), -len(p)))
+
+    def macros_of(self, path: str) -> dict[str, source.Macro]:
+        if path not in self.macros:
+            self.macros[path] = source.macros_of(path, self.files[path])
+        return self.macros[path]
+
+    def lowered(self, path: str) -> list[ir.Module]:
+        """The file in each of its configurations, with the macros of the headers that it includes."""
+        if path not in self.modules:
+            visible: dict[str, source.Macro] = {}
+            for header in reversed(self.included(path)):
+                visible.update(self.macros_of(header))
+            for name in ("cudaMalloc", "cudaFree"):
+                visible.pop(name, None)  # refused by name later
+            parsed = source.read(path, self.files[path], visible)
+            self.parse_errors[path] = max(len(p.errors) for p in parsed)
+            self.modules[path] = [lower.lower(p) for p in parsed]
+        return self.modules[path]
+
+    def errors(self, path: str) -> int:
+        """How many places of a file the grammar could not read."""
+        self.lowered(path)
+        return self.parse_errors[path]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One program in one configuration, from one root."""
+
+    program: Program
+    root: ir.Function
+
+
+def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1) -> Report:
+    """Analyse the files together. The order of `files` and the number of `jobs` do not matter for the result."""
+    tree = Tree({path: files[path] for path in sorted(files)})
+    clusters = clusters_of(tree)
+    if jobs > 1 and sum(len(files[p]) for c in clusters for program in c for p in program) > 200_000:
+        reports = _in_processes(tree, clusters, config, jobs)
+    else:
+        tables = models.load(config.tables)
+        reports = [Cluster(tree, programs, tables, config).report() for programs in clusters]
+    return _merged(reports)
+
+
+def _merged(reports: Iterable[Report]) -> Report:
+    findings: list[Finding] = []
+    refusals: list[Refusal] = []
+    problems: list[Problem] = []
+    sites = 0
+    offset = 0
+    for report in reports:
+        findings += [replace(f, group=f.group + offset) if f.group else f for f in report.findings]
+        offset = max([offset, *(f.group for f in findings)])
+        refusals += report.refusals
+        problems += report.problems
+        sites += report.sites
+    findings.sort(key=lambda f: (f.path, f.offset, f.codemod))
+    refusals.sort(key=lambda r: (r.path, r.offset, r.name))
+    return Report(tuple(findings), tuple(refusals), tuple(problems), sites)
+
+
+_SHARED: tuple[Tree, Config] | None = None
+
+
+def _work(programs: list[list[str]]) -> Report:
+    assert _SHARED is not None
+    tree, config = _SHARED
+    return Cluster(tree, programs, models.load(config.tables), config).report()
+
+
+def _in_processes(tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int) -> list[Report]:
+    """The clusters in worker processes that share the files by fork; in this process where there is no fork."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    global _SHARED
+    _SHARED = (tree, config)
+    if "fork" not in multiprocessing.get_all_start_methods():
+        return [_work(c) for c in clusters]
+    context = multiprocessing.get_context("fork")
+    weight = [sum(len(tree.files[p]) for program in c for p in program) for c in clusters]
+    order = sorted(range(len(clusters)), key=lambda n: -weight[n])
+    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+        done = dict(zip(order, pool.map(_work, [clusters[n] for n in order], chunksize=2), strict=True))
+    return [done[n] for n in range(len(clusters))]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# programs
+
+
+def clusters_of(tree: Tree) -> list[list[list[str]]]:
+    """Programs, as lists of files, grouped by the candidates that they share.
+
+    A program is a file with `main` and what it needs: the headers that it includes, and the sources beside it (in its folder)
+    that define a function which it calls. Candidates that no program needs are programs of their own.
+    """
+    candidates = {p for p, data in tree.files.items() if CANDIDATE.search(data)}
+    folders: dict[str, list[str]] = defaultdict(list)
+    for path in tree.files:
+        if path.endswith(SOURCES):
+            folders[os.path.dirname(path)].append(path)
+    programs: list[list[str]] = []
+    covered: set[str] = set()
+    wanted = {os.path.dirname(p) for p in candidates}
+    for folder in sorted(wanted):
+        sources = folders[folder]
+        mains = [p for p in sources if _MAIN.search(tree.files[p])]
+        others = [p for p in sources if p not in mains]
+        for main in mains:
+            program = _program(tree, main, others, candidates)
+            if any(p in candidates for p in program):
+                programs.append(program)
+                covered.update(program)
+    for path in sorted(candidates):
+        if path not in covered and path.endswith(SOURCES):
+            programs.append([path, *tree.included(path)])
+            covered.update(programs[-1])
+    for path in sorted(candidates):
+        if path not in covered:
+            programs.append([path, *tree.included(path)])
+            covered.add(path)
+    return _united(programs, candidates)
+
+
+def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str]) -> list[str]:
+    """`main` with its headers, and the other sources that define what the program calls."""
+    files = [main, *tree.included(main)]
+    defined = {p: _DEFINED.findall(tree.files[p]) for p in others}
+    text = b"\n".join(tree.files[p] for p in files)
+    rest = list(others)
+    grown = True
+    while grown:
+        grown = False
+        used = set(_CALLED.findall(text))
+        for path in list(rest):
+            if used.intersection(defined[path]):
+                rest.remove(path)
+                more = [p for p in (path, *tree.included(path)) if p not in files]
+                files += more
+                text += b"\n".join(tree.files[p] for p in more)
+                grown = True
+    return files
+
+
+_CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>\s*)?\(")
+_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
+
+
+def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:
+    parent = list(range(len(programs)))
+
+    def find(n: int) -> int:
+        while parent[n] != n:
+            parent[n] = parent[parent[n]]
+            n = parent[n]
+        return n
+
+    first: dict[str, int] = {}
+    for n, program in enumerate(programs):
+        for path in program:
+            if path in candidates:
+                parent[find(n)] = find(first.setdefault(path, n))
+    united: dict[int, list[list[str]]] = defaultdict(list)
+    for n, program in enumerate(programs):
+        united[find(n)].append(program)
+    return list(united.values())
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# one cluster
+
+
+def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
+    """Every program in every configuration, from every root.
+
+    Configurations of different files are not multiplied: a header takes the first configuration that agrees with the
+    program's file on the conditions that both have.
+    """
+    views: list[View] = []
+    for paths in programs:
+        variants = [tree.lowered(p) for p in paths]
+        seen: set[tuple[int, ...]] = set()
+        for n, modules in enumerate(variants):
+            for chosen in modules:
+                picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
+                if tuple(map(id, picked)) not in seen:
+                    seen.add(tuple(map(id, picked)))
+                    program = Program(picked)
+                    views += [View(program, root) for root in check.roots(program)]
+    return views
+
+
+def _agreeing(modules: Sequence[ir.Module], chosen: ir.Module) -> ir.Module:
+    wanted = dict(chosen.configuration)
+    return next((m for m in modules if all(wanted.get(c, v) == v for c, v in m.configuration)), modules[0])
+
+
+class Cluster:
+    """The programs that share candidates: surveyed, repaired and rewritten as one."""
+
+    def __init__(self, tree: Tree, programs: list[list[str]], tables: Tables, config: Config) -> None:
+        self.tree = tree
+        self.programs = programs
+        self.tables = tables
+        self.config = config
+        self.per_thread = config.default_stream == "per-thread"
+        self.paths = list(dict.fromkeys(p for program in programs for p in program))
+        self.views = views_of(tree, programs)
+        self.too_large: set[int] = set()
+
+    def run(self, overlay: Overlay, views: Sequence[View]) -> list[Outcome]:
+        return [check.run(v.program, self.tables, overlay, v.root, per_thread=self.per_thread) for v in views]
+
+    def survey(self) -> list[Outcome]:
+        """One run of the original program for each view; views that are too large are left out and their sites refused."""
+        outcomes: list[Outcome] = []
+        fitting: list[View] = []
+        for view in self.views:
+            try:
+                outcomes += self.run(Overlay(), [view])
+                fitting.append(view)
+            except check.OutOfBudget:
+                self.too_large.add(id(view.program))
+        self.views = fitting
+        return outcomes
+
+    def report(self) -> Report:
+        survey = self.survey()
+        groups = groups_of(survey)
+        self._refuse(groups, survey)
+        if self.config.only is not None:
+            for group in groups:
+                if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
+                    group.refused = group.refused or Refused("left_alone", "")
+        relevant = self._relevant(groups, survey)
+        views, outcomes = [v for v, _ in relevant], [o for _, o in relevant]
+        repair = Repair(lambda overlay: self.run(overlay, views), outcomes, groups)
+        plan = repair.search()
+        rewriter = Rewriter(self.tree.files, self.config, self.views, survey)
+        edits = rewriter.edits(plan)
+        reason = self._validate(edits, outcomes) if edits else None
+        if reason is not None:
+            for group in plan.moving():
+                group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
+        return rewriter.report(plan, self._sites())
+
+    def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
+        """The views that reach a site which may move."""
+        keys = {key for group in groups if group.refused is None for key, _ in group.sites()}
+        return [
+            (view, outcome)
+            for view, outcome in zip(self.views, survey, strict=True)
+            if not keys.isdisjoint(outcome.allocations) or not keys.isdisjoint(outcome.frees)
+        ]
+
+    def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
+        for group in groups:
+            group.refused = static_refusal(group, survey) or self._problem_at(group)
+
+    def _problem_at(self, group: Group) -> Refused | None:
+        """A function that was not understood, or a name that the program gives another meaning."""
+        for key, _ in group.sites():
+            for module in self.tree.lowered(key.path):
+                for function in module.functions:
+                    if function.problems and function.span.start <= key.start < function.span.end:
+                        name, offset = function.problems[0]
+                        span = ir.Span(key.path, offset, offset + 1)
+                        return Refused(name, f"`{last(function.name)}` is not understood as a whole", ((span, "here"),))
+            for name in ("cudaMalloc", "cudaFree"):
+                for path in (key.path, *self.tree.included(key.path)):
+                    if name in self.tree.macros_of(path):
+                        return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+        return None
+
+    def _sites(self) -> dict[tuple[str, int], ir.Call]:
+        """Every host call of `cudaMalloc`, reached or not."""
+        found: dict[tuple[str, int], ir.Call] = {}
+        for path in self.paths:
+            for module in self.tree.lowered(path):
+                for function in module.functions:
+                    for stmt in walk(function.body):
+                        if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
+                            found[stmt.span.path, stmt.span.start] = stmt
+        return found
+
+    def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome]) -> str | None:
+        """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong."""
+        changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
+        files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
+        known = {(v.kind, v.later.span) for outcome in survey for v in outcome.violations}
+        for violation in lockstep(self.tree, Tree(files), self.programs, self.tables, self.per_thread):
+            if isinstance(violation, str):
+                return violation
+            assumed = violation.earlier is not None and violation.earlier.assumption is not None
+            if not assumed and (violation.kind, violation.later.span) not in known:
+                return said(violation)
+        return None
+
+
+def said(violation: Violation) -> str:
+    """A counterexample in one line."""
+    earlier = violation.earlier.text if violation.earlier is not None else "the program"
+    return f"{earlier} {violation.kind.value}: {violation.later.text}"
+
+
+def lockstep(
+    before: Tree, after: Tree, programs: Iterable[list[str]], tables: Tables, per_thread: bool
+) -> list[Violation | str]:
+    """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it."""
+    found: list[Violation | str] = []
+    for paths in programs:
+        for path in paths:
+            if before.errors(path) < after.errors(path):
+                return [f"{path}: a parse error that was not there"]
+        views, rewritten = views_of(before, [paths]), views_of(after, [paths])
+        if len(views) != len(rewritten):
+            return ["the roots or configurations of the program changed"]
+        for view, other in zip(views, rewritten, strict=True):
+            try:
+                overlay = align(view.program.modules, other.program.modules, tables)
+                found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
+            except Different as different:
+                return [str(different)]
+            except check.OutOfBudget:
+                return ["the program is too large for the proof"]
+    return found
+
+
+def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Config | None = None) -> list[str]:
+    """Whether `after` is a right rewrite of `before`: the reasons why not, none if it is proved.
+
+    Besides the orders of `before`, the stream-ordered memory of `after` must be used in order.
+    """
+    config = config or Config()
+    tables = models.load(config.tables)
+    per_thread = config.default_stream == "per-thread"
+    old, new = Tree(dict(sorted(before.items()))), Tree(dict(sorted(after.items())))
+    if old.files.keys() != new.files.keys():
+        return ["the files are not the same ones"]
+    programs = [p for cluster in clusters_of(old) for p in cluster]
+    wrong = [
+        v if isinstance(v, str) else said(v)
+        for v in lockstep(old, new, programs, tables, per_thread)
+        if isinstance(v, str) or v.earlier is None or v.earlier.assumption is None
+    ]
+    for view in views_of(new, programs):
+        outcome = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
+        wrong += [said(v) for v in outcome.violations]
+    return list(dict.fromkeys(wrong))

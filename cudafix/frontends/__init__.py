@@ -1,0 +1,1 @@
+"""Front ends: from source text to the intermediate representation of `cudafix.ir`, one language each."""

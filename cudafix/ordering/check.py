@@ -1,0 +1,122 @@
+"""Runs the engine over a program from its roots: `main`, and every function that nobody in the program calls.
+
+`main` starts with nothing pending. Any other root is checked under its most general caller, which may have work pending that
+the function waited for, and may look at anything when it returns (DESIGN.md, whole program).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cudafix import ir
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.ordering import memory as mem
+from cudafix.ordering.effects import Effects
+from cudafix.ordering.engine import UNKNOWN_STREAM, OutOfBudget, State, numbers, walk
+from cudafix.ordering.memory import Environment, Values
+from cudafix.ordering.program import Outcome, Overlay, Point, Violation, Wrong
+from cudafix.ordering.state import Orders, Stream, StreamKind
+
+__all__ = ["OutOfBudget", "roots", "run"]
+
+
+def called(function: ir.Function) -> Iterator[tuple[str, int]]:
+    """The names that a function calls, with the number of arguments."""
+    for stmt in walk(function.body):
+        if isinstance(stmt, ir.Call):
+            yield stmt.callee, len(stmt.args)
+
+
+def roots(program: Program) -> list[ir.Function]:
+    """Where to start: `main` first, then the functions that no other function of the program reaches, in source order."""
+    reached: set[int] = set()
+
+    def reach(function: ir.Function) -> None:
+        stack = [function]
+        while stack:
+            current = stack.pop()
+            if id(current) in reached:
+                continue
+            reached.add(id(current))
+            for name, arity in called(current):
+                stack.extend(program.resolve(name, arity, current.span.path, current.cls))
+
+    found: list[ir.Function] = []
+    main = program.main
+    if main is not None:
+        found.append(main)
+        reach(main)
+    functions = list(program.functions())
+    called_by_others = {
+        id(f)
+        for g in functions
+        for name, arity in called(g)
+        for f in program.resolve(name, arity, g.span.path, g.cls)
+        if f is not g
+    }
+    for function in functions:
+        if id(function) not in reached and id(function) not in called_by_others:
+            found.append(function)
+            reach(function)
+    for function in functions:  # what is left calls itself in a circle
+        if id(function) not in reached:
+            found.append(function)
+            reach(function)
+    return found
+
+
+def run(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, *, per_thread: bool = False) -> Outcome:
+    """Run one root. Raises OutOfBudget when the program is too large."""
+    engine = Effects(program, tables, overlay, per_thread)
+    is_main = root is program.main
+    state = State(Orders(), Environment())
+    args = [_parameter(engine, state, root, p) for p in root.params]
+    this: Values = mem.UNKNOWN if root.cls is not None else mem.NOTHING
+    if not is_main:
+        _caller_has_work(engine, state, root)
+    end, value = engine.inline(root, args, "", this, state)
+    if end is not None:
+        point = Point(ir.Span(root.span.path, root.span.end - 1, root.span.end), f"`{last(root.name)}` returns", None)
+        if is_main:
+            engine.frames.clear()
+            engine.ends(end, point)
+        else:
+            _caller_goes_on(engine, end, value, root, point)
+    return engine.outcome
+
+
+def _parameter(engine: Effects, state: State, root: ir.Function, param: ir.Param) -> Values:
+    plain = param.type.replace("const", "").strip(" *&")
+    pointer = "*" in param.type or param.by_reference
+    if plain in ("cudaStream_t", "CUstream") and not pointer:
+        stream = Stream(f"{root.name}({param.name})", StreamKind.UNKNOWN, device=state.device)
+        state.orders.known(stream)
+        return frozenset({mem.StreamValue(stream)})
+    return mem.UNKNOWN
+
+
+def _caller_has_work(engine: Effects, state: State, root: ir.Function) -> None:
+    op = engine.start_operation("the caller's work", state)
+    op.assumption = f"no caller of `{last(root.name)}` relies on it to wait for work that the caller started"
+    op.reads = op.writes = 1
+    op.prints = True
+    op.streams = frozenset({UNKNOWN_STREAM})
+    state.orders.issue(1 << op.number, [UNKNOWN_STREAM])
+
+
+def _caller_goes_on(engine: Effects, end: State, value: Values, root: ir.Function, point: Point) -> None:
+    lost = end.unreported
+    for bits in end.orders.lost.values():
+        lost |= bits
+    for number in numbers(lost):
+        op = engine.outcome.operations[number]
+        engine.wrong(Violation(Wrong.LEAVES, op, point, via=tuple(op.via)))
+    held: Values = value
+    for place, inner in end.env.roots.items():
+        if place[0] == "global":
+            held = held.union(*inner.values())
+    kept = engine.mask(engine.reachable(end, held)) & end.live
+    engine.obstacle(kept, "escapes", f"is still reachable when `{last(root.name)}` returns", point.span)
+
+

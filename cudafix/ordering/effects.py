@@ -1,0 +1,1016 @@
+"""What calls and launches do to the state: the API tables' words, executed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from cudafix import ir
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import Api, Effect, Waits
+from cudafix.ordering import memory as mem
+from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined
+from cudafix.ordering.memory import Values
+from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
+from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
+
+BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
+HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call by what the table says they are."""
+
+    reads: Values = mem.NOTHING
+    writes: Values = mem.NOTHING
+    host_reads: Bits = 0
+    host_writes: Bits = 0
+    stream: ir.Expr | None = None
+    named: dict[str, list[ir.Expr]] = field(default_factory=dict)
+
+    def one(self, role: str) -> ir.Expr | None:
+        found = self.named.get(role)
+        return found[0] if found else None
+
+
+def roles_of(api: Api, count: int) -> list[str]:
+    roles = list(api.roles)
+    if roles and roles[-1].endswith("*"):
+        repeated = roles.pop()[:-1]
+        roles += [repeated] * max(0, count - len(roles))
+    return roles
+
+
+class Effects(Engine):
+    """Calls, launches, and the functions that nobody has seen."""
+
+    def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
+        super().__init__(program, tables, overlay, per_thread)
+        self._effect: dict[Effect, Callable[[ir.Call, Api, Arguments, State, In], State | None]] = {
+            Effect.ALLOC: self._alloc,
+            Effect.FREE: self._free,
+            Effect.COPY: self._copy,
+            Effect.WORK: self._work,
+            Effect.RECORD: self._record,
+            Effect.WAIT: self._wait,
+            Effect.SYNC_STREAM: self._sync_stream,
+            Effect.SYNC_EVENT: self._sync_event,
+            Effect.SYNC_DEVICE: self._sync_device,
+            Effect.QUERY: self._query,
+            Effect.ELAPSED: self._query,
+            Effect.STREAM_CREATE: self._stream_create,
+            Effect.STREAM_DESTROY: self._stream_destroy,
+            Effect.EVENT_CREATE: self._event_create,
+            Effect.EVENT_DESTROY: self._event_destroy,
+            Effect.HANDLE_CREATE: self._handle_create,
+            Effect.HANDLE_SET_STREAM: self._handle_set_stream,
+            Effect.SET_DEVICE: self._set_device,
+            Effect.RESET: self._reset,
+            Effect.OUTPUT: self._output,
+            Effect.CLOCK: self._clock,
+            Effect.EXIT: self._exit,
+            Effect.CAPTURE_BEGIN: self._capture,
+            Effect.CAPTURE_END: self._capture,
+            Effect.GRAPH_LAUNCH: self._graph_launch,
+            Effect.PEER: self._peer,
+            Effect.IPC: self._ipc,
+            Effect.HOST_FUNC: self._host_func,
+            Effect.REGISTER: self._register,
+            Effect.FREE_MEMORY: self._free_memory,
+            Effect.EXTERNAL: self._external,
+        }
+
+    # -- dispatch ----------------------------------------------------------------------------------------------------
+
+    def call(self, call: ir.Call, state: State, where: In) -> State | None:
+        found = self.resolve(call, state)
+        if isinstance(found, Api):
+            return self.library_call(call, found, state, where)
+        if found:
+            return self.function_call(call, found, state)
+        self.unknown(f"`{call.callee}` is not known", self.given(call), call, call.span, state)
+        self.result(call, mem.UNKNOWN, state)
+        return state
+
+    def given(self, call: ir.Call) -> tuple[ir.Expr, ...]:
+        return call.args if call.receiver is None else (call.receiver, *call.args)
+
+    def resolve(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
+        """What a call reaches: a library function, or the program's own (each with its `this`)."""
+        name, arity = call.callee, len(call.args)
+        path = call.span.path
+        if call.receiver is not None:
+            kind = self.type_of(call.receiver)
+            this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
+            pointed = self.values(state, call.receiver)
+            if any(isinstance(v, mem.Ptr | mem.Ref) for v in pointed) and "*" in kind:
+                this = pointed
+            own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
+            methods = [f for f in own if f.cls is not None]
+            api = self.tables.method(kind, name) if kind or not methods else None
+            if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
+                return api
+            return [(f, this) for f in methods]
+        if name.startswith(("cuda", "cublas")) and (api := self.tables.lookup(name, arity)) is not None:
+            return api
+        cls = self.frame.function.cls
+        own = self.program.resolve(name, arity, path, cls)
+        if own:
+            this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
+            return [(f, this) for f in own]
+        api = self.tables.lookup(name, arity)
+        if api is not None:
+            return api
+        # A lambda or function pointer in a variable.
+        functions = [v.name for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
+        return [(f, mem.NOTHING) for n in functions for f in self.program.resolve(n, arity, path)]
+
+    def type_of(self, expr: ir.Expr) -> str:
+        """The declared type of the object that a method is called on, "" if it is not known."""
+        if isinstance(expr, ir.Var):
+            if expr.name == "this":
+                return self.frame.function.cls or ""
+            if expr.name.startswith("::") or "::" in expr.name:
+                variable = self.program.globals.get(expr.name.removeprefix("::"))
+                return variable.type if variable is not None else ""
+            for frame in reversed(self.frames):
+                if expr.name in frame.function.types:
+                    return frame.function.types[expr.name]
+        if isinstance(expr, ir.Deref):
+            return self.type_of(expr.base)
+        if isinstance(expr, ir.Index):
+            inner = self.type_of(expr.base)
+            return inner[inner.index("<") + 1 : inner.rindex(">")] if "<" in inner and ">" in inner else inner
+        return ""
+
+    def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
+        """Inline every function that the call may reach, and join."""
+        on_stack = {id(frame.function) for frame in self.frames}
+        name = f"{self.frame.name}/{call.span.path}:{call.span.start}" if self.frame.name else str(call.span.start)
+        if self.family:
+            name += "".join(self.family)
+        out: State | None = None
+        value: Values = mem.NOTHING
+        for function, this in found:
+            if id(function) in on_stack or len(self.frames) >= MAX_DEPTH:
+                self.unknown(f"`{call.callee}` calls itself", self.given(call), call, call.span, state)
+                return state
+            args: list[Values] = []
+            for n, arg in enumerate(call.args):
+                by_reference = n < len(function.params) and function.params[n].by_reference
+                place = self.cells(state, arg) if by_reference else []
+                if place and not (isinstance(arg, ir.Addr)):
+                    args.append(frozenset(mem.reference(c) for c in place))
+                else:
+                    args.append(self.values(state, arg))
+            start = state.copy() if len(found) > 1 else state
+            self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
+            frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
+            end, returned = self.inline(function, args, frame_name, this, start)
+            out = joined(out, end)
+            value |= returned
+        if out is not None:
+            self.result(call, value, out)
+        return out
+
+    def _hand_over(self, call: ir.Call, function: ir.Function, frame: str, state: State) -> None:
+        """Copy what structs that are passed by value hold into the callee's parameters."""
+        for n, arg in enumerate(call.args):
+            if n < len(function.params) and not function.params[n].by_reference:
+                if isinstance(arg, ir.Var | ir.Field | ir.Index | ir.Deref):
+                    root = ("local", frame, function.params[n].name)
+                    for cell in self.cells(state, arg):
+                        for path, values in list(state.env.under(cell)):
+                            if path:
+                                state.env.write([(root, path)], values)
+
+    def result(self, call: ir.Call, values: Values, state: State) -> None:
+        if call.result is not None:
+            self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
+
+    def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
+        args = self.arguments(call, api, state)
+        if args.host_reads or args.host_writes:
+            point = Point(call.span, f"`{call.callee}` runs", call)
+            self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
+        run = self._effect.get(api.effect)
+        after = run(call, api, args, state, where) if run is not None else state
+        if after is None:
+            return None
+        for expr in args.named.get("out", ()):
+            after.env.write(self.cells(after, ir.Deref(expr)), frozenset({mem.OTHER}))
+        self._keep(call, api, args, after)
+        if call.result is not None and api.effect not in (Effect.ALLOC,):
+            self.result(call, self._returned(call, api, after), after)
+        if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
+            self.looks(after)
+        return after
+
+    def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
+        if api.returns == "same":
+            first = call.receiver if call.receiver is not None else call.args[0] if call.args else None
+            if first is None:
+                return mem.UNKNOWN
+            values = self.values(state, first)
+            cells = [] if values else self.cells(state, first)
+            inside = frozenset(mem.Ref((root, (*path, mem.FIRST))) for root, path in cells)  # `v.data()`
+            return values | inside
+        if api.returns == "pointer":
+            return frozenset({mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)})
+        if api.returns in ("handle", "keeper"):
+            return frozenset({mem.Handle(self._handle_name(call))})
+        return frozenset({mem.OTHER})
+
+    def _keep(self, call: ir.Call, api: Api, args: Arguments, state: State) -> None:
+        """Descriptors, plans and graphs hold pointers for later calls."""
+        kept = args.named.get("keep", ())
+        if kept:
+            values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in kept))
+            owners: set[mem.Value] = set()
+            for role in ("keeper", "keeper_out", "graph"):
+                for expr in args.named.get(role, ()):
+                    target = self.cells(state, ir.Deref(expr)) if role.endswith("_out") else []
+                    owners |= set(self.values(state, expr)) if not target else set()
+                    for cell in target:
+                        owners |= set(state.env.read(cell))
+            if api.returns == "keeper":
+                owners.add(mem.Handle(self._handle_name(call)))
+            handles = [o for o in owners if isinstance(o, mem.Handle)]
+            for handle in handles:
+                state.env.write([(("global", "", handle.name), (("at", mem.ANY),))], values)
+            if not handles:
+                self.escape(state, values, "escapes", f"is kept by `{call.callee}`", call.span)
+        swapped = args.named.get("swap", ())
+        if len(swapped) == 2:
+            a, b = (self.cells(state, e) for e in swapped)
+            held = [[(c, list(state.env.under(c))) for c in cells] for cells in (a, b)]
+            for targets, inner in ((a, held[1]), (b, held[0])):
+                for _, values_by_path in inner:
+                    for path, values in values_by_path:
+                        state.env.write([(root, base + path) for root, base in targets], values)
+
+    def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
+        args = Arguments()
+        given = self.given(call)
+        for role, expr in zip(roles_of(api, len(given)), given, strict=False):
+            if role == "-":
+                continue
+            if role in ("r", "w", "rw"):
+                values = self.reachable(state, self.whole(state, expr)) if api.effect is not Effect.COPY else self.values(state, expr)
+                if "r" in role:
+                    args.reads |= values
+                if "w" in role:
+                    args.writes |= values
+            elif role in ("hr", "hw", "hrw"):
+                bits = self.mask(self.values(state, expr)) | (self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0)
+                if "r" in role[1:]:
+                    args.host_reads |= bits
+                if "w" in role[1:]:
+                    args.host_writes |= bits
+            elif role == "params":
+                values = self.reachable(state, self.whole(state, expr))
+                args.reads |= values
+                args.writes |= values
+            elif role == "stream" and args.stream is None:
+                args.stream = expr
+            args.named.setdefault(role, []).append(expr)
+        for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
+            for expr in args.named.get(role, ()):
+                if api.effect is not Effect.HANDLE_CREATE or role != "handle_out":
+                    self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.Handle(self._handle_name(call))}), call.span)
+        for expr in args.named.get("alias", ()):
+            of = args.one("of")
+            if of is not None:
+                self.store(state, self.cells(state, ir.Deref(expr)), self.values(state, of), call.span)
+        return args
+
+    def _handle_name(self, call: ir.Call) -> str:
+        return f"{call.callee}@{call.span.path}:{call.span.start}{self.frame.name}{''.join(self.family)}"
+
+    # -- operations --------------------------------------------------------------------------------------------------
+
+    def streams_for(self, api: Api, args: Arguments, state: State) -> frozenset[Stream]:
+        if args.stream is not None:
+            return self.streams(state, args.stream)
+        handle = args.one("handle")
+        if handle is not None and api.on != "legacy" or handle is not None:
+            found: set[Stream] = set()
+            for value in self.values(state, handle):
+                held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
+                found |= {v.stream for v in held if isinstance(v, mem.StreamValue)}
+                if not held:
+                    found.add(UNKNOWN_STREAM)
+            return frozenset(found) or frozenset({UNKNOWN_STREAM})
+        return frozenset({self.default_stream})
+
+    def issue(
+        self,
+        op: Operation,
+        streams: frozenset[Stream],
+        state: State,
+        where: In,
+        span: ir.Span,
+        reads: Bits = 0,
+        writes: Bits = 0,
+        prints: bool = False,
+    ) -> None:
+        """Run one operation: check it against what is pending on its stream, then let it be pending for all others."""
+        orders = state.orders
+        bit = 1 << op.number
+        op.reads |= reads
+        op.writes |= writes
+        op.prints |= prints
+        op.streams |= streams
+        if where is In.REWRITTEN and not op.rewritten_only:
+            op.rewritten_only = True
+            self.rewritten_only |= bit
+        if where is In.ORIGINAL:
+            return
+        exact = len(streams) == 1
+        for s in streams:
+            orders.known(s)
+            if exact:
+                orders.enter(s, where)
+            elif s.kind in (StreamKind.LEGACY, StreamKind.UNKNOWN):
+                for b in list(orders.pending):
+                    if isinstance(b, Stream) and b.kind is not StreamKind.NON_BLOCKING:
+                        orders.after(s, b, certain=False, where=where)
+        pending = lost = 0
+        for s in streams:
+            pending |= orders.pending[s]
+            lost |= orders.lost.get(s, 0)
+            if s in state.destroyed:
+                self.wrong(Violation(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams))
+        if not op.rewritten_only and lost:
+            point = Point(span, f"{op.text} runs", op.stmt)
+            for other in self.conflicts(lost, reads, writes):
+                self.wrong(Violation(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams))
+        touched = (reads | writes) & self.async_objects
+        while touched:
+            low = touched & -touched
+            touched ^= low
+            obj = self.outcome.objects[low.bit_length() - 1]
+            if obj.allocated_by & pending and not obj.summary:
+                allocation = next(o for o in self.outcome.operations if obj.allocated_by & pending >> o.number & 1)
+                self.wrong(Violation(Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams))
+            if state.freed & low and not state.live & low:
+                self.wrong(Violation(Wrong.USE_AFTER_FREE, op, Point(span, op.text, op.stmt), obj, streams=streams))
+        for bits in (reads | writes,):
+            remaining = bits & ~1
+            while remaining:
+                low = remaining & -remaining
+                remaining ^= low
+                number = low.bit_length() - 1
+                self.outcome.objects[number].used_by |= bit
+                used = self.outcome.first_use.setdefault(number, [])
+                used.extend(s for s in sorted(streams, key=lambda s: s.name) if s not in used)
+        orders.issue(bit, streams)
+        for x in state.round_waits:
+            state.round_waits[x] &= ~bit
+        if exact:
+            for s in streams:
+                orders.leave(s, where)
+        if state.capturing:
+            state.captured |= reads | writes
+
+    def await_(self, x: Observer, y: Stream | Event, state: State, where: In, certain: bool = True) -> None:
+        """`x` (the host, or a stream) waits for a stream or a recorded event."""
+        orders = state.orders
+        if isinstance(y, Stream):
+            orders.known(y)
+        elif y not in orders.pending:
+            return  # waiting for an event that was never recorded is a no-op
+        if isinstance(x, Stream):
+            orders.known(x)
+            orders.enter(x, where)
+        if y.summary:
+            certain = False
+            if self.others and where is not In.ORIGINAL:
+                own = 0
+                for bits in orders.own.values():
+                    own |= bits
+                state.round_waits[x] = state.round_waits.get(x, 0) | (own & ~orders.pending[y])
+        if x is HOST:
+            orders.host_waits(y, certain, where)
+        else:
+            orders.after(x, y, certain, where)
+        if isinstance(x, Stream):
+            orders.leave(x, where)
+
+    def host_waits_for(self, streams: Iterable[Stream], state: State, where: In) -> None:
+        one = list(streams)
+        for s in one:
+            state.orders.known(s)
+            self.await_(HOST, s, state, where, certain=len(one) == 1 and s is not UNKNOWN_STREAM)
+
+    # -- memory ------------------------------------------------------------------------------------------------------
+
+    def _alloc(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        memory = api.memory or "host"
+        if memory == "pinned" and any("Mapped" in str(e) for e in args.named.get("flags", ())):
+            memory = "mapped"
+        obj = self.new_object(("alloc", *self.context(call)), memory, memory, call, state)
+        self._allocated(call, obj, args, state)
+        if memory == "async":
+            streams = self.streams_for(api, args, state)
+            op = self.operation("alloc", call, f"the allocation `{call.callee}`", state)
+            obj.allocated_by |= 1 << op.number
+            self.issue(op, streams, state, where, call.span)
+        elif memory == "device":
+            self.site(self.outcome.allocations, call, state).objects.add(obj.number)
+        return state
+
+    def _allocated(self, call: ir.Call, obj: Object, args: Arguments, state: State) -> None:
+        bit = 1 << obj.number
+        state.live |= bit
+        if not obj.summary:
+            state.freed &= ~bit
+        pointer: Values = frozenset({mem.Ptr(obj.number)})
+        state.env.forget([("memory", obj.number, "")] if not obj.summary else [])
+        for expr in args.named.get("new", ()):
+            cells = self.cells(state, ir.Deref(expr))
+            self.store(state, cells, pointer, call.span)
+            if not cells:
+                self.escape(state, pointer, "escapes", "is stored where it cannot be followed", call.span)
+        if call.result is not None and not args.named.get("new"):
+            self.result(call, pointer, state)
+        elif call.result is not None:
+            self.result(call, frozenset({mem.OTHER}), state)
+
+    def _freed(self, values: Values) -> list[Object]:
+        """The objects that a free may give back. The address of a variable is an object of the host."""
+        return [self.outcome.objects[n] for n in range(len(self.outcome.objects)) if self.mask(values) >> n & 1]
+
+    def _free(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        expr = args.one("free")
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        objects = self._freed(values)
+        if api.memory in ("device", "async") and where is not In.REWRITTEN:
+            site = self.site(self.outcome.frees, call, state)
+            site.objects |= {o.number for o in objects if o.number and o.memory in ("device", "async")}
+            site.frees_other |= {o.memory for o in objects if o.memory not in ("device", "async")}
+            if any(isinstance(v, mem.Ptr) and v.interior and v.object for v in values):
+                site.frees_other.add("interior")
+            if not values - {mem.ZERO}:
+                site.frees_other |= {"null"} if values else {"nothing"}
+        if api.memory == "async":
+            streams = self.streams_for(api, args, state)
+            self._free_on(call, objects, values, streams, state, where)
+        elif api.memory == "device":
+            self._free_and_wait(call, objects, values, state, where)
+        elif api.waits is Waits.DEVICE and where is not In.REWRITTEN:
+            certain = bool(values) and all(isinstance(v, mem.Ptr) and v.object for v in values)
+            if certain:
+                state.orders.finish(self.same_device(state), where)
+        self._gone(objects, values, state)
+        return state
+
+    def _gone(self, objects: list[Object], values: Values, state: State) -> None:
+        one = len(objects) == 1 and mem.ZERO not in values
+        for obj in objects:
+            bit = 1 << obj.number
+            state.freed |= bit
+            if one and not obj.summary:
+                state.live &= ~bit
+
+    def _free_on(
+        self,
+        call: ir.Call,
+        objects: list[Object],
+        values: Values,
+        streams: frozenset[Stream],
+        state: State,
+        where: In,
+    ) -> None:
+        """`cudaFreeAsync`: an operation on a stream that no use of the memory may still be pending for."""
+        orders = state.orders
+        op = self.operation("free", call, f"the free of `{self.text(call)}`", state)
+        pending = 0
+        if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
+            self.wrong(Violation(Wrong.NO_STREAM, op, Point(call.span, "the memory is freed", call), streams=streams))
+        for s in streams:
+            orders.known(s)
+            if len(streams) == 1:
+                orders.enter(s, where)
+            pending |= orders.pending[s]
+        for obj in objects:
+            if obj.memory_after != "async" or not obj.number:
+                continue
+            obj.freed_by |= 1 << op.number
+            if obj.summary:
+                continue
+            for use in self.operations_in((obj.used_by | obj.allocated_by) & pending):
+                self.wrong(Violation(Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams))
+            if state.freed >> obj.number & 1 and not state.live >> obj.number & 1:
+                self.wrong(Violation(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj, streams=streams))
+        self.issue(op, streams, state, where, call.span)
+
+    def operations_in(self, bits: Bits) -> list[Operation]:
+        return [op for op in self.outcome.operations if bits >> op.number & 1]
+
+    def text(self, call: ir.Call) -> str:
+        return call.callee
+
+    def _free_and_wait(self, call: ir.Call, objects: list[Object], values: Values, state: State, where: In) -> None:
+        """`cudaFree`: a barrier for the device if the memory is of `cudaMalloc`, none at all if it is stream-ordered."""
+        orders = state.orders
+        if where is In.ORIGINAL:
+            # P waits here for everything; what Q still has pending is lost. (If the pointer is null P does not wait: less is lost.)
+            bits = orders.pending[HOST] & ~self.rewritten_only
+            for op in self.operations_in(bits):
+                if key_of(call) not in op.via:
+                    op.via.append(key_of(call))
+            orders.finish(~self.rewritten_only, In.ORIGINAL)
+            return
+        for obj in objects:
+            if obj.memory_after == "async" and not obj.summary:
+                for use in self.operations_in((obj.used_by | obj.allocated_by) & orders.pending[HOST]):
+                    self.wrong(Violation(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj))
+                if state.freed >> obj.number & 1 and not state.live >> obj.number & 1:
+                    op = self.operation("free", call, "the free", state)
+                    self.wrong(Violation(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj))
+        certain = bool(values) and all(
+            isinstance(v, mem.Ptr) and self.outcome.objects[v.object].memory_after in BLOCKING_MEMORY for v in values
+        )
+        if certain:
+            orders.finish(self.same_device(state), where)
+
+    def replaced(self, call: ir.Call, replacement: ir.Call, state: State) -> State | None:
+        """A call that has another form in Q: an allocation or free that became stream-ordered, a wait that another replaced."""
+        old = self.tables.lookup(call.callee, len(call.args))
+        new = self.tables.lookup(replacement.callee, len(replacement.args))
+        if old is None or new is None or old.effect is not new.effect:
+            self.wrong(Violation(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` became `{replacement.callee}`", call)))
+            return self.call(call, state, In.BOTH)
+        args = self.arguments(call, old, state)
+        if old.effect is Effect.ALLOC:
+            self._moved_allocation(call, old, new, replacement, args, state)
+        elif old.effect is Effect.FREE:
+            self._moved_free(call, replacement, new, args, state)
+        else:
+            return self._other_form(call, old, replacement, new, state)
+        if old.looks and call.look is ir.Look.CHECKED:
+            self.looks(state)
+        return state
+
+    def _other_form(self, call: ir.Call, old: Api, replacement: ir.Call, new: Api, state: State) -> State | None:
+        """An operation or wait on another stream than in P: P's order through it is not used, Q's is what it says."""
+        after = self.library_call(call, old, state, In.ORIGINAL)
+        if after is not None:
+            self.wrong(Violation(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` is called with other arguments", call)))
+            after = self.library_call(replacement, new, after, In.REWRITTEN)
+        return after
+
+    def _moved_allocation(self, call: ir.Call, old: Api, new: Api, replacement: ir.Call, args: Arguments, state: State) -> None:
+        obj = self.new_object(("alloc", *self.context(call)), old.memory or "device", "async", call, state)
+        self.site(self.outcome.allocations, call, state).objects.add(obj.number)
+        streams = self.streams_for(new, self.arguments(replacement, new, state), state)
+        self._allocated(call, obj, args, state)
+        op = self.operation("alloc", call, f"the allocation `{call.callee}`", state)
+        obj.allocated_by |= 1 << op.number
+        if old.memory != "device" or new.memory != "async":
+            self.wrong(Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "another kind of memory is allocated", call), obj))
+        self._site_streams(op, streams, call, obj, state)
+        self.issue(op, streams, state, In.REWRITTEN, call.span)
+        state.allocated = True
+
+    def _site_streams(self, op: Operation, streams: frozenset[Stream], call: ir.Call, obj: Object | None, state: State) -> None:
+        point = Point(call.span, "the memory is allocated" if op.text.startswith("the alloc") else "the memory is freed", call)
+        if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
+            self.wrong(Violation(Wrong.NO_STREAM, op, point, obj, streams=streams))
+        if state.capturing:
+            self.wrong(Violation(Wrong.UNDER_CAPTURE, op, point, obj, streams=streams))
+        if obj is not None and (obj.device != state.device or state.device == "?"):
+            self.wrong(Violation(Wrong.OTHER_DEVICE, op, point, obj, streams=streams))
+
+    def _moved_free(self, call: ir.Call, replacement: ir.Call, new: Api, args: Arguments, state: State) -> None:
+        expr = args.one("free")
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        objects = self._freed(values)
+        site = self.site(self.outcome.frees, call, state)
+        site.objects |= {o.number for o in objects if o.number}
+        streams = self.streams_for(new, self.arguments(replacement, new, state), state)
+        op = self.operation("free", call, f"the free of `{self.text(call)}`", state)
+        for obj in objects:
+            self._site_streams(op, streams, call, obj, state)
+            if obj.memory_after != "async":
+                self.wrong(Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "other memory may be freed here", call), obj))
+        # P's barrier comes first: what it waited for is what Q may lose.
+        self._free_and_wait(call, objects, values, state, In.ORIGINAL)
+        self._free_on(call, objects, values, streams, state, In.REWRITTEN)
+        self._gone(objects, values, state)
+
+    # -- copies and work ---------------------------------------------------------------------------------------------
+
+    def kinds(self, values: Values) -> set[str]:
+        """The kinds of memory that pointers lead to; {"external"} when nothing is known of them."""
+        return {self.outcome.objects[n].memory for n in range(len(self.outcome.objects)) if self.mask(values) >> n & 1} or {"external"}
+
+    def _copy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """A copy is one operation; whom the host waits for depends on the kinds of memory (FACTS.md)."""
+        streams = self.streams_for(api, args, state)
+        sources, targets = self.kinds(args.reads), self.kinds(args.writes)
+        kind = args.one("kind")
+        direction = kind.text if isinstance(kind, ir.Const) else "cudaMemcpyDefault" if kind is None else "?"
+        to_host = direction.endswith("ToHost") or (targets <= HOST_MEMORY and direction in ("cudaMemcpyDefault", "?"))
+        from_host = direction.endswith(("HostToDevice", "HostToHost")) or (sources <= HOST_MEMORY and direction in ("cudaMemcpyDefault", "?"))
+        if "params" in args.named:
+            to_host = from_host = False
+        reads, writes = self.mask(args.reads), self.mask(args.writes)
+        if from_host and sources == {"host"}:  # pageable memory is staged before the call returns
+            reads = 0
+        if api.sync and from_host:  # the copy starts when the blocking streams are idle, and the host waits for that
+            self.host_waits_for(streams, state, where)
+        op = self.operation("copy", call, f"`{call.callee}`", state)
+        self.issue(op, streams, state, where, call.span, reads, writes)
+        if to_host and (api.sync or targets == {"host"}):
+            self.host_waits_for(streams, state, where)
+        elif to_host or (api.sync and from_host and not sources & {"host", "external"}):
+            if api.sync:
+                self.host_waits_for(streams, state, where)
+            elif "pinned" not in targets and "mapped" not in targets:
+                self._may_wait(streams, state, where)
+        elif api.sync:
+            self._may_wait(streams, state, where)
+        # Pointers are copied with the memory that holds them.
+        held = mem.NOTHING.union(*(inner for v in args.reads for inner in state.env.content(v)))
+        if held:
+            for value in args.writes:
+                cell = mem.at(value, mem.ANY)
+                if cell is not None:
+                    self.store(state, [cell], held, call.span)
+        return state
+
+    def _may_wait(self, streams: frozenset[Stream], state: State, where: In) -> None:
+        for s in streams:
+            self.await_(HOST, s, state, where, certain=False)
+
+    def _work(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        streams = self.streams_for(api, args, state)
+        if api.on == "none" and args.stream is None and args.one("handle") is None and not (args.reads or args.writes):
+            return state
+        op = self.operation("work", call, f"`{call.callee}`", state)
+        self.issue(op, streams, state, where, call.span, self.mask(args.reads), self.mask(args.writes))
+        self._library_waits(api, streams, state, where)
+        return state
+
+    def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:
+        if api.waits is Waits.OWN:
+            self.host_waits_for(streams, state, where)
+        elif api.waits is Waits.DEVICE:
+            state.orders.finish(self.same_device(state), where)
+        elif api.waits is Waits.MAYBE:
+            self._may_wait(streams, state, where)
+
+    def launch(self, launch: ir.Launch, state: State) -> State | None:
+        streams = self.streams(state, launch.stream)
+        kernels = self.program.kernels.get(last(launch.kernel), [])
+        reads = writes = 0
+        prints = False
+        for n, arg in enumerate(launch.args):
+            values = self.reachable(state, self.whole(state, arg))
+            direct = self.mask(self.values(state, arg))
+            deep = self.mask(values) & ~direct  # reached through memory or a struct: how is not known
+            known = [k for k in kernels if n < len(k.params)]
+            if not known or any(n in k.reads for k in known):
+                reads |= direct
+            if not known or any(n in k.writes for k in known):
+                writes |= direct
+            reads |= deep
+            writes |= deep
+        for kernel in kernels:
+            prints |= kernel.prints or kernel.traps
+            for names, write in ((kernel.globals_read, False), (kernel.globals_written, True)):
+                for name in names:
+                    variable = self.program.globals.get(name.removeprefix("::"))
+                    bits = 1 << self.symbol(variable).number if variable is not None else 1
+                    reads |= bits
+                    writes |= bits if write else 0
+        if not kernels:
+            prints = True
+            writes |= sum(1 << self.symbol(g).number for g in self.program.globals.values() if g.space != "host")
+        op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
+        self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
+        return state
+
+    # -- streams and events ------------------------------------------------------------------------------------------
+
+    def _fresh_name(self, call: ir.Call) -> str:
+        return f"{call.span.path}:{call.span.start}{self.frame.name}{''.join(self.family)}"
+
+    def _stream_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        flags = args.one("flags")
+        kind = StreamKind.BLOCKING
+        if flags is not None:
+            values = self.values(state, flags)
+            if values <= {mem.Number("cudaStreamDefault"), mem.ZERO, mem.Number("CU_STREAM_DEFAULT")} and values:
+                kind = StreamKind.BLOCKING
+            elif values <= {mem.Number("cudaStreamNonBlocking"), mem.Number("1"), mem.Number("CU_STREAM_NON_BLOCKING")} and values:
+                kind = StreamKind.NON_BLOCKING
+            else:
+                kind = StreamKind.UNKNOWN
+        stream = Stream(self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), state.device)
+        if not stream.summary and stream in state.orders.pending and stream not in state.destroyed and not self._in_rewrite(where):
+            stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
+        state.destroyed -= {stream}
+        state.orders.created(stream)
+        for expr in args.named.get("stream_out", ()):
+            self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.StreamValue(stream)}), call.span)
+        return state
+
+    def _in_rewrite(self, where: In) -> bool:
+        return where is In.REWRITTEN
+
+    def _stream_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        streams = self.streams(state, args.stream)
+        for s in streams:
+            calls = self.outcome.destroys.setdefault(s, [])
+            if call not in calls:
+                calls.append(call)
+        if state.reset and where is not In.ORIGINAL:
+            op = self.operation("destroy", call, "a stream", state)
+            self.wrong(Violation(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams))
+        if where is not In.ORIGINAL:
+            state.destroyed |= {s for s in streams if s is not self.default_stream and s is not UNKNOWN_STREAM}
+        return state
+
+    def _events(self, expr: ir.Expr | None, state: State) -> list[Event]:
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        return [v.event for v in values if isinstance(v, mem.EventValue)]
+
+    def _event_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family))
+        cells = [c for expr in args.named.get("event_out", ()) for c in self.cells(state, ir.Deref(expr))]
+        if not event.summary and event in state.orders.pending and not self._in_rewrite(where):
+            held = {v for c in cells for v in state.env.read(c)}
+            if held - {mem.EventValue(event), mem.OTHER, mem.ZERO}:
+                event = Event(event.name + "+", True)
+        if event not in state.orders.pending or not event.summary:
+            state.orders.pending.pop(event, None)
+            state.orders.lost.pop(event, None)
+        self.store(state, cells, frozenset({mem.EventValue(event)}), call.span)
+        return state
+
+    def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        if state.reset and where is not In.ORIGINAL:
+            op = self.operation("destroy", call, "an event", state)
+            self.wrong(Violation(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call)))
+        return state
+
+    def _record(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        orders = state.orders
+        for s in streams:
+            orders.known(s)
+            orders.enter(s, where)
+        for event in events:
+            if where is In.ORIGINAL:
+                self._not_understood(call, state)
+            elif len(events) == 1 and len(streams) == 1 and UNKNOWN_STREAM not in streams:
+                (s,) = streams
+                orders.record(event, s, where)
+            else:  # one of several: the event orders only what all of them would
+                pending = lost = 0
+                for s in streams:
+                    pending |= orders.pending[s]
+                    lost |= orders.lost.get(s, 0)
+                if UNKNOWN_STREAM in streams or event not in orders.pending:
+                    pending, lost = pending | orders.pending[HOST], lost | orders.lost.get(HOST, 0)
+                orders.pending[event] = orders.pending.get(event, 0) | pending
+                orders.lost[event] = orders.lost.get(event, 0) | lost
+        for s in streams:
+            orders.leave(s, where)
+        return state
+
+    def _not_understood(self, call: ir.Call, state: State) -> None:
+        self.wrong(Violation(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` is taken away", call)))
+
+    def _wait(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        for s in streams:
+            if not events:
+                state.orders.after_anything(s)
+            for event in events:
+                certain = len(events) == 1 and len(streams) == 1 and UNKNOWN_STREAM not in streams
+                self.await_(s, event, state, where, certain)
+        return state
+
+    def _sync_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        self.host_waits_for(self.streams(state, args.stream), state, where)
+        return state
+
+    def _sync_event(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        events = self._events(args.one("event"), state)
+        if not events:
+            state.orders.after_anything(HOST)
+        for event in events:
+            self.await_(HOST, event, state, where, certain=len(events) == 1)
+        return state
+
+    def _sync_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        state.orders.finish(self.same_device(state), where)
+        return state
+
+    def _query(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """The program learns whether something has finished, or how long it took: like a clock, for that observer."""
+        observers: list[Observer] = list(self.streams(state, args.stream)) if args.stream is not None else []
+        for expr in args.named.get("event", ()):
+            observers += self._events(expr, state)
+        point = Point(call.span, f"the program asks `{call.callee}`", call)
+        for x in observers:
+            for number in self._set(state.orders.lost.get(x, 0)):
+                op = self.outcome.operations[number]
+                self.wrong(Violation(Wrong.CLOCK, op, point, via=tuple(op.via)))
+        return state
+
+    def _set(self, bits: Bits) -> list[int]:
+        return [n for n in range(bits.bit_length()) if bits >> n & 1]
+
+    # -- handles, devices --------------------------------------------------------------------------------------------
+
+    def _handle_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        handle = mem.Handle(self._handle_name(call))
+        for expr in args.named.get("handle_out", ()):
+            self.store(state, self.cells(state, ir.Deref(expr)), frozenset({handle}), call.span)
+        streams = self.streams(state, args.stream)
+        state.env.write([(("global", "", f"stream of {handle.name}"), ())], frozenset(mem.StreamValue(s) for s in streams))
+        return state
+
+    def _handle_set_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        expr = args.one("handle")
+        handles = [v for v in (self.values(state, expr) if expr is not None else ()) if isinstance(v, mem.Handle)]
+        values: Values = frozenset(mem.StreamValue(s) for s in self.streams(state, args.stream))
+        for handle in handles:
+            root = ("global", "", f"stream of {handle.name}")
+            old = state.env.read((root, ())) if len(handles) > 1 else mem.NOTHING
+            state.env.write([(root, ())], values | old)
+        return state
+
+    def _set_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        expr = args.one("device")
+        device = "?"
+        if expr is None:  # a helper that picks one device for the whole program
+            device = f"the device of `{call.callee}`"
+        else:
+            values = self.values(state, expr)
+            if len(values) == 1:
+                (value,) = values
+                if isinstance(value, mem.Number):
+                    device = value.text
+                elif not self.loops or self.family:
+                    device = f"{expr}{self.frame.name if isinstance(expr, ir.Var) and not expr.name.startswith('::') else ''}"
+            elif not self.loops:
+                device = f"{expr}{self.frame.name}"
+        if not state.live and not state.orders.pending[HOST] and self._devices == {"0"}:
+            self._devices = {device}  # the program picks its device before it does anything
+        self._devices.add(device)
+        state.device = device
+        return state
+
+    def _reset(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """`cudaDeviceReset` gives back `cudaMalloc` memory, and leaks stream-ordered memory; callers must quiesce the device first."""
+        orders = state.orders
+        self.outcome.resets.setdefault(key_of(call), call)
+        point = Point(call.span, "the device is reset", call)
+        for number in self._set(state.live & ~1):
+            obj = self.outcome.objects[number]
+            if obj.memory_after == "async" and not (state.freed >> number & 1 and obj.summary):
+                op = self.operation("reset", call, "the memory", state)
+                self.wrong(Violation(Wrong.RESET_LEAKS, op, point, obj))
+            elif obj.memory == "device" and not state.freed >> number & 1:
+                self.obstacle(1 << number, "freed_by_device_reset", "is still allocated when the device is reset", call.span)
+        touching = 0
+        for obj in self.outcome.objects:
+            if obj.memory_after == "async":
+                touching |= obj.used_by | obj.allocated_by | obj.freed_by
+        pending = orders.pending[HOST] & (touching | orders.lost.get(HOST, 0))
+        for op in self.operations_in(pending):
+            self.wrong(Violation(Wrong.RESET_PENDING, op, point, via=tuple(op.via)))
+        orders.finish(-1, where)
+        state.live = 0
+        state.reset = True
+        return state
+
+    # -- what the host sees ------------------------------------------------------------------------------------------
+
+    def _output(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        if where is In.BOTH:
+            point = Point(call.span, f"`{call.callee}` prints", call)
+            self.host_observes(state, Wrong.OUTPUT, point)
+            self.faults_are_reported(state, point)
+        return state
+
+    def _clock(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        self.host_observes(state, Wrong.CLOCK, Point(call.span, f"`{call.callee}` reads a clock", call), everything=True)
+        return state
+
+    def _exit(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        self.ends(state, Point(call.span, f"`{call.callee}` ends the program", call))
+        return None
+
+    def ends(self, state: State, point: Point) -> None:
+        """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
+        self.host_observes(state, Wrong.EXIT, point)
+        self.faults_are_reported(state, point)
+
+    def _capture(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        state.capturing = api.effect is Effect.CAPTURE_BEGIN
+        return state
+
+    def _graph_launch(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """A graph touches what was captured, and what its nodes were given."""
+        streams = self.streams_for(api, args, state)
+        values = mem.NOTHING.union(*(self.reachable(state, self.values(state, e)) for e in args.named.get("graph", ())))
+        bits = self.mask(values) | state.captured | 1
+        op = self.operation("graph", call, f"`{call.callee}`", state)
+        self.issue(op, streams, state, where, call.span, bits, bits, prints=True)
+        return state
+
+    def _peer(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        self.outcome.peers.append(call.span)
+        return state
+
+    def _ipc(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        bits = self.mask(args.reads | args.writes) | args.host_reads
+        self.obstacle(bits, "ipc_handle", f"is handed to another process by `{call.callee}`", call.span)
+        return state
+
+    def _host_func(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """A host function runs on the stream: it may touch what it is given, globals, and print."""
+        bits = self.mask(args.reads | args.writes) | 1
+        for name, variable in self.program.globals.items():
+            if variable.space == "host":
+                bits |= 1 << self.variable(("global", "", name)).number
+        op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
+        self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
+        return state
+
+    def _register(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        for role in ("hr", "hw", "hrw"):
+            for expr in args.named.get(role, ()):
+                for number in self._set(self.mask(self.values(state, expr)) & ~1):
+                    self.outcome.objects[number].memory = "pinned"
+        return state
+
+    def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        if state.allocated and where is In.BOTH:
+            op = self.operation("query", call, "the pool", state)
+            self.wrong(Violation(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call)))
+        return state
+
+    def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """Named, but out of reach: other threads, other processes, other libraries."""
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
+        threads = api.why is not None and "thread" in api.why
+        name = "several_host_threads" if threads else "external_library"
+        bits = self.mask(values)
+        if threads:  # a thread sees the caller's variables and all globals
+            for function in (v.name for v in values if isinstance(v, mem.Function)):
+                bits |= self._captured_by(function, state)
+            if call.callee.startswith("#pragma"):
+                bits |= self._visible(state)
+        self.escaped |= bits & ~1
+        self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
+        self._foreign_work(call, f"`{call.callee}`", bits, state)
+        return state
+
+    def _visible(self, state: State) -> Bits:
+        bits = 0
+        for root, inner in state.env.roots.items():
+            if root[0] == "global" or (root[0] == "local" and root[1] == self.frame.name):
+                for values in inner.values():
+                    bits |= self.mask(self.reachable(state, values))
+        return bits
+
+    def _captured_by(self, name: str, state: State) -> Bits:
+        return self._visible(state)
+
+    # -- what nobody has seen ----------------------------------------------------------------------------------------
+
+    def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
+        """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist say so."""
+        op = self.operation(("foreign", name), call, f"work of {name}", state)
+        op.assumption = f"{name} leaves no work running on the device"
+        span = call.span if call is not None else self.frame.function.span
+        self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
+
+    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
+        device = 0
+        for number in self._set(self.mask(values) & ~1):
+            if self.outcome.objects[number].memory in ("device", "async", "managed", "pitched", "array"):
+                device |= 1 << number
+        self.escaped |= device
+        self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        name = f"`{stmt.callee}`" if stmt is not None else why
+        point = Point(span, f"{name} runs, which is not seen", stmt)
+        self.host_observes(state, Wrong.OUTPUT, point, everything=True)
+        self.faults_are_reported(state, point)
+        for value in values:  # what it is given the address of, it may change
+            if isinstance(value, mem.Ref):
+                held = state.env.read(value.cell)
+                if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
+                    state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
+        self._foreign_work(stmt, name, self.mask(values), state)

@@ -1,0 +1,932 @@
+"""The interpreter: runs a program's IR over the lockstep state of P and Q, from its roots, and collects what is wrong.
+
+Structured control flow needs no graph: branches join, loops run to a fixpoint, `break`, `continue`, `return` and forward
+`goto` carry their states to where they arrive. Calls are inlined, within a budget. What a library call means comes from
+the tables (`cudafix.models`), through `cudafix.ordering.effects`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from cudafix import ir
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.ordering import memory as mem
+from cudafix.ordering.memory import Cell, Environment, Root, Values
+from cudafix.ordering.program import (
+    Key,
+    Object,
+    Obstacle,
+    Operation,
+    Outcome,
+    Overlay,
+    Point,
+    Site,
+    StreamName,
+    Violation,
+    Wrong,
+    key_of,
+)
+from cudafix.ordering.state import (
+    HOST,
+    LEGACY,
+    PER_THREAD,
+    Bits,
+    In,
+    Observer,
+    Orders,
+    Stream,
+    StreamKind,
+)
+
+MAX_DEPTH = 40  # inlined calls
+MAX_STEPS = 150_000  # statements run for one program, rounds of loops counted
+
+UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
+NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
+
+
+class OutOfBudget(Exception):
+    """The program is too large for the proof; nothing in it is rewritten."""
+
+
+def numbers(bits: Bits) -> Iterator[int]:
+    """The positions of the bits that are set."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low
+
+
+@dataclass(slots=True)
+class State:
+    """Where the program may be: orders, memory, and what the host has done. Joined where paths meet."""
+
+    orders: Orders
+    env: Environment
+    device: str = "0"
+    live: Bits = 0  # objects that may be allocated
+    freed: Bits = 0  # objects that may be freed
+    destroyed: frozenset[Stream] = frozenset()
+    reset: bool = False
+    capturing: bool = False
+    captured: Bits = 0  # objects that a graph may hold
+    unreported: Bits = 0  # operations whose error P would have reported by now
+    allocated: bool = False  # Q has allocated from the pool
+    # Loops over a family: what a round has waited for, of the operations of that round's own members.
+    round_waits: dict[Observer, Bits] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return State(
+            self.orders.copy(),
+            self.env.copy(),
+            self.device,
+            self.live,
+            self.freed,
+            self.destroyed,
+            self.reset,
+            self.capturing,
+            self.captured,
+            self.unreported,
+            self.allocated,
+            dict(self.round_waits),
+        )
+
+    def join(self, other: State) -> bool:
+        changed = self.orders.join(other.orders)
+        changed = self.env.join(other.env) or changed
+        before = (
+            self.device,
+            self.live,
+            self.freed,
+            self.destroyed,
+            self.reset,
+            self.capturing,
+            self.captured,
+            self.unreported,
+            self.allocated,
+        )
+        if self.device != other.device:
+            self.device = "?"
+        self.live |= other.live
+        self.freed |= other.freed
+        self.destroyed |= other.destroyed
+        self.reset |= other.reset
+        self.capturing |= other.capturing
+        self.captured |= other.captured
+        self.unreported |= other.unreported
+        self.allocated |= other.allocated
+        self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
+        after = (
+            self.device,
+            self.live,
+            self.freed,
+            self.destroyed,
+            self.reset,
+            self.capturing,
+            self.captured,
+            self.unreported,
+            self.allocated,
+        )
+        return changed or before != after
+
+
+def joined(a: State | None, b: State | None) -> State | None:
+    """The union of two paths; either may be None (not reached). May reuse `a`."""
+    if a is None:
+        return b
+    if b is not None:
+        a.join(b)
+    return a
+
+
+class Frame:
+    """One inlined call of a function."""
+
+    __slots__ = ("name", "function", "arrays", "returned", "value", "labels", "breaks", "continues", "depth")
+
+    def __init__(self, name: str, function: ir.Function, arrays: frozenset[str], depth: int) -> None:
+        self.name = name
+        self.function = function
+        self.arrays = arrays
+        self.returned: State | None = None
+        self.value: Values = mem.NOTHING
+        self.labels: dict[str, State | None] = {}
+        self.breaks: list[State | None] = []
+        self.continues: list[State | None] = []
+        self.depth = depth
+
+
+def declared_arrays(block: ir.Block) -> Iterator[str]:
+    """The names of the C arrays that a block declares."""
+    for stmt in walk(block):
+        if isinstance(stmt, ir.Declare) and stmt.array:
+            yield stmt.var.name
+
+
+def blocks_of(stmt: ir.Stmt) -> tuple[ir.Block, ...]:
+    """The blocks inside a statement."""
+    match stmt:
+        case ir.If():
+            return stmt.then, stmt.other
+        case ir.Loop():
+            return stmt.condition, stmt.body, stmt.step
+        case ir.Switch():
+            return stmt.arms
+        case ir.Try():
+            return (stmt.body, *stmt.handlers)
+        case _:
+            return ()
+
+
+def walk(block: ir.Block) -> Iterator[ir.Stmt]:
+    """All statements of a block, nested ones too."""
+    stack = list(reversed(block))
+    while stack:
+        stmt = stack.pop()
+        yield stmt
+        for inner in reversed(blocks_of(stmt)):
+            stack.extend(reversed(inner))
+
+
+def variables(expr: ir.Expr) -> Iterator[ir.Expr]:
+    """The expression and everything inside it."""
+    yield expr
+    match expr:
+        case ir.Field() | ir.Deref() | ir.Addr() | ir.Offset():
+            yield from variables(expr.base)
+        case ir.Index():
+            yield from variables(expr.base)
+            yield from variables(expr.index)
+        case ir.Choice():
+            for option in expr.options:
+                yield from variables(option)
+        case ir.Opaque():
+            for part in expr.parts:
+                yield from variables(part)
+        case _:
+            pass
+
+
+def indexes_device_state(loop: ir.Loop) -> bool:
+    """Whether the loop's index picks buffers, streams or events out of arrays."""
+    for stmt in walk(loop.body):
+        exprs: tuple[ir.Expr, ...] = ()
+        if isinstance(stmt, ir.Call):
+            exprs = stmt.args if stmt.receiver is None else (*stmt.args, stmt.receiver)
+        elif isinstance(stmt, ir.Launch):
+            exprs = (*stmt.args, stmt.stream) if stmt.stream is not None else stmt.args
+        elif isinstance(stmt, ir.Assign):
+            exprs = (stmt.target, stmt.value)
+        for expr in exprs:
+            if any(isinstance(e, ir.Index) and loop.index in set(variables(e.index)) for e in variables(expr)):
+                return True
+    return False
+
+
+class Machine:
+    """What statements and effects share: the memory objects, the operations, and what is wrong so far."""
+
+    def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
+        self.program = program
+        self.tables = tables
+        self.overlay = overlay
+        self.default_stream = PER_THREAD if per_thread else LEGACY
+        external = Object(0, "external", "external", None, True, "?")
+        self.outcome = Outcome([external], [], {}, {}, [], {}, {})
+        self.async_objects: Bits = 0
+        self.escaped: Bits = 0
+        self.rewritten_only: Bits = 0
+        self.frame: Frame
+        self.frames: list[Frame] = []
+        self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
+        self.others = 0  # inside how many rounds that are not the generic one
+        self.loops = 0
+        self.steps = 0
+        self._objects: dict[object, Object] = {}
+        self._operations: dict[object, Operation] = {}
+        self._seen: set[object] = set()
+        self._devices: set[str] = {"0"}
+
+    # -- expressions -----------------------------------------------------------------------------------------------
+
+    def root(self, name: str) -> Root:
+        if name.startswith("::"):
+            return "global", "", name[2:]
+        if "::" in name and not name.startswith("%"):
+            return "global", "", name
+        return "local", self.frame.name, name
+
+    def is_array(self, name: str) -> bool:
+        if name in self.frame.arrays:
+            return True
+        variable = self.program.globals.get(name.removeprefix("::")) if "::" in name else None
+        return variable is not None and variable.array
+
+    def key(self, state: State, index: ir.Expr) -> str:
+        """The key of an array element: a constant, a loop index, or any."""
+        values = self.values(state, index)
+        if len(values) == 1:
+            (value,) = values
+            if isinstance(value, mem.Number):
+                return value.text if value.text.isdigit() or "|" in value.text else f"c|{value.text}"
+        return mem.ANY
+
+    def cells(self, state: State, place: ir.Expr) -> list[Cell]:
+        """The cells that an lvalue may name."""
+        match place:
+            case ir.Var(name):
+                return [(self.root(name), ())]
+            case ir.Field(base, name):
+                return [(root, (*path, ("field", name))) for root, path in self.cells(state, base)]
+            case ir.Deref(base):
+                found = [mem.at(v, "0") for v in self.values(state, base)]
+                return [c for c in found if c is not None]
+            case ir.Index(base, index):
+                key = self.key(state, index)
+                found = [mem.at(v, key) for v in self.values(state, base)]
+                pointed = [c for c in found if c is not None]
+                return pointed or [(root, (*path, ("at", key))) for root, path in self.cells(state, base)]
+            case ir.Choice(options):
+                return [c for option in options for c in self.cells(state, option)]
+            case ir.Offset(base):
+                return self.cells(state, ir.Deref(place))
+            case _:
+                return []
+
+    def values(self, state: State, expr: ir.Expr) -> Values:
+        """What an expression may evaluate to."""
+        match expr:
+            case ir.Var(name):
+                root = self.root(name)
+                if self.is_array(name):
+                    return frozenset({mem.Ref((root, (mem.FIRST,)))})
+                variable = self.program.globals.get(root[2]) if root[0] == "global" else None
+                if variable is not None and variable.space != "host":
+                    return frozenset({mem.Ptr(self.symbol(variable).number)})
+                return state.env.read((root, ()))
+            case ir.Field() | ir.Index() | ir.Deref():
+                found: Values = mem.NOTHING
+                for cell in self.cells(state, expr):
+                    found |= state.env.read(cell)
+                return found
+            case ir.Addr(base):
+                if isinstance(base, ir.Var) and self.is_array(base.name):
+                    return frozenset({mem.Ref((self.root(base.name), (mem.FIRST,)))})
+                return frozenset(mem.reference(c) for c in self.cells(state, base))
+            case ir.Offset(base):
+                return frozenset(m for v in self.values(state, base) if (m := mem.moved(v)) is not None)
+            case ir.Const(text):
+                return frozenset({mem.ZERO if text in NULLS else self.constant(text)})
+            case ir.Choice(options):
+                return mem.NOTHING.union(*(self.values(state, option) for option in options))
+            case ir.Opaque(parts):
+                pointers = (mem.moved(v) for part in parts for v in self.values(state, part))
+                return frozenset({mem.OTHER, *(p for p in pointers if p is not None)})
+            case ir.FuncRef(name):
+                return frozenset({mem.Function(name)})
+
+    def constant(self, text: str) -> mem.Value:
+        if text == "cudaStreamPerThread":
+            return mem.StreamValue(PER_THREAD)
+        if text == "cudaStreamLegacy":
+            return mem.StreamValue(LEGACY)
+        return mem.Number(text)
+
+    def streams(self, state: State, expr: ir.Expr | None) -> frozenset[Stream]:
+        """The streams that a stream argument may be."""
+        if expr is None:
+            return frozenset({self.default_stream})
+        found = set()
+        for value in self.values(state, expr):
+            if isinstance(value, mem.StreamValue):
+                found.add(value.stream)
+            elif value == mem.ZERO:
+                found.add(self.default_stream)
+            else:
+                found.add(UNKNOWN_STREAM)
+        return frozenset(found) or frozenset({UNKNOWN_STREAM})
+
+    # -- memory objects --------------------------------------------------------------------------------------------
+
+    def context(self, stmt: object) -> tuple[object, ...]:
+        return (stmt, self.frame.name, self.family)
+
+    def new_object(self, identity: object, memory: str, after: str, call: ir.Call | None, state: State) -> Object:
+        """The memory object of an allocation, the same one whenever the same call runs in the same context."""
+        found = self._objects.get(identity)
+        if found is None:
+            summary = any(f.startswith("o|") for f in self.family)
+            found = Object(len(self.outcome.objects), memory, after, call, summary, state.device)
+            self._objects[identity] = found
+            self.outcome.objects.append(found)
+            if after == "async":
+                self.async_objects |= 1 << found.number
+        elif found.device != state.device:
+            found.device = "?"
+        return found
+
+    def symbol(self, variable: ir.GlobalVar) -> Object:
+        """The memory of a `__device__`, `__constant__` or `__managed__` variable."""
+        space = "managed" if variable.space == "managed" else "device"
+        found = self._objects.get(variable.name)
+        if found is None:
+            found = Object(len(self.outcome.objects), space, space, None, False, "?")
+            self._objects[variable.name] = found
+            self.outcome.objects.append(found)
+        return found
+
+    def variable(self, root: Root) -> Object:
+        """The host memory of a variable."""
+        found = self._objects.get(root)
+        if found is None:
+            found = Object(len(self.outcome.objects), "host", "host", None, False, "?")
+            self._objects[root] = found
+            self.outcome.objects.append(found)
+        return found
+
+    def mask(self, values: Iterable[mem.Value]) -> Bits:
+        """The objects that pointers lead to."""
+        bits = 0
+        for value in values:
+            if isinstance(value, mem.Ptr):
+                bits |= 1 << value.object
+            elif isinstance(value, mem.Ref):
+                root = value.cell[0]
+                bits |= 1 << (int(root[1]) if root[0] == "memory" else self.variable(root).number)
+        return bits
+
+    def reachable(self, state: State, values: Values) -> Values:
+        """Everything that can be reached from pointers, handles and structs of them."""
+        found: set[mem.Value] = set()
+        stack = list(values)
+        while stack:
+            value = stack.pop()
+            if value in found:
+                continue
+            found.add(value)
+            if isinstance(value, mem.Handle):
+                kept = state.env.roots.get(("global", "", value.name), {})
+                stack.extend(v for values in kept.values() for v in values)
+            else:
+                stack.extend(v for values in state.env.content(value) for v in values)
+        return frozenset(found)
+
+    def whole(self, state: State, expr: ir.Expr) -> Values:
+        """What an argument hands over: its value, or all that a struct passed by value holds."""
+        values = self.values(state, expr)
+        if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            for cell in self.cells(state, expr):
+                for path, inner in state.env.under(cell):
+                    if path:
+                        values |= inner
+        return values
+
+    def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
+        """The objects in `bits` cannot be migrated."""
+        for number in numbers(bits & ~1):
+            found = self.outcome.obstacles.setdefault(number, [])
+            if all(o.name != name or o.span != span for o in found):
+                found.append(Obstacle(name, text, span))
+
+    # -- what is wrong ---------------------------------------------------------------------------------------------
+
+    def wrong(self, violation: Violation) -> None:
+        if self.others:  # the generic round stands for the others
+            return
+        v = violation
+        key = (v.kind, v.earlier and v.earlier.number, v.later.span, v.object and v.object.number, v.streams)
+        if key not in self._seen:
+            self._seen.add(key)
+            self.outcome.violations.append(violation)
+
+    def operation(self, identity: object, stmt: ir.Call | ir.Launch | None, text: str, state: State) -> Operation:
+        key = (identity, *self.context(stmt))
+        found = self._operations.get(key)
+        if found is None:
+            found = Operation(len(self.outcome.operations), stmt, text, self.frame.name, state.device)
+            self._operations[key] = found
+            self.outcome.operations.append(found)
+        return found
+
+    def start_operation(self, text: str, state: State) -> Operation:
+        """An operation that was issued before the program starts."""
+        op = Operation(len(self.outcome.operations), None, text, "", state.device)
+        self.outcome.operations.append(op)
+        return op
+
+    def conflicts(self, lost: Bits, reads: Bits, writes: Bits) -> Iterator[Operation]:
+        """The lost operations that touch the same memory, one of the two writing."""
+        for number in numbers(lost):
+            other = self.outcome.operations[number]
+            if self.wide(writes) & self.wide(other.reads | other.writes) or self.wide(reads) & self.wide(other.writes):
+                yield other
+
+    def wide(self, bits: Bits) -> Bits:
+        """External memory may be anything that has escaped, and the other way round."""
+        if bits & 1:
+            bits |= self.escaped
+        return bits | 1 if bits & self.escaped else bits
+
+    def host_observes(
+        self, state: State, kind: Wrong, point: Point, *, reads: Bits = 0, writes: Bits = 0, everything: bool = False
+    ) -> None:
+        """The host looks at memory, or at everything: no operation that matters may be pending in Q and not in P."""
+        lost = state.orders.lost.get(HOST, 0)
+        if lost:
+            if everything:
+                found: Iterable[Operation] = [self.outcome.operations[n] for n in numbers(lost)]
+            elif kind in (Wrong.OUTPUT, Wrong.EXIT):
+                found = [o for n in numbers(lost) if (o := self.outcome.operations[n]).prints]
+            else:
+                found = self.conflicts(lost, reads, writes)
+            for op in found:
+                self.wrong(Violation(kind, op, point, via=tuple(op.via)))
+
+    def faults_are_reported(self, state: State, point: Point) -> None:
+        """What the user sees now must not be there if an operation has failed: P would have stopped before."""
+        for number in numbers(state.unreported):
+            op = self.outcome.operations[number]
+            self.wrong(Violation(Wrong.FAULT, op, point, via=tuple(op.via)))
+
+    def looks(self, state: State) -> None:
+        """The program looks at a status: it learns of the errors of all operations that have finished.
+
+        Reporting an error one checked call later is not a loss, never reporting it is (FACTS.md: the process exits 0).
+        """
+        orders = state.orders
+        state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)
+
+    def same_device(self, state: State) -> Bits:
+        """The operations that a device-wide wait covers here."""
+        if self._devices == {state.device}:
+            return -1
+        bits = 0
+        if state.device != "?":
+            for op in self.outcome.operations:
+                if op.device == state.device:
+                    bits |= 1 << op.number
+        return bits
+
+
+StatementRunner = Callable[[ir.Stmt, State], State | None]
+
+
+class Engine(Machine):
+    """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
+
+    def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
+        super().__init__(program, tables, overlay, per_thread)
+        self._arrays: dict[int, frozenset[str]] = {}
+        self._families: dict[int, bool] = {}
+        self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
+            ir.Call: self._call_statement,
+            ir.Launch: self._launch_statement,
+            ir.Assign: self._assign,
+            ir.Declare: self._declare,
+            ir.HostAccess: self._host_access,
+            ir.If: self._if,
+            ir.Loop: self._loop,
+            ir.Switch: self._switch,
+            ir.Return: self._return,
+            ir.Break: self._break,
+            ir.Continue: self._continue,
+            ir.Goto: self._goto,
+            ir.Label: self._label,
+            ir.Try: self._try,
+            ir.Unknown: self._unknown_statement,
+        }
+
+    # -- calls (see effects) -----------------------------------------------------------------------------------------
+
+    def call(self, call: ir.Call, state: State, where: In) -> State | None:
+        raise NotImplementedError
+
+    def launch(self, launch: ir.Launch, state: State) -> State | None:
+        raise NotImplementedError
+
+    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
+        raise NotImplementedError
+
+    # -- blocks ------------------------------------------------------------------------------------------------------
+
+    def block(self, block: ir.Block, state: State | None) -> State | None:
+        declared: list[Root] = []
+        overlay = self.overlay
+        extra = overlay.before or overlay.after
+        for stmt in block:
+            if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
+                continue
+            self.steps += 1
+            if self.steps > MAX_STEPS:
+                raise OutOfBudget
+            if isinstance(stmt, ir.Declare):
+                declared.append(self.root(stmt.var.name))
+            if state is None:
+                state = self._unreached(stmt)
+                continue
+            if not extra:
+                state = self._run[type(stmt)](stmt, state)
+                continue
+            key = key_of(stmt)
+            for inserted in overlay.before.get(key, ()):
+                state = self.call(inserted, state, In.REWRITTEN) or state
+            state = self._run[type(stmt)](stmt, state)
+            if state is not None:
+                for inserted in overlay.after.get(key, ()):
+                    state = self.call(inserted, state, In.REWRITTEN) or state
+        if state is not None and declared:
+            state.env.forget(declared)
+        return state
+
+    def _has_label(self, stmt: ir.Stmt) -> bool:
+        return bool(self.frame.labels) and any(isinstance(s, ir.Label) for b in blocks_of(stmt) for s in walk(b))
+
+    def _unreached(self, stmt: ir.Stmt) -> State | None:
+        """A statement that is reached only through a label in it (or is one)."""
+        if isinstance(stmt, ir.Label):
+            return self.frame.labels.pop(stmt.name, None)
+        state: State | None = None
+        for inner in blocks_of(stmt):
+            state = joined(state, self.block(inner, None))
+        return state
+
+    # -- statements --------------------------------------------------------------------------------------------------
+
+    def _call_statement(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Call)
+        key = key_of(stmt)
+        if key in self.overlay.removed:
+            return self.call(stmt, state, In.ORIGINAL)
+        replacement = self.overlay.replaced.get(key)
+        if replacement is None:
+            return self.call(stmt, state, In.BOTH)
+        return self.replaced(stmt, replacement, state)
+
+    def replaced(self, call: ir.Call, replacement: ir.Call, state: State) -> State | None:
+        raise NotImplementedError
+
+    def _launch_statement(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Launch)
+        return self.launch(stmt, state)
+
+    def _unknown_statement(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Unknown)
+        self.unknown(stmt.why, stmt.parts, None, stmt.span, state)
+        return state
+
+    def _assign(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Assign)
+        self.assign(state, stmt.target, stmt.value, stmt.span)
+        return state
+
+    def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
+        values = self.values(state, value)
+        targets = self.cells(state, target)
+        inner: list[tuple[mem.Path, Values]] = []
+        if isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):  # a struct is copied with all that it holds
+            for cell in self.cells(state, value):
+                inner += [(path, held) for path, held in state.env.under(cell) if path]
+        self.store(state, targets, values, span)
+        for path, held in inner:
+            self.store(state, [(root, base + path) for root, base in targets], held, span)
+
+    def store(self, state: State, targets: list[Cell], values: Values, span: ir.Span) -> None:
+        """Write values to cells. What is written to external memory is out of sight from then on."""
+        if any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
+            self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
+        state.env.write(targets, values)
+
+    def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:
+        bits = self.mask(self.reachable(state, values)) & ~1
+        if bits:
+            self.escaped |= bits
+            self.obstacle(bits, name, text, span)
+
+    def _declare(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Declare)
+        state.env.forget([self.root(stmt.var.name)])
+        return state
+
+    def _host_access(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.HostAccess)
+        if state.orders.lost.get(HOST, 0):
+            reads, writes = self.touched(state, stmt.reads), self.touched(state, stmt.writes)
+            point = Point(stmt.span, "the host works on it", stmt)
+            self.host_observes(state, Wrong.HOST_ACCESS, point, reads=reads, writes=writes)
+        for place in stmt.writes:
+            # Numbers are stored here; a constant that the place held is gone.
+            cells = self.cells(state, place)
+            if cells and not any(isinstance(v, mem.Ptr | mem.Ref) for c in cells for v in state.env.read(c)):
+                state.env.write([c for c in cells if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+        return state
+
+    def touched(self, state: State, places: Iterable[ir.Expr]) -> Bits:
+        bits = 0
+        for place in places:
+            for cell in self.cells(state, place):
+                bits |= self.mask([mem.reference(cell)])
+            if isinstance(place, ir.Index | ir.Deref):
+                bits |= self.mask(self.values(state, place.base))
+        return bits
+
+    def _if(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.If)
+        then, other = state, state.copy()
+        if stmt.test.kind in ("nonnull", "null") and stmt.test.place is not None:
+            some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
+            self._refine(some, none, stmt.test.place)
+        return joined(self.block(stmt.then, then), self.block(stmt.other, other))
+
+    def _refine(self, some: State, none: State, place: ir.Expr) -> None:
+        cells = self.cells(some, place)
+        if len(cells) == 1 and not mem.is_summary(cells[0][1]):
+            values = some.env.read(cells[0])
+            if mem.ZERO in values and len(values) > 1:
+                some.env.write(cells, values - {mem.ZERO})
+                none.env.write(cells, frozenset({mem.ZERO}))
+
+    def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Switch)
+        self.frame.breaks.append(None)
+        through: State | None = None
+        for arm in stmt.arms:
+            through = self.block(arm, joined(state.copy(), through))
+        out = joined(through, self.frame.breaks.pop())
+        return out if stmt.has_default else joined(out, state)
+
+    def _try(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Try)
+        # An exception may leave the body after any of its statements; what was released then is not released twice.
+        seen = state.copy()
+        current: State | None = state
+        for inner in stmt.body:
+            current = self.block((inner,), current)
+            if current is not None:
+                seen.join(current)
+        out = current
+        for handler in stmt.handlers:
+            out = joined(out, self.block(handler, seen.copy()))
+        return out
+
+    def _return(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Return)
+        if stmt.value is not None:
+            self.frame.value |= self.whole(state, stmt.value)
+        self.frame.returned = joined(self.frame.returned, state)
+        return None
+
+    def _break(self, stmt: ir.Stmt, state: State) -> State | None:
+        if self.frame.breaks:
+            self.frame.breaks[-1] = joined(self.frame.breaks[-1], state)
+        return None
+
+    def _continue(self, stmt: ir.Stmt, state: State) -> State | None:
+        if self.frame.continues:
+            self.frame.continues[-1] = joined(self.frame.continues[-1], state)
+        return None
+
+    def _goto(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Goto)
+        self.frame.labels[stmt.label] = joined(self.frame.labels.get(stmt.label), state)
+        return None
+
+    def _label(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Label)
+        return joined(self.frame.labels.pop(stmt.name, None), state)
+
+    # -- loops -------------------------------------------------------------------------------------------------------
+
+    def _loop(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Loop)
+        if stmt.index is not None and stmt.range is not None:
+            if id(stmt) not in self._families:
+                self._families[id(stmt)] = indexes_device_state(stmt)
+            if self._families[id(stmt)]:
+                return self._family(stmt, state)
+        self.loops += 1
+        self.frame.breaks.append(None)
+        if stmt.index is not None:
+            state.env.write([(self.root(stmt.index.name), ())], frozenset({mem.OTHER}))
+        out = self._rounds(stmt, state, at_least_once=stmt.at_least_once)
+        left = self.frame.breaks.pop()
+        self.loops -= 1
+        return left if stmt.forever else joined(out, left)
+
+    def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
+        """Any number of rounds, to a fixpoint."""
+        head: State = state
+        out: State | None = None
+        current = self.block(loop.condition, head.copy())
+        if not at_least_once:
+            out = current.copy() if current is not None else None
+        while True:
+            end = self._round(loop, current)
+            if end is None:
+                return out
+            tested = self.block(loop.condition, end.copy())
+            out = joined(out, tested.copy() if tested is not None else None)
+            if not head.join(end):
+                return out
+            current = self.block(loop.condition, head.copy())
+
+    def _round(self, loop: ir.Loop, state: State | None) -> State | None:
+        self.frame.continues.append(None)
+        state = self.block(loop.body, state)
+        state = joined(state, self.frame.continues.pop())
+        return self.block(loop.step, state)
+
+    def _family(self, loop: ir.Loop, state: State) -> State | None:
+        """A loop over arrays of buffers, streams or events: the generic round `k`, with all others before and after it.
+
+        Every array element that is picked by this range's index is either the generic one or one of the others, so what is
+        proved for `k` holds for each index (DESIGN.md).
+        """
+        assert loop.index is not None and loop.range is not None
+        self.loops += 1
+        self.frame.breaks.append(None)
+        outer = self.family
+        index = [(self.root(loop.index.name), ())]
+
+        def others(start: State) -> State | None:
+            self.family = (*outer, f"o|{loop.range}")
+            self.others += 1
+            start.env.write(index, frozenset({mem.Number(f"o|{loop.range}")}))
+            waits, start.round_waits = start.round_waits, {}
+            head = start
+            while True:
+                end = self._round(loop, self.block(loop.condition, head.copy()))
+                if end is None:
+                    break
+                done, end.round_waits = end.round_waits, {}
+                if not head.join(end):
+                    for x, bits in done.items():  # each member's round has waited for that member's own operations
+                        head.orders.pending[x] &= ~bits
+                        head.orders.lost[x] = head.orders.lost.get(x, 0) & ~bits
+                        if x is HOST:
+                            head.orders.host_knows()
+                    break
+            head.round_waits = waits
+            self.others -= 1
+            self.family = outer
+            return head if end is not None else None
+
+        current = others(state)
+        if current is not None:
+            self.family = (*outer, f"k|{loop.range}")
+            current.env.write(index, frozenset({mem.Number(f"k|{loop.range}")}))
+            current = self._round(loop, self.block(loop.condition, current))
+            self.family = outer
+        if current is not None:
+            current = others(current)
+        if current is not None:
+            current.env.write(index, frozenset({mem.OTHER}))
+        self.loops -= 1
+        return joined(current, self.frame.breaks.pop())
+
+    # -- functions ---------------------------------------------------------------------------------------------------
+
+    def arrays(self, function: ir.Function) -> frozenset[str]:
+        if id(function) not in self._arrays:
+            self._arrays[id(function)] = frozenset(declared_arrays(function.body))
+        return self._arrays[id(function)]
+
+    def inline(
+        self, function: ir.Function, args: Sequence[Values], name: str, this: Values, state: State
+    ) -> tuple[State | None, Values]:
+        """Run a function's body with these arguments. Returns the state after it and what it returns."""
+        caller = self.frame if self.frames else None
+        self.frame = Frame(name, function, self.arrays(function), len(self.frames))
+        self.frames.append(self.frame)
+        for n, param in enumerate(function.params):
+            if n < len(args):
+                state.env.write([(self.root(param.name), ())], args[n])
+        state.env.write([(self.root("this"), ())], this)
+        end = joined(self.block(function.body, state), self.frame.returned)
+        value = self.frame.value
+        self.frames.pop()
+        if end is not None:
+            end.env.forget([r for r in end.env.roots if r[0] == "local" and r[1] == name])
+        if caller is not None:
+            self.frame = caller
+        return end, value
+
+    # -- sites -------------------------------------------------------------------------------------------------------
+
+    def site(self, sites: dict[Key, Site], call: ir.Call, state: State) -> Site:
+        key = key_of(call)
+        found = sites.get(key)
+        if found is None:
+            found = sites[key] = Site(call, self.frame.function.name)
+            found.order = len(self.outcome.allocations) + len(self.outcome.frees)
+        found.in_loop |= self.loops > 0
+        if not self.others:
+            found.contexts.add(self.frame.name)
+            found.can_name(self.named_streams(state))
+        return found
+
+    def named_streams(self, state: State) -> dict[Stream, StreamName]:
+        """The streams that an expression in scope here names for certain."""
+        found: dict[Stream, StreamName] = {self.default_stream: StreamName(ir.Const("0"), "0")}
+        hidden: dict[str, str] = {}
+        for root in state.env.roots:  # an inner variable hides an outer one of the same name
+            if root[0] == "local" and root[1] == self.frame.name:
+                hidden[root[2].split("@")[0]] = root[2]
+        indices = {
+            value.text: name
+            for (kind, frame, name), inner in state.env.roots.items()
+            if kind == "local" and frame == self.frame.name
+            for value in inner.get((), ())
+            if isinstance(value, mem.Number) and value.text.startswith("k|")
+        }
+        for root, inner in state.env.roots.items():
+            if root[0] == "local" and (root[1] != self.frame.name or hidden[root[2].split("@")[0]] != root[2]):
+                continue
+            if root[0] == "memory" or root[2].startswith("%"):
+                continue
+            var: ir.Expr = ir.Var(root[2] if root[0] == "local" else f"::{root[2]}")
+            text = last(root[2].split("@")[0])
+            for path, values in inner.items():
+                if len(values) == 1:
+                    (value,) = values
+                    if isinstance(value, mem.StreamValue):
+                        name = _spell(var, text, path, indices)
+                        if name is not None:
+                            found.setdefault(value.stream, name)
+                    elif not path and isinstance(value, mem.Ref | mem.Ptr):
+                        self._members(state, value, var, text, found)
+        return found
+
+    def _members(
+        self, state: State, pointer: mem.Ref | mem.Ptr, var: ir.Expr, text: str, found: dict[Stream, StreamName]
+    ) -> None:
+        """Streams in the struct that a variable points to: `p->stream`, `this->stream`, or `*p`."""
+        cell = mem.at(pointer, "0")
+        if cell is None:
+            return
+        for path, values in state.env.under(cell):
+            if len(values) == 1 and all(kind == "field" for kind, _ in path):
+                (value,) = values
+                if isinstance(value, mem.StreamValue):
+                    place: ir.Expr = ir.Deref(var)
+                    for _, field_name in path:
+                        place = ir.Field(place, field_name)
+                    fields = ".".join(name for _, name in path)
+                    spelled = f"*{text}" if not path else fields if text == "this" else f"{text}->{fields}"
+                    found.setdefault(value.stream, StreamName(place, spelled))
+
+
+def _spell(var: ir.Expr, text: str, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
+    place = var
+    for kind, name in path:
+        if kind == "field":
+            place, text = ir.Field(place, name), f"{text}.{name}"
+        elif name.isdigit():
+            place, text = ir.Index(place, ir.Const(name)), f"{text}[{name}]"
+        elif name in indices:
+            place, text = ir.Index(place, ir.Var(indices[name])), f"{text}[{indices[name].split('@')[0]}]"
+        else:
+            return None
+    return StreamName(place, text)

@@ -1,0 +1,178 @@
+"""What the engine finds out about one program: operations, memory objects, sites, and what would be out of order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from cudafix import ir
+from cudafix.ordering.state import Bits, Stream
+
+
+class Key(NamedTuple):
+    """A statement or call, by file and byte offset: the same one in every configuration, context and round."""
+
+    path: str
+    start: int
+
+
+def key_of(stmt: ir.Stmt) -> Key:
+    return Key(stmt.span.path, stmt.span.start)
+
+
+@dataclass(slots=True)
+class Overlay:
+    """The rewritten program as a difference to the original one, on statements.
+
+    `replaced` calls have another form in Q. `before` and `after` are statements that only Q has; `removed` ones only P has.
+    """
+
+    replaced: dict[Key, ir.Call] = field(default_factory=dict)
+    before: dict[Key, list[ir.Call]] = field(default_factory=dict)
+    after: dict[Key, list[ir.Call]] = field(default_factory=dict)
+    removed: set[Key] = field(default_factory=set)
+
+
+Memory: TypeAlias = str  # device, async, managed, pinned, mapped, pitched, array, host, external
+
+
+@dataclass(slots=True, eq=False)
+class Object:
+    """A memory object by allocation site, call context and loop family. In Q its memory is `memory_after`."""
+
+    number: int
+    memory: Memory
+    memory_after: Memory
+    call: ir.Call | None
+    summary: bool
+    device: str
+    allocated_by: Bits = 0  # the stream-ordered allocations, as operations
+    used_by: Bits = 0
+    freed_by: Bits = 0
+
+
+@dataclass(slots=True, eq=False)
+class Operation:
+    """One operation on a device, by statement, call context and loop family."""
+
+    number: int
+    stmt: ir.Call | ir.Launch | None
+    text: str
+    frame: str
+    device: str
+    streams: frozenset[Stream] = frozenset()
+    reads: Bits = 0
+    writes: Bits = 0
+    prints: bool = False
+    rewritten_only: bool = False
+    assumption: str | None = None
+    via: list[Key] = field(default_factory=list)  # the frees at which P waited for it and Q does not
+
+
+class Wrong(Enum):
+    """What can be wrong with Q. The values are the words of the message."""
+
+    ORDER = "may still run when"
+    HOST_ACCESS = "may still run when the host touches what it works on"
+    OUTPUT = "may print after what the program prints"
+    CLOCK = "may still run when the program reads a clock"
+    EXIT = "may not have run when the program ends"
+    FAULT = "may fail without the program noticing"
+    LEAVES = "may still run when the caller goes on"
+    USE_BEFORE_ALLOCATION = "may run before the allocation"
+    USE_AFTER_FREE = "uses memory that is freed already"
+    FREE_BEFORE_USE = "may still run when the memory is freed"
+    DOUBLE_FREE = "is freed twice"
+    FREED_WITHOUT_WAIT = "may still run when `cudaFree` takes stream-ordered memory away without waiting"
+    NO_STREAM = "the stream cannot be named here"
+    STREAM_DESTROYED = "runs on a stream that is destroyed already"
+    DESTROYED_AFTER_RESET = "is destroyed after the device was reset"
+    RESET_PENDING = "may still be pending when the device is reset"
+    RESET_LEAKS = "is still allocated when the device is reset, which leaks stream-ordered memory"
+    UNDER_CAPTURE = "may run while a stream is captured"
+    OTHER_DEVICE = "may run on another device than the allocation"
+    FREE_MEMORY = "the program asks how much memory is free"
+    NOT_UNDERSTOOD = "differs in a way that cannot be proved"
+
+
+class Point(NamedTuple):
+    """A statement and what happens there, in words."""
+
+    span: ir.Span
+    text: str
+    stmt: ir.Stmt | None
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """`earlier` (an operation, or the object's allocation) `kind` `later`; `via`: the frees that used to order them."""
+
+    kind: Wrong
+    earlier: Operation | None
+    later: Point
+    object: Object | None = None
+    via: tuple[Key, ...] = ()
+    streams: frozenset[Stream] = frozenset()  # where `later` runs; empty for the host
+
+
+class StreamName(NamedTuple):
+    """How a statement can name a stream."""
+
+    expr: ir.Expr
+    text: str
+
+
+@dataclass(slots=True, eq=False)
+class Site:
+    """An allocation or free call, over all contexts in which it runs."""
+
+    call: ir.Call
+    function: str
+    objects: set[int] = field(default_factory=set)
+    names: dict[StreamName, set[Stream]] | None = None  # what can be named here in every context, and what it is then
+    in_loop: bool = False
+    contexts: set[str] = field(default_factory=set)
+    frees_other: set[str] = field(default_factory=set)  # other kinds of memory that may be freed here
+    order: int = 0
+
+    def can_name(self, streams: Mapping[Stream, StreamName]) -> None:
+        here = {name: {stream} for stream, name in streams.items()}
+        if self.names is None:
+            self.names = here
+        else:
+            self.names = {n: s | here[n] for n, s in self.names.items() if n in here}
+
+    def name_of(self, streams: Iterable[Stream]) -> StreamName | None:
+        """How all of `streams` (one for each context) are named here."""
+        wanted = set(streams)
+        for name, found in (self.names or {}).items():
+            if wanted and wanted <= found:
+                return name
+        return None
+
+
+class Obstacle(NamedTuple):
+    """Why a memory object cannot be migrated, whatever the streams: the name of a refusal and where."""
+
+    name: str
+    text: str
+    span: ir.Span
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What one run of the engine over one program (in one configuration) found."""
+
+    objects: list[Object]
+    operations: list[Operation]
+    allocations: dict[Key, Site]
+    frees: dict[Key, Site]
+    violations: list[Violation]
+    obstacles: dict[int, list[Obstacle]]
+    first_use: dict[int, list[Stream]]  # streams that use an object, in order of their first use
+    destroys: dict[Stream, list[ir.Call]] = field(default_factory=dict)
+    resets: dict[Key, ir.Call] = field(default_factory=dict)
+    peers: list[ir.Span] = field(default_factory=list)
+    pool_kept: bool = False  # the program raises the release threshold itself

@@ -1,0 +1,530 @@
+"""From a proof that fails to a rewrite that is proved, or to the reason why there is none.
+
+Start from the bare rewrite of every group of sites that may meet. The checker answers with counterexamples: *this* operation
+must be ordered before *that* point. Choose another stream, else insert the narrowest thing that orders them (an event wait,
+a stream sync), and ask again. What needs a device-wide sync, or cannot be ordered at all, is refused. In the end each
+insertion is taken out again, and stays only if the proof needs it (DESIGN.md, repair).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from cudafix import ir
+from cudafix.ordering.program import (
+    Key,
+    Obstacle,
+    Operation,
+    Outcome,
+    Overlay,
+    Site,
+    StreamName,
+    Violation,
+    Wrong,
+    key_of,
+)
+from cudafix.ordering.state import Stream, StreamKind
+
+DEFAULT = StreamName(ir.Const("0"), "0")
+MAX_ROUNDS = 40
+
+Run = Callable[[Overlay], Sequence[Outcome]]
+
+
+class Does(Enum):
+    """What an inserted statement does, from narrow to wide."""
+
+    WAIT = "wait"  # one stream waits for another
+    SYNC = "sync"  # the host waits for one stream
+    DEVICE_SYNC = "device sync"  # the host waits for the device: only before a reset
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """A statement to insert next to the statement of `anchor`. WAIT: the first stream waits for the second."""
+
+    does: Does
+    anchor: Key
+    after: bool
+    streams: tuple[StreamName, ...]
+
+    def calls(self, at: ir.Call) -> list[ir.Call]:
+        """The insertion in the IR, as the engine runs it in Q."""
+        event = ir.Var("%done")
+
+        def call(name: str, *args: ir.Expr) -> ir.Call:
+            return ir.Call(name, args, at.span, at.name_span, at.close, at.site)
+
+        if self.does is Does.DEVICE_SYNC:
+            return [call("cudaDeviceSynchronize")]
+        if self.does is Does.SYNC:
+            return [call("cudaStreamSynchronize", self.streams[0].expr)]
+        waiter, awaited = self.streams
+        return [
+            call("cudaEventCreateWithFlags", ir.Addr(event), ir.Const("cudaEventDisableTiming")),
+            call("cudaEventRecord", event, awaited.expr),
+            call("cudaStreamWaitEvent", waiter.expr, event, ir.Const("0")),
+            call("cudaEventDestroy", event),
+        ]
+
+
+class Refused(NamedTuple):
+    """Why a group stays as it is."""
+
+    name: str
+    text: str
+    places: tuple[tuple[ir.Span, str], ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Allocation and free sites that may meet, over all programs and configurations: they move together or not at all."""
+
+    allocations: dict[Key, Site] = field(default_factory=dict)
+    frees: dict[Key, Site] = field(default_factory=dict)
+    obstacles: list[Obstacle] = field(default_factory=list)
+    users: list[Stream] = field(default_factory=list)
+    options: list[dict[Key, StreamName]] = field(default_factory=list)
+    chosen: int = 0
+    refused: Refused | None = None
+    assumptions: set[str] = field(default_factory=set)
+    churn: bool = False
+
+    @property
+    def streams(self) -> dict[Key, StreamName]:
+        return self.options[self.chosen]
+
+    def sites(self) -> Iterator[tuple[Key, Site]]:
+        yield from self.allocations.items()
+        yield from self.frees.items()
+
+
+@dataclass(slots=True)
+class Plan:
+    """What moves, on which streams, and what is inserted (for which groups)."""
+
+    groups: list[Group]
+    insertions: dict[Insertion, set[int]] = field(default_factory=dict)
+    anchors: dict[Key, ir.Call] = field(default_factory=dict)
+
+    def moving(self) -> list[Group]:
+        return [g for g in self.groups if g.refused is None]
+
+    def overlay(self) -> Overlay:
+        overlay = Overlay()
+        for group in self.moving():
+            for key, site in group.sites():
+                moved = moved_call(site.call, group.streams[key])
+                if moved is not None:
+                    overlay.replaced[key] = moved
+        for insertion in self.insertions:
+            at = self.anchors[insertion.anchor]
+            target = overlay.after if insertion.after else overlay.before
+            target.setdefault(insertion.anchor, []).extend(insertion.calls(at))
+        return overlay
+
+
+def moved_call(call: ir.Call, stream: StreamName) -> ir.Call | None:
+    """The stream-ordered form of a blocking call, None where the call is stream-ordered already."""
+    names = {"cudaMalloc": "cudaMallocAsync", "cudaFree": "cudaFreeAsync"}
+    if call.callee not in names:
+        return None
+    return ir.Call(
+        names[call.callee],
+        (*call.args, stream.expr),
+        call.span,
+        call.name_span,
+        call.close,
+        call.site,
+        result=call.result,
+        look=call.look,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# groups
+
+
+def groups_of(outcomes: Iterable[Outcome]) -> list[Group]:
+    """Union sites that share a memory object in some context: what may meet moves together."""
+    parent: dict[Key, Key] = {}
+
+    def find(key: Key) -> Key:
+        while parent.setdefault(key, key) != key:
+            parent[key] = key = parent[parent[key]]
+        return key
+
+    members: list[tuple[Outcome, dict[Key, Site], Key]] = []
+    for outcome in outcomes:
+        by_object: dict[int, Key] = {}
+        for sites in (outcome.allocations, outcome.frees):
+            for key, site in sites.items():
+                find(key)
+                members.append((outcome, sites, key))
+                for number in site.objects:
+                    first = by_object.setdefault(number, key)
+                    parent[find(key)] = find(first)
+    groups: dict[Key, Group] = {}
+    for outcome, sites, key in members:
+        group = groups.setdefault(find(key), Group())
+        is_allocation = sites is outcome.allocations
+        mine = group.allocations if is_allocation else group.frees
+        site = sites[key]
+        if key in mine:
+            _merge(mine[key], site)
+        else:
+            mine[key] = Site(
+                site.call, site.function, set(), dict(site.names or {}), site.in_loop, set(site.contexts), set(site.frees_other), site.order
+            )
+        group.churn |= site.in_loop or len(site.contexts) > 2
+        for number in site.objects:
+            group.obstacles += [o for o in outcome.obstacles.get(number, ()) if o not in group.obstacles]
+            group.users += [s for s in outcome.first_use.get(number, ()) if s not in group.users]
+    found = [g for g in groups.values() if g.allocations]
+    return sorted(found, key=lambda g: min(g.allocations))
+
+
+def _merge(mine: Site, other: Site) -> None:
+    names = other.names or {}
+    mine.names = {n: s | names[n] for n, s in (mine.names or {}).items() if n in names}
+    mine.in_loop |= other.in_loop
+    mine.contexts |= other.contexts
+    mine.frees_other |= other.frees_other
+
+
+def stream_options(group: Group) -> list[dict[Key, StreamName]]:
+    """The ways to give every site of a group a stream, best first.
+
+    The one stream that uses the buffer; else the stream of its first use; else the legacy stream, where all users are
+    blocking: it orders them, and never more than `cudaFree` did. Then allocating on one and freeing on another.
+    """
+
+    def everywhere(allocate: Stream | None, release: Stream | None) -> dict[Key, StreamName] | None:
+        named: dict[Key, StreamName] = {}
+        for sites, stream in ((group.allocations, allocate), (group.frees, release)):
+            for key, site in sites.items():
+                name = DEFAULT if stream is None else _name_in_context(site, stream)
+                if name is None:
+                    return None
+                named[key] = name
+        return named
+
+    users: list[Stream | None] = [None if s.kind is StreamKind.LEGACY else s for s in group.users]
+    own = [u for u in users if u is not None and not (u.summary and u.kind is StreamKind.UNKNOWN) and not u.name.startswith("o|")]
+    own = list(dict.fromkeys(own))
+    blocking = all(s.kind in (StreamKind.LEGACY, StreamKind.BLOCKING) for s in group.users)
+    single = own[:1] if len(own) == 1 and None not in users else []
+    order: list[tuple[Stream | None, Stream | None]] = [(s, s) for s in single]
+    if blocking:
+        order.append((None, None))
+    order += [(s, s) for s in own]
+    order.append((None, None))
+    order += [(a, b) for a in own for b in own if a is not b]
+    order += [(a, None) for a in own] + [(None, b) for b in own]
+    options: list[dict[Key, StreamName]] = []
+    for allocate, release in dict.fromkeys(order):
+        option = everywhere(allocate, release)
+        if option is not None and option not in options:
+            options.append(option)
+    return options[:12]
+
+
+def _name_in_context(site: Site, stream: Stream) -> StreamName | None:
+    for name, found in (site.names or {}).items():
+        if stream in found:
+            return name
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what no stream and no wait can mend
+
+
+def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
+    """Why a group cannot move, whatever the order."""
+    for site in (*group.allocations.values(), *group.frees.values()):
+        fixed = getattr(site.call.site, "fixed", None)
+        if site.call.name_span.start == site.call.name_span.end or fixed:
+            return Refused("site_not_editable", f"`{site.call.callee}` cannot be edited here: {fixed or 'a macro makes the name'}")
+    for obstacle in sorted(group.obstacles, key=lambda o: _RANK.get(o.name, 50)):
+        return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),))
+    if not group.frees:
+        return Refused("free_not_found", "no `cudaFree` of it was found")
+    for key, site in group.frees.items():
+        if site.frees_other & {"external", "nothing"}:
+            return Refused("escapes", "a pointer that cannot be followed may be freed at the same place", ((site.call.span, "this free"),))
+        other = site.frees_other - {"null", "interior", "async"}
+        if other:
+            kinds = ", ".join(sorted(other))
+            return Refused("mixed_allocation_kinds", f"the free may also give back {kinds} memory", ((site.call.span, "this free"),))
+        if "interior" in site.frees_other:
+            return Refused("out_of_order", "a pointer into the middle of a block may be freed", ((site.call.span, "this free"),))
+    for outcome in outcomes:
+        if outcome.peers and any(k in outcome.allocations for k in group.allocations):
+            return Refused("peer_access", "another device may reach it: pools need access of their own", ((outcome.peers[0], "peer access is enabled"),))
+    return None
+
+
+_RANK = {name: n for n, name in enumerate(("freed_by_device_reset", "deleter", "several_host_threads", "ipc_handle", "external_library", "unknown_call", "escapes"))}
+
+_REFUSAL = {
+    Wrong.RESET_LEAKS: "freed_by_device_reset",
+    Wrong.UNDER_CAPTURE: "under_capture",
+    Wrong.OTHER_DEVICE: "device_changes",
+    Wrong.FREE_MEMORY: "free_memory_is_measured",
+    Wrong.STREAM_DESTROYED: "stream_destroyed",
+}
+_LIFETIME = frozenset(
+    {Wrong.USE_BEFORE_ALLOCATION, Wrong.FREE_BEFORE_USE, Wrong.NO_STREAM, Wrong.STREAM_DESTROYED, Wrong.DOUBLE_FREE, Wrong.USE_AFTER_FREE}
+)
+
+
+def _identity(v: Violation) -> tuple[object, ...]:
+    return v.kind, v.earlier.text if v.earlier else None, v.earlier.stmt.span if v.earlier and v.earlier.stmt else None, v.later.span
+
+
+class Repair:
+    """The search for a plan, over all programs, roots and configurations that share the sites."""
+
+    def __init__(self, run: Run, survey: Sequence[Outcome], groups: list[Group]) -> None:
+        self.run = run
+        self.plan = Plan(groups)
+        self.outcomes = survey
+        self.known = {_identity(v) for outcome in survey for v in outcome.violations}
+        self.tried: set[tuple[object, ...]] = set()
+
+    def search(self) -> Plan:
+        for group in self.plan.groups:
+            if group.refused is None:
+                group.options = stream_options(group)
+                if not group.options:
+                    group.refused = Refused("out_of_order", "no stream that uses it can be named at every allocation and free")
+        found = self._choose_streams()
+        for _ in range(MAX_ROUNDS):
+            if not found:
+                break
+            progress = False
+            for violation in found:
+                progress = self._mend(violation) or progress
+            if not progress:
+                break
+            found = self._ask()
+        if found:  # every remaining counterexample has been given up on: its groups are refused by now
+            for violation in found:
+                self._refuse(violation, "out_of_order")
+            found = self._ask()
+            for _ in range(len(self.plan.groups)):
+                if not found:
+                    break
+                for violation in found:
+                    self._refuse(violation, "out_of_order")
+                found = self._ask()
+            if found:
+                for group in self.plan.moving():
+                    group.refused = self._because(found[0], "out_of_order")
+        self._drop_idle_insertions()
+        self._minimize()
+        self._note_assumptions()
+        return self.plan
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def _all(self) -> list[Violation]:
+        if not self.plan.moving():
+            return []
+        found = [v for outcome in self.run(self.plan.overlay()) for v in outcome.violations]
+        return [v for v in found if _identity(v) not in self.known]
+
+    def _ask(self) -> list[Violation]:
+        return [v for v in self._all() if v.earlier is None or v.earlier.assumption is None]
+
+    def _note_assumptions(self) -> None:
+        for v in self._all():
+            if v.earlier is not None and v.earlier.assumption is not None:
+                for group in self._responsible(v):
+                    group.assumptions.add(v.earlier.assumption)
+
+    def _choose_streams(self) -> list[Violation]:
+        """For each group the first way without a counterexample about its own memory, else the one with the fewest."""
+        best: dict[int, tuple[int, int]] = {}
+        found: list[Violation] = []
+        while True:
+            found = self._ask()
+            again = False
+            for n, group in enumerate(self.plan.groups):
+                if group.refused is not None:
+                    continue
+                bad = sum(3 if v.kind in (Wrong.NO_STREAM, Wrong.STREAM_DESTROYED) else 1 for v in found if v.kind in _LIFETIME and group in self._responsible(v))
+                if n not in best or bad < best[n][0]:
+                    best[n] = (bad, group.chosen)
+                if bad and best[n][0] and group.chosen + 1 < len(group.options):
+                    group.chosen += 1
+                    again = True
+            if not again:
+                break
+        changed = False
+        for n, (_, chosen) in best.items():
+            changed |= self.plan.groups[n].chosen != chosen
+            self.plan.groups[n].chosen = chosen
+        return self._ask() if changed else found
+
+    def _responsible(self, v: Violation) -> list[Group]:
+        """The groups whose move makes the counterexample possible."""
+        keys = set(v.via)
+        if v.object is not None and v.object.call is not None:
+            keys.add(key_of(v.object.call))
+        if isinstance(v.later.stmt, ir.Call) and v.kind in _LIFETIME | {Wrong.UNDER_CAPTURE, Wrong.OTHER_DEVICE, Wrong.NOT_UNDERSTOOD}:
+            keys.add(key_of(v.later.stmt))
+        found = [g for g in self.plan.moving() if any(k in keys for k, _ in g.sites())]
+        if not found and v.kind in (Wrong.FREE_MEMORY, Wrong.RESET_PENDING, Wrong.RESET_LEAKS, Wrong.DESTROYED_AFTER_RESET):
+            return self.plan.moving()
+        return found
+
+    # -- mending -----------------------------------------------------------------------------------------------------
+
+    def _mend(self, v: Violation) -> bool:
+        """Insert something that orders the two, or refuse. True if the plan changed."""
+        if v.kind in _REFUSAL and v.kind is not Wrong.STREAM_DESTROYED:
+            return self._refuse(v, _REFUSAL[v.kind])
+        if not self._responsible(v):
+            return False
+        for insertion, at in self._candidates(v):
+            token = (_identity(v), insertion)
+            if token in self.tried:
+                continue
+            self.tried.add(token)
+            if insertion in self.plan.insertions:
+                return True
+            if at.site.blocked is not None:
+                continue
+            self.plan.insertions[insertion] = {id(g) for g in self._responsible(v)}
+            self.plan.anchors[insertion.anchor] = at
+            return True
+        return self._refuse(v, _REFUSAL.get(v.kind, "out_of_order"))
+
+    def _candidates(self, v: Violation) -> Iterator[tuple[Insertion, ir.Call]]:
+        """Narrowest first."""
+        if v.earlier is None:
+            return
+        if v.kind is Wrong.RESET_PENDING and isinstance(v.later.stmt, ir.Call):
+            yield Insertion(Does.DEVICE_SYNC, key_of(v.later.stmt), False, ()), v.later.stmt
+            return
+        awaited = v.earlier.streams
+        if v.kind is Wrong.USE_BEFORE_ALLOCATION and v.object is not None and v.object.call is not None:
+            for group, key, site in self._sites({key_of(v.object.call)}):
+                mine, waiter = group.streams[key], site.name_of(v.streams)
+                if waiter is not None and waiter != mine:
+                    yield Insertion(Does.WAIT, key, True, (waiter, mine)), site.call
+                yield Insertion(Does.SYNC, key, True, (mine,)), site.call
+            return
+        if v.kind is Wrong.FREE_BEFORE_USE and isinstance(v.later.stmt, ir.Call):
+            for group, key, site in self._sites({key_of(v.later.stmt)}):
+                mine, other = group.streams[key], site.name_of(awaited)
+                if other is not None and other != mine:
+                    yield Insertion(Does.WAIT, key, False, (mine, other)), site.call
+                yield from self._before_destroy(mine, awaited)
+                if other is not None:
+                    yield Insertion(Does.SYNC, key, False, (other,)), site.call
+                elif self._blocking(awaited):
+                    yield Insertion(Does.SYNC, key, False, (DEFAULT,)), site.call
+            return
+        for group, key, site in self._sites(set(v.via)):
+            other = site.name_of(awaited)
+            waiter = site.name_of(v.streams) if v.streams else None
+            if v.streams and other is not None and waiter is not None and waiter != other:
+                yield Insertion(Does.WAIT, key, False, (waiter, other)), site.call
+            if other is not None:
+                yield Insertion(Does.SYNC, key, False, (other,)), site.call
+            elif self._blocking(awaited):
+                yield Insertion(Does.SYNC, key, False, (DEFAULT,)), site.call
+        yield from self._sync_before_destroy(awaited)
+
+    def _sites(self, keys: set[Key]) -> Iterator[tuple[Group, Key, Site]]:
+        for group in self.plan.moving():
+            for key, site in sorted(group.sites(), key=lambda item: item[1].order):
+                if key in keys:
+                    yield group, key, site
+
+    def _blocking(self, streams: Iterable[Stream]) -> bool:
+        found = list(streams)
+        return bool(found) and all(s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) for s in found)
+
+    def _destroys(self, streams: frozenset[Stream]) -> list[ir.Call]:
+        return [call for outcome in self.outcomes for s in streams for call in outcome.destroys.get(s, ())]
+
+    def _before_destroy(self, waiter: StreamName, awaited: frozenset[Stream]) -> Iterator[tuple[Insertion, ir.Call]]:
+        """The stream to wait for is destroyed before the free: the default stream waits for it before that."""
+        if waiter == DEFAULT:
+            for call in self._destroys(awaited):
+                name = StreamName(call.args[0], _spelled(call.args[0]))
+                yield Insertion(Does.WAIT, key_of(call), False, (DEFAULT, name)), call
+        yield from self._sync_before_destroy(awaited)
+
+    def _sync_before_destroy(self, awaited: frozenset[Stream]) -> Iterator[tuple[Insertion, ir.Call]]:
+        for call in self._destroys(awaited):
+            name = StreamName(call.args[0], _spelled(call.args[0]))
+            yield Insertion(Does.SYNC, key_of(call), False, (name,)), call
+
+    # -- refusing ----------------------------------------------------------------------------------------------------
+
+    def _because(self, v: Violation, name: str) -> Refused:
+        earlier = v.earlier
+        places: list[tuple[ir.Span, str]] = []
+        subject = "it"
+        if earlier is not None:
+            subject = earlier.text
+            if earlier.stmt is not None:
+                places.append((earlier.stmt.span, earlier.text))
+        places.append((v.later.span, v.later.text))
+        if name == "out_of_order" and earlier is not None and v.kind not in _LIFETIME:
+            if not self._nameable(earlier):
+                name = "needs_device_sync"
+        words = v.kind.value if v.kind is not Wrong.ORDER else f"{v.kind.value} {v.later.text}"
+        return Refused(name, f"{subject} {words}", tuple(places))
+
+    def _nameable(self, op: Operation) -> bool:
+        return bool(op.streams) and all(not (s.summary and s.kind is StreamKind.UNKNOWN) for s in op.streams)
+
+    def _refuse(self, v: Violation, name: str) -> bool:
+        found = self._responsible(v)
+        for group in found:
+            group.refused = self._because(v, name)
+        self._drop_idle_insertions()
+        return bool(found)
+
+    def _drop_idle_insertions(self) -> None:
+        moving = {id(g) for g in self.plan.moving()}
+        for insertion, needed_by in list(self.plan.insertions.items()):
+            if not needed_by & moving:
+                del self.plan.insertions[insertion]
+
+    def _minimize(self) -> None:
+        """Take each insertion out again; it stays only if the proof needs it."""
+        for insertion in list(self.plan.insertions):
+            needed_by = self.plan.insertions.pop(insertion)
+            if self._ask():
+                self.plan.insertions[insertion] = needed_by
+
+
+def _spelled(expr: ir.Expr) -> str:
+    """The source text of a simple place."""
+    match expr:
+        case ir.Var(name):
+            return name.removeprefix("::").split("@")[0]
+        case ir.Field(ir.Deref(ir.Var("this")), name):
+            return name
+        case ir.Field(ir.Deref(base), name):
+            return f"{_spelled(base)}->{name}"
+        case ir.Field(base, name):
+            return f"{_spelled(base)}.{name}"
+        case ir.Index(base, index):
+            return f"{_spelled(base)}[{_spelled(index)}]"
+        case ir.Deref(base):
+            return f"*{_spelled(base)}"
+        case ir.Const(text):
+            return text
+        case _:
+            return ""

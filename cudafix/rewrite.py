@@ -1,0 +1,227 @@
+"""From a proved plan to edits, findings and refusals. The words of the edits come from the codemods."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from cudafix import ir, refusals, statements
+from cudafix.codemods import pool_release_threshold, stream_ordered_pairs, sync_before_reset, wait_between_streams
+from cudafix.config import Config
+from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
+from cudafix.link import Program
+from cudafix.ordering.engine import walk
+from cudafix.ordering.program import Key, Outcome, key_of
+from cudafix.repair import Does, Group, Insertion, Plan
+
+_THRESHOLD = b"cudaMemPoolAttrReleaseThreshold"
+
+
+class View(Protocol):
+    """One program from one root."""
+
+    @property
+    def program(self) -> Program: ...
+
+    @property
+    def root(self) -> ir.Function: ...
+
+
+class Rewriter:
+    """Turns the plan for one cluster of programs into text."""
+
+    def __init__(
+        self, files: Mapping[str, bytes], config: Config, views: Sequence[View], survey: Sequence[Outcome]
+    ) -> None:
+        self.files = files
+        self.config = config
+        self.views = views
+        self.survey = survey
+        self.of_group: dict[int, list[Edit]] = {}
+
+    def edits(self, plan: Plan) -> list[Edit]:
+        """All edits of the groups that move; `of_group` keeps those of each."""
+        self.of_group = defaultdict(list)
+        moving = plan.moving()
+        for group in moving:
+            for key, site in group.sites():
+                if site.call.callee in ("cudaMalloc", "cudaFree"):
+                    data = self.files[key.path]
+                    self.of_group[id(group)] += stream_ordered_pairs.edits(site.call, group.streams[key].text, data)
+        lines, owners = self._inserted_lines(plan)
+        threshold = dict(self._thresholds(moving)) if moving else {}
+        for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):
+            data = self.files[key.path]
+            if not after and key in threshold:
+                texts = threshold.pop(key)[1] + texts
+            made = (statements.after if after else statements.before)(at, texts, data)
+            for owner in owners[key, after]:
+                self.of_group[owner] += made
+            if not after and texts[0] == "{" and pool_release_threshold.COMMENT in " ".join(texts):
+                for group in moving:
+                    self.of_group[id(group)] += made
+        for at, texts in threshold.values():
+            made = statements.before(at, texts, self.files[at.span.path])
+            for group in moving:
+                self.of_group[id(group)] += made
+        return list(dict.fromkeys(e for edits in self.of_group.values() for e in edits))
+
+    def _inserted_lines(
+        self, plan: Plan
+    ) -> tuple[dict[tuple[Key, bool], tuple[ir.Site, list[str]]], dict[tuple[Key, bool], set[int]]]:
+        lines: dict[tuple[Key, bool], tuple[ir.Site, list[str]]] = {}
+        owners: dict[tuple[Key, bool], set[int]] = defaultdict(set)
+        for insertion, needed_by in plan.insertions.items():
+            call = plan.anchors[insertion.anchor]
+            where = insertion.anchor, insertion.after
+            unit = statements.style_of(self.files[insertion.anchor.path]).unit
+            lines.setdefault(where, (call.site, []))[1].extend(_words(insertion, call.site, unit))
+            owners[where] |= needed_by
+        return lines, owners
+
+    # -- the release threshold -----------------------------------------------------------------------------------------
+
+    def _thresholds(self, moving: Sequence[Group]) -> Iterator[tuple[Key, tuple[ir.Site, list[str]]]]:
+        """Where each program first allocates from the pool: one place for each program, in front of that statement."""
+        if "pool_release_threshold" in self.config.disabled:
+            return
+        moved = {key for group in moving for key in group.allocations}
+        done: set[Key] = set()
+        for view, outcome in zip(self.views, self.survey, strict=True):
+            reached = sorted((s.order, key) for key, s in outcome.allocations.items() if key in moved)
+            if not reached or any(_THRESHOLD in self.files[m.path] for m in view.program.modules):
+                continue
+            key = reached[0][1]
+            call = outcome.allocations[key].call
+            function, block, once = self._where(view, outcome, key)
+            stmt = next((s for s in block if _contains(s, key, view.program)), None)
+            if stmt is None:
+                stmt, once = call, False
+            anchor = key_of(stmt)
+            if done & {key_of(s) for s in block} or anchor in done:
+                continue
+            done.add(anchor)
+            data = self.files[anchor.path]
+            unit = statements.style_of(data).unit
+            site = self._site(stmt, call, data)
+            yield key_of(call) if site is call.site else anchor, (site, pool_release_threshold.statements(site, once, unit))
+
+    def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:
+        """The function in whose outermost block the first allocation is reached, from the root down through calls that run once."""
+        program, function = view.program, view.root
+        once = function is program.main
+        while True:
+            stmt = next((s for s in function.body if _contains(s, key, program)), None)
+            if not isinstance(stmt, ir.Call) or key_of(stmt) == key:
+                return function, function.body, once
+            callees = program.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls)
+            if len(callees) != 1 or _calls_of(program, callees[0]) != 1:
+                return function, function.body, once
+            function = callees[0]
+
+    def _site(self, stmt: ir.Stmt, call: ir.Call, data: bytes) -> ir.Site:
+        if isinstance(stmt, ir.Call):
+            return stmt.site
+        line = data.rfind(b"\n", 0, stmt.span.start) + 1
+        indent = data[line : stmt.span.start]
+        indent = indent[: len(indent) - len(indent.lstrip())]
+        return ir.Site(stmt.span, indent.decode("ascii", "replace"), call.site.prefix, call.site.suffix)
+
+    # -- the report ----------------------------------------------------------------------------------------------------
+
+    def report(self, plan: Plan, sites: Mapping[tuple[str, int], ir.Call]) -> Report:
+        findings: list[Finding] = []
+        refused: list[Refusal] = []
+        decided: set[tuple[str, int]] = set()
+        for number, group in enumerate(plan.groups, 1):
+            runs = Runs.CHURN if group.churn else Runs.ONCE
+            for key, site in sorted(group.allocations.items()):
+                if site.call.callee != "cudaMalloc":
+                    continue
+                decided.add(key)
+                if group.refused is not None:
+                    if group.refused.name != "left_alone":
+                        refused.append(self._refusal(group, key, runs))
+                    continue
+                findings.append(self._finding(plan, group, key, number, runs))
+        for (path, start), call in sorted(sites.items()):
+            if (path, start) not in decided:
+                page = refusals.REFUSALS["control_flow"]
+                refused.append(
+                    Refusal("control_flow", path, call.span.start, "no path from `main` or an exported function reaches it", page.unlock)
+                )
+        return Report(tuple(findings), tuple(refused), (), len(sites))
+
+    def _refusal(self, group: Group, key: Key, runs: Runs) -> Refusal:
+        assert group.refused is not None
+        name, text, places = group.refused
+        page = refusals.REFUSALS[name]
+        related = tuple(Place(span.path, span.start, words) for span, words in places)
+        return Refusal(name, key.path, key.start, text, page.unlock, related, runs)
+
+    def _finding(self, plan: Plan, group: Group, key: Key, number: int, runs: Runs) -> Finding:
+        related = [
+            Place(k.path, k.start, f"freed on `{group.streams[k].text}`") for k in sorted(group.frees)
+        ]
+        for insertion, needed_by in plan.insertions.items():
+            if id(group) in needed_by:
+                related.append(Place(insertion.anchor.path, insertion.anchor.start, _meaning(insertion)))
+        return Finding(
+            "stream_ordered_pairs",
+            key.path,
+            key.start,
+            f"moves to stream `{group.streams[key].text}`",
+            tuple(dict.fromkeys(self.of_group.get(id(group), ()))),
+            tuple(related),
+            runs,
+            Safety.ASSUMES if group.assumptions else Safety.PROVEN,
+            tuple(sorted(group.assumptions)),
+            number,
+        )
+
+
+def _words(insertion: Insertion, site: ir.Site, unit: str) -> list[str]:
+    if insertion.does is Does.WAIT:
+        waiter, awaited = insertion.streams
+        return wait_between_streams.statements(site, waiter.text, awaited.text, unit)
+    if insertion.does is Does.SYNC:
+        return [statements.checked(site, f"cudaStreamSynchronize({insertion.streams[0].text})")]
+    return sync_before_reset.statements(site)
+
+
+def _meaning(insertion: Insertion) -> str:
+    if insertion.does is Does.WAIT:
+        waiter, awaited = insertion.streams
+        return f"`{waiter.text}` waits for `{awaited.text}`"
+    if insertion.does is Does.SYNC:
+        return f"the host waits for `{insertion.streams[0].text}`"
+    return "the host waits for the device"
+
+
+def _contains(stmt: ir.Stmt, key: Key, program: Program, depth: int = 0) -> bool:
+    """Whether the call at `key` runs inside a statement, through calls too."""
+    for inner in walk((stmt,)):
+        if key_of(inner) == key and isinstance(inner, ir.Call):
+            return True
+        if isinstance(inner, ir.Call) and depth < 12:
+            for callee in program.resolve(inner.callee, len(inner.args), inner.span.path):
+                if any(_contains(s, key, program, depth + 1) for s in callee.body):
+                    return True
+    return False
+
+
+def _calls_of(program: Program, function: ir.Function) -> int:
+    """How many calls of a function there are; a call in a loop counts as several."""
+    count = 0
+    for other in program.functions():
+        for stmt in walk(other.body):
+            weight = 1
+            if isinstance(stmt, ir.Loop):
+                weight = sum(
+                    1 for s in walk(stmt.body) if isinstance(s, ir.Call) and function in program.resolve(s.callee, len(s.args), s.span.path)
+                )
+                count += weight
+            elif isinstance(stmt, ir.Call) and function in program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+                count += 1
+    return count

@@ -104,8 +104,8 @@ REFUSALS: dict[str, Page] = {
     "renaming_header": Page(
         "a header renames the CUDA calls for another platform and lacks the asynchronous names",
         "Code that is compiled for HIP or MUSA through `#define cudaMalloc hipMalloc` does not compile any more where "
-        "the header has no line for `cudaMallocAsync` and `cudaFreeAsync`. The other platform is often built by others, "
-        "so nobody would notice here.",
+        "the header has no line for `cudaMallocAsync` and `cudaFreeAsync`. The other platform is often built "
+        "elsewhere, so nobody would notice here.",
         "Add `cudaMallocAsync`, `cudaFreeAsync` and the pool calls to the renaming header.",
     ),
     "parse_error": Page(

@@ -177,7 +177,9 @@ class Preprocessor:
             around = max(code.rfind(b"__global__", 0, group.start), code.rfind(b"__device__", 0, group.start))
             between = code[around : group.start] if around >= 0 else b""
             is_in = between.count(b"{") > between.count(b"}")
-            host = b"__host__" in code[max(0, code.rfind(b"\n", 0, max(around, 0)) - 40) : around + 40] if is_in else False
+            host = (
+                b"__host__" in code[max(0, code.rfind(b"\n", 0, max(around, 0)) - 40) : around + 40] if is_in else False
+            )
             self._device[number] = is_in and not host or bool(inside) and b"host" not in inside
         return self._device[number]
 

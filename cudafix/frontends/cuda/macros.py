@@ -140,7 +140,11 @@ def _classify(params: tuple[str, ...] | None, body: bytes) -> tuple[str, int | N
     if params is None:
         if _API_NAME.match(code):
             return "rename", None, False
-        acts = {c for c in calls if not c.startswith(b"__") and c != b"sizeof"} or _CONTROL.search(code) or re.search(rb";.|[{]", code)
+        acts = (
+            {c for c in calls if not c.startswith(b"__") and c != b"sizeof"}
+            or _CONTROL.search(code)
+            or re.search(rb";.|[{]", code)
+        )
         return ("operates" if acts else "constant"), None, False
     if _CONTROL.search(code) or any(_API_NAME.match(c) for c in acting):
         return "operates", None, False

@@ -27,8 +27,9 @@ _ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
 
 _STRING = rb'"(?:[^"\\\n]|\\.)*"'
 _NESTED_3 = rb"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
+_TYPE = rb"[A-Za-z_][\w:]*(?:<[^;{}()]*>)?"
 _ARGUMENTS = rb"\(" + _NESTED_3 + rb"\)"
-_SHOUT = rb"[A-Z][A-Z0-9_]{2,}"  # the shape of a macro that nobody defines
+_SHOUT = rb"[A-Z][A-Z0-9_]+"  # the shape of a macro that nobody defines
 
 # known to the grammar in some places only; none of them says anything about order
 _ATTRIBUTE = re.compile(
@@ -41,9 +42,20 @@ _QUALIFIER = re.compile(rb"__(?:global|device|host|managed|constant|shared)__")
 _KEYWORDS = frozenset(
     b"if for while switch return sizeof catch do else case default new delete throw goto using typedef template class struct"
     b" union enum namespace public private protected static const constexpr extern inline void int float double char bool"
-    b" unsigned long short signed auto alignof decltype typeid asm static_assert operator defined".split()
+    b" unsigned long short signed auto alignof decltype asm static_assert operator defined".split()
 )
-_HEAD = re.compile(rb"^[ \t]+([A-Za-z_]\w*)[ \t]*\(", re.MULTILINE)
+# a call at the beginning of a line with a block behind it, and one without a semicolon
+_WITH_BLOCK = re.compile(
+    rb"^[ \t]+(?!(?:if|for|while|switch|else|return|catch|do)\b)([A-Za-z_]\w*)[ \t]*\([^;{}]*\)\s*\{", re.MULTILINE
+)
+_WITHOUT_SEMICOLON = re.compile(
+    rb"^[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]*\)[ \t]*\r?\n\s*(?=[A-Za-z_}])", re.MULTILINE
+)
+# a lone name in front of a statement, which reads as the type of a declaration: `cudaMalloc(&p, n); CUERR`
+_LONE_STATEMENT = re.compile(
+    rb"(?:[;}][ \t]*|^[ \t]+)(" + _SHOUT + rb")[ \t]*\r?\n(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<)))",
+    re.MULTILINE,
+)
 _CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 
 
@@ -119,12 +131,24 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
     """Semicolons after statement macros that stand without one, and plain heads for macros that open a loop."""
     names = [m.name.encode() for m in work.macros.values() if m.kind in ("transparent", "operates") or m.opens_loop]
     names = [n for n in names if n in text]
-    if not names:
-        return []
     edits: list[Edit] = []
+    for match in _WITHOUT_SEMICOLON.finditer(text):
+        if match[1].decode() not in work.macros and _starts_statement(text, match.start(1)):
+            end = closing(text, text.index(b"(", match.end(1))) + 1
+            if end > 0:
+                edits += _semicolon(text, match.start(1), end)
+    for match in _LONE_STATEMENT.finditer(text):
+        if match[1].decode() not in work.macros and _starts_statement(text, match.start(1)):
+            edits += _semicolon(text, match.start(1), match.end(1))
+    if not names:
+        return edits
     for match in re.finditer(rb"(?<![\w.>:])(?:" + b"|".join(map(re.escape, names)) + rb")(?!\w)", text):
         macro = work.macro(match[0])
-        if macro is None or not _starts_statement(text, match.start()):
+        if (
+            macro is None
+            or text[match.start() - 1 : match.start()] not in b" \t"
+            or not _starts_statement(text, match.start())
+        ):
             continue
         end = match.end()
         if macro.params is not None:
@@ -137,7 +161,7 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
         if macro.opens_loop:
             edits += _head(text, match.start(), end, b"if" if macro.body.startswith((b"if", b"switch")) else b"while")
         elif macro.looks or macro.kind == "operates":
-            edits += _semicolon(text, end, text[match.start() - 1 : match.start()] in b" \t")
+            edits += _semicolon(text, match.start(), end)
     return edits
 
 
@@ -147,34 +171,43 @@ def _skip(text: bytes, at: int) -> int:
     return at
 
 
-_BEFORE = re.compile(rb"(?:[;{})]|\b(?:else|do))\s*\Z")
-
-
 def _starts_statement(text: bytes, at: int) -> bool:
     at -= 1
     while at >= 0 and text[at] in b" \t\r\n":
         at -= 1
-    if at < 0:
-        return False
-    return text[at] in b";{}):" or text[max(0, at - 3) : at + 1] == b"else" or text[max(0, at - 1) : at + 1] == b"do"
+    return (
+        at < 0
+        or text[at] in b";{}):"
+        or text[max(0, at - 3) : at + 1] == b"else"
+        or text[max(0, at - 1) : at + 1] == b"do"
+    )
 
 
-def _semicolon(text: bytes, end: int, inside: bool) -> list[Edit]:
-    """A semicolon in the first free byte behind `end`, if a new statement or the end of the block follows."""
+def _semicolon(text: bytes, start: int, end: int) -> list[Edit]:
+    """A semicolon behind the statement `[start, end)`, if a new one or the end of the block follows.
+
+    It takes the first free byte. Between `)` and a `}` on the next line there is none: a missing semicolon is harmless
+    there, unless the statement is alone in its block, which then reads as an initializer; an empty statement before it
+    prevents that.
+    """
     following = _skip(text, end)
     first = text[following : following + 1]
-    if not inside or following == end or not (first.isalpha() or first in (b"_", b"}", b"*", b"+", b"-", b"~")):
+    if following == end or not (first.isalpha() or first in (b"_", b"}", b"*", b"+", b"-", b"~")):
         return []
     for at in range(end, following):
-        if text[at] in b" \t" or (text[at] == 0x0D and first != b"}"):
+        if text[at] in b" \t\r":
             return [(at, b";")]
+    if text[max(0, start - 400) : start].rstrip().endswith(b"{") and text[start - 1 : start] in b" \t":
+        return [(start - 1, b";")]
     return []
 
 
 def _head(text: bytes, start: int, end: int, keyword: bytes) -> list[Edit]:
     """`keyword (arguments)` in the place of a macro that stands for the head of a loop or branch."""
     opening = text.find(b"(", start, end)
-    if opening - start >= len(keyword) and not re.search(rb"\b(?:int|auto|size_t|const|float|double|char)\b|[{;]", text[opening:end]):
+    if opening - start >= len(keyword) and not re.search(
+        rb"\b(?:int|auto|size_t|const|float|double|char)\b|[{;]", text[opening:end]
+    ):
         return [(start, keyword.ljust(opening - start))]
     head = keyword + b"(_)"
     if end - start < len(head) or b"\n" in text[start : start + len(head)]:
@@ -185,10 +218,8 @@ def _head(text: bytes, start: int, end: int, keyword: bytes) -> list[Edit]:
 def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, tree_sitter.Tree]:
     """Turn what reads as a function inside a function, `NAME(…) { … }`, into a loop: it is a macro that opens one."""
     edits: list[Edit] = []
-    for match in _HEAD.finditer(text):
-        if match[1] in _KEYWORDS:
-            continue
-        end = closing(text, match.end() - 1) + 1
+    for match in _WITH_BLOCK.finditer(text):
+        end = closing(text, text.index(b"(", match.end(1))) + 1
         if end <= 0 or text[(at := _skip(text, end)) : at + 1] != b"{":
             continue
         node = tree.root_node.descendant_for_byte_range(match.start(1), end)
@@ -261,7 +292,11 @@ def _windows(text: bytes, tree: tree_sitter.Tree) -> list[tuple[int, int]]:
 
 def _concatenations(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
     """`"a" PRIu64 "b"`, `HEADER "b"`."""
-    for match in re.finditer(rb"(?:([A-Za-z_]\w*)\s+(?="  + _STRING + rb"))?(" + _STRING + rb")((?:\s*(?:" + _STRING + rb"|[A-Za-z_]\w*))*)", text[start:end], re.DOTALL):
+    for match in re.finditer(
+        rb"(?:([A-Za-z_]\w*)\s+(?=" + _STRING + rb"))?(" + _STRING + rb")((?:\s*(?:" + _STRING + rb"|[A-Za-z_]\w*))*)",
+        text[start:end],
+        re.DOTALL,
+    ):
         if match[1] and match[1] not in _KEYWORDS and match[1] not in (b"extern", b"L", b"u8", b"R"):
             yield start + match.start(1), blank(match[1])
         for word in re.finditer(rb"(" + _STRING + rb")|[A-Za-z_]\w*", match[3], re.DOTALL):
@@ -271,7 +306,9 @@ def _concatenations(text: bytes, start: int, end: int, work: _Work) -> Iterator[
 
 _TYPE_WORD = rb"(?:const|unsigned|signed|struct|enum|union|class|long|short|int|char|float|double|bool|void|volatile)"
 _TYPE_ARGUMENT = re.compile(
-    rb"(?<=[(,])(\s*)((?:" + _TYPE_WORD + rb"\b\s*)+(?:[\w:]+\s*)?(?:\*\s*|&\s*)*|[A-Za-z_][\w:]*(?:<[\w\s,:*]*>)?\s*(?:\*+\s*)+)(?=[,)])"
+    rb"(?<=[(,])(\s*)((?:"
+    + _TYPE_WORD
+    + rb"\b\s*)+(?:[\w:]+\s*)?(?:\*\s*|&\s*)*|[A-Za-z_][\w:]*(?:<[\w\s,:*]*>)?\s*(?:\*+\s*)+)(?=[,)])"
 )
 
 
@@ -291,9 +328,21 @@ def _type_arguments(text: bytes, start: int, end: int, work: _Work) -> Iterator[
 
 
 def _array_of_pointers(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
-    """`new float *[n]`."""
-    for match in re.finditer(rb"\bnew\s+[\w:<>\s]+?(\*[\s*]*)(?=\[)", text[start:end]):
-        yield start + match.start(1), blank(match[1])
+    """`new float *[n]`, `new const T[n]`."""
+    for match in re.finditer(rb"\bnew\s+(const\s)?[\w:<>\s]+?(\*[\s*]*)?(?=\[)", text[start:end]):
+        for number in (1, 2):
+            if match[number]:
+                yield start + match.start(number), blank(match[number])
+
+
+def _declaring_macros(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`ALIGNED(float x, 16);`: a declaration as an argument stays, the macro around it goes."""
+    for match in re.finditer(
+        rb"([A-Za-z_]\w*\s*\()(\s*" + _TYPE + rb"[\s*&]+[A-Za-z_]\w*\s*)((?:,[^()]*)?\))\s*[=;]", text[start:end]
+    ):
+        if _starts_statement(text, start + match.start()):
+            yield start + match.start(1), blank(match[1])
+            yield start + match.start(3), blank(match[3])
 
 
 def _launch_braces(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
@@ -304,14 +353,17 @@ def _launch_braces(text: bytes, start: int, end: int, work: _Work) -> Iterator[E
 
 
 def _semicolons(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
-    """`SHOUT(…)` at the beginning of a statement, without a semicolon."""
+    """`SHOUT(…)`, or any call alone on its line, at the beginning of a statement and without a semicolon."""
     for match in _CALL_LINE.finditer(text, start, end):
         name = match[1]
-        if name in _KEYWORDS or not (work.macro(name) or re.fullmatch(_SHOUT, name)) or not _starts_statement(text, match.start()):
+        if name in _KEYWORDS or not _starts_statement(text, match.start()):
             continue
         close = closing(text, match.end() - 1) + 1
-        if close > 0:
-            yield from _semicolon(text, close, True)
+        if close <= 0:
+            continue
+        shaped = work.macro(name) or re.fullmatch(_SHOUT, name)
+        if shaped or (b"\n" in text[close : _skip(text, close)] and text[match.start() - 1 : match.start()] in b" \t"):
+            yield from _semicolon(text, match.start(), close)
 
 
 def _lone_names(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
@@ -322,18 +374,33 @@ def _lone_names(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit
             continue
         if match[1] and (macro is None or macro.kind != "constant"):
             if _starts_statement(text, at):
-                yield from _semicolon(text, start + match.end(2), True)
+                yield from _semicolon(text, at, start + match.end(2))
         else:
             work.hide(at, match[2])
             yield at, blank(match[2])
 
 
-_TYPE = rb"[A-Za-z_][\w:]*(?:<[^;{}()]*>)?"
 _BEFORE_DECLARATION = re.compile(
-    rb"(?<![\w.>:\"])(" + _SHOUT + rb"|[A-Za-z_]\w*)(\s*" + _ARGUMENTS + rb")?\s+(?=(?:" + _TYPE + rb"[\s*&]+)+[\w:~]+\s*[({;=\[,:]|" + _TYPE + rb"\s*\(" + _NESTED_3 + rb"\)\s*(?:const\s*)?[{:])"
+    rb"(?<![\w.>:\"])("
+    + _SHOUT
+    + rb"|[A-Za-z_]\w*)(\s*"
+    + _ARGUMENTS
+    + rb")?\s+(?=(?:"
+    + _TYPE
+    + rb"[\s*&]+)+[\w:~]+\s*[({;=\[,:]|"
+    + _TYPE
+    + rb"\s*\("
+    + _NESTED_3
+    + rb"\)\s*(?:const\s*)?[{:])"
 )
 _AFTER_TYPE = re.compile(rb"(?:\w|[*&>])\s+(" + _SHOUT + rb")\s+(?=[A-Za-z_][\w:]*\s*\()")
-_TAG = re.compile(rb"\b(?:struct|class|union|enum)\s+(" + _SHOUT + rb"|[A-Za-z_]\w*)(\s*" + _ARGUMENTS + rb")?\s+(?=[A-Za-z_]\w*(?:\s+final)?\s*[{:;])")
+_TAG = re.compile(
+    rb"\b(?:struct|class|union|enum)\s+("
+    + _SHOUT
+    + rb"|[A-Za-z_]\w*)(\s*"
+    + _ARGUMENTS
+    + rb")?\s+(?=[A-Za-z_]\w*(?:\s+final)?\s*[{:;])"
+)
 _AFTER_DECLARATOR = re.compile(rb"\)\s*(?:const\s*)?(" + _SHOUT + rb")(\s*" + _ARGUMENTS + rb")?\s*(?=[{;])")
 
 
@@ -348,7 +415,11 @@ def _attribute_macros(text: bytes, start: int, end: int, work: _Work) -> Iterato
             continue
         work.hide(match.start(), match[1])
         inner = match[2].strip()[1:-1] if match[2] else b""
-        if match[2] and re.fullmatch(rb"[\w\s:*&<>,]+", inner) and not re.match(rb"\s*[A-Za-z_][\w:]*\s+[*&\w]+\s*\(", text[match.end() : end]):
+        if (
+            match[2]
+            and re.fullmatch(rb"[\w\s:*&<>,]+", inner)
+            and not re.match(rb"\s*[A-Za-z_][\w:]*\s+[*&\w]+\s*\(", text[match.end() : end])
+        ):
             # the argument is the type: only the name and the parentheses go
             opening = text.index(b"(", match.end(1))
             yield match.start(1), blank(text[match.start(1) : opening + 1])
@@ -368,7 +439,9 @@ def _is_attribute(name: bytes, work: _Work) -> bool:
     if macro is None:
         return re.fullmatch(_SHOUT, name) is not None
     body = macro.body
-    is_type = re.fullmatch(rb"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|char|long|short|half|void)\b[\s*\w]*", body)
+    is_type = re.fullmatch(
+        rb"(?:const\s+)?(?:unsigned\s+)?(?:int|float|double|char|long|short|half|void)\b[\s*\w]*", body
+    )
     return macro.kind in ("constant", "opaque") and is_type is None
 
 
@@ -379,7 +452,9 @@ def _after_specifier(text: bytes, at: int) -> bool:
 
 def _assembly(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
     """`asm volatile (…)` becomes `asm("")`: still there, for those who ask what device code may do."""
-    for match in re.finditer(rb"\b(asm|__asm__|__asm)\b((?:\s*(?:volatile|__volatile__|goto|inline))*\s*)\(", text[start:end]):
+    for match in re.finditer(
+        rb"\b(asm|__asm__|__asm)\b((?:\s*(?:volatile|__volatile__|goto|inline))*\s*)\(", text[start:end]
+    ):
         opening = start + match.end() - 1
         close = closing(text, opening)
         if close - opening > 3 and b"\n" not in text[opening : opening + 3]:
@@ -394,6 +469,7 @@ _RULES: tuple[Callable[[bytes, int, int, _Work], Iterator[Edit]], ...] = (
     _type_arguments,
     _array_of_pointers,
     _launch_braces,
+    _declaring_macros,
     _lone_names,
     _assembly,
 )

@@ -42,9 +42,14 @@ def sources_of(files: Files) -> dict[str, bytes]:
 
 def report_of(files: Files) -> Report:
     """What cudafix says about `files`, with the default configuration."""
-    report = analyze(sources_of(files), Config())
+    report = _analyzed(tuple(sources_of(files).items()))
     assert not report.problems, [f"{problem.path}: {problem.message}" for problem in report.problems]
     return report
+
+
+@cache
+def _analyzed(files: tuple[tuple[str, bytes], ...]) -> Report:
+    return analyze(dict(files), Config())
 
 
 def lines_of(report: Report, files: Files) -> list[Line]:

@@ -34,7 +34,6 @@ _HOME = {
 _MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver")
 _PREFIX = re.compile("|".join(_HOME))
 _DRIVER = re.compile("cu[A-Z]")
-_USING = ("thrust::", "cub::", "thrust::cuda::", "nvcuda::", "cooperative_groups::")
 _STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
 _VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
 _QUALIFIER = re.compile(r"\b(?:const|volatile|struct|class|static|typename)\b")
@@ -58,15 +57,17 @@ class Tables:
         """The row of the free function `name`, as written at a call with `arity` arguments; None if no table knows it.
 
         Template arguments, a leading `::`, `std::` and the versions that headers add (`_v2`, `_ptsz`) do not matter.
-        A name without namespace is also looked for in `thrust` and `cub`; last come libraries by prefix (`glut*`). A
-        call with more arguments than any form of the function takes is a call of something else: None. Fewer are
-        allowed (default arguments) where the library has C++ headers.
+        `DeviceReduce::Sum` is looked for in `cub`; casts and iterators of `thrust` may be bare, but `sort` may be
+        anybody's. Last come libraries by prefix (`glut*`). A call with more arguments than any form of the function
+        takes is a call of something else: None. Fewer are allowed (default arguments) where the library has C++
+        headers.
         """
         plain = _plain(name)
-        for candidate in (plain, _VERSION.sub("", plain), *(using + plain for using in _USING)):
+        for candidate in (plain, _VERSION.sub("", plain), f"cub::{plain}" if "::" in plain else f"thrust::{plain}"):
             for key in (f"{candidate}/{arity}", candidate):
                 api = self._row(key)
-                if api is not None and self._takes(key, api, arity):
+                bare = candidate == f"thrust::{plain}"
+                if api and self._takes(key, api, arity) and not (bare and api.returns is None):
                     return api
         prefixes = (f"{plain[:length]}*" for length in range(len(plain) - 1, 1, -1))
         return next((api for key in prefixes if (api := self._row(key)) is not None), None)

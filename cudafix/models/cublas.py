@@ -25,8 +25,8 @@ cublasGet{StatusString,StatusName}      nothing -              ; silent
 cublasMigrateComputeType                nothing         handle - out
 cublas{LoggerConfigure,SetLoggerCallback,GetLoggerCallback} nothing -*
 # copies between host and device: blocking forms on the default stream, as cudaMemcpy
-cublas{Set,Get}Vector{,_64}             copy            - - r - w -     ; sync
-cublas{Set,Get}Matrix{,_64}             copy            - - - r - w -   ; sync
+cublas{Set,Get}Vector{,_64}             copy            - - r - w -     ; sync on=legacy
+cublas{Set,Get}Matrix{,_64}             copy            - - - r - w -   ; sync on=legacy
 cublas{Set,Get}VectorAsync{,_64}        copy            - - r - w - stream
 cublas{Set,Get}MatrixAsync{,_64}        copy            - - - r - w - stream
 # the interface of CUDA 1: no handle, one global stream

@@ -26,8 +26,8 @@ curandCreatePoissonDistribution         nothing         - out           ; waits=
 curandDestroyDistribution               nothing         -               ; waits=maybe
 curandGet{DirectionVectors32,DirectionVectors64,ScrambleConstants32,ScrambleConstants64} nothing out -*
 curandGet{Version,Property}             nothing         out -*          ; silent
-curandMakeMTGP32Constants               copy            r w             ; sync
-curandMakeMTGP32KernelState             copy            w r r - -       ; sync
+curandMakeMTGP32Constants               copy            r w             ; sync on=legacy
+curandMakeMTGP32KernelState             copy            w r r - -       ; sync on=legacy
 """
 
 TABLES = (Table("cuRAND 13.0", _ROWS, on="handle", exact=True),)

@@ -53,7 +53,7 @@ cusparseRot                             work            handle hr hr rw rw
 cusparseSpVV                            work            handle - r r w - rw             ; waits=maybe
 cusparseSpMV{,_preprocess}              work            handle - hr r r hr rw - - rw
 cusparseSpMM{,_preprocess}              work            handle - - hr r r hr rw - - rw
-cusparseSpMMOp                          work            r rw
+cusparseSpMMOp                          external        r rw    ; why=a plan that was made on another handle
 cusparseSDDMM{,_preprocess}             work            handle - - hr r r hr rw - - rw
 # analysis keeps the matrix and the buffer in the solve's descriptor
 cusparseSpSV_analysis                   work            handle - hr r r rw - - keeper keep ; waits=maybe

@@ -3,7 +3,9 @@
 Sources: ISO C17 and C++20, POSIX.1-2017, OpenMP 5.2, `helper_cuda.h`, `helper_timer.h`, `helper_image.h` and
 `helper_string.h` of NVIDIA/cuda-samples. Names of `std` stand without their namespace, methods as `type.method`. Memory
 that a function touches only through its arguments is in the roles; iterators count as pointers. Functions that put a
-pointer into a container `keep` it. Whatever shows something to the user is `output`, whatever reads a clock `clock`.
+pointer into a container `keep` it. Arguments that are no memory are `hr` where somebody's own function of the same name
+could be given device memory: then the call is not what it seems (see `api`). Whatever shows something to the user is
+`output`, whatever reads a clock `clock`.
 """
 
 from __future__ import annotations
@@ -47,7 +49,7 @@ strtok_r                                host    hrw hr hw   ; returns=same
 {sprintf,vsprintf}                      host    hw hr*
 {snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s} host hw - hr*
 {sscanf,vsscanf,sscanf_s}               host    hr hr hw*
-{va_start,va_end,va_copy,va_arg,offsetof,setlocale,localeconv,iconv} host -*
+{va_start,va_end,va_copy,va_arg,offsetof,setlocale,localeconv,iconv} host hr*
 # output and input
 {printf,vprintf,puts,putchar,perror,wprintf,printf_s} output hr*
 {fprintf,vfprintf,dprintf,fprintf_s,fwprintf} output - hr*
@@ -66,12 +68,12 @@ fread                                   host    hw - - -
 fgets                                   host    hw - -      ; returns=same
 gets                                    host    hw          ; returns=same
 {getline,getdelim}                      host    hw hw -*
-{fgetc,getc,getchar,ungetc,getch,_getch,feof,ferror,clearerr,fileno,_fileno,isatty} host -*
+{fgetc,getc,getchar,ungetc,getch,_getch,feof,ferror,clearerr,fileno,_fileno,isatty} host hr*
 {fscanf,vfscanf,fscanf_s}               host    - hr hw*
 {scanf,vscanf,scanf_s}                  host    hr hw*
-{fseek,fseeko,ftell,ftello,rewind,lseek,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} host -*
-{remove,unlink,rename,mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output -*
-{stat,fstat,lstat,_stat,getcwd,realpath,readlink,opendir,readdir,closedir,glob,globfree,basename,dirname} host -*
+{fseek,fseeko,ftell,ftello,rewind,lseek,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} host hr*
+{remove,unlink,rename,mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
+{stat,fstat,lstat,_stat,getcwd,realpath,readlink,opendir,readdir,closedir,glob,globfree,basename,dirname} host hr*
 # numbers
 {abs,labs,llabs,div,ldiv,lldiv,imaxabs} host    - -
 {fabs,sqrt,cbrt,exp,exp2,expm1,log,log2,log10,log1p,logb}{,f,l} host -
@@ -87,36 +89,36 @@ sincos{,f,l}                            host    - out out
 {rsqrt,rcbrt,sinpi,cospi,exp10,normcdf,normcdfinv,erfinv,erfcinv,erfcx}{,f} host -
 {j0,j1,y0,y1,jn,yn}{,f}                 host    - -
 {isnan,isinf,isfinite,isnormal,signbit,fpclassify,isgreater,isless,isunordered,nan,nanf,__isnan,__isinf} host - -
-{fesetround,fegetround,feclearexcept,fetestexcept,feenableexcept} host -*
+{fesetround,fegetround,feclearexcept,fetestexcept,feenableexcept} host hr*
 {rand,random,drand48,lrand48,mrand48}   host
 {srand,srandom,srand48}                 host    -
 {rand_r,erand48,nrand48}                host    hrw
 # program
 {exit,_exit,_Exit,quick_exit,abort,terminate,std_terminate,__builtin_trap,__builtin_unreachable,ExitProcess} exit -
-{assert,static_assert,_STATIC_ASSERT,NDEBUG} host -*
+{assert,static_assert,_STATIC_ASSERT,NDEBUG} host hr*
 {atexit,at_quick_exit,on_exit,set_terminate,signal,sigaction} external fn* ; why=a function runs at the end of the \
 process or at a signal
 {fork,vfork,execv,execvp,execl,execlp,waitpid,wait} external -* ; why=another process
 {setjmp,longjmp,_setjmp,sigsetjmp,siglongjmp} external -*   ; why=control leaves the function
 {getenv,secure_getenv}                  host    hr
-{setenv,unsetenv,putenv,_putenv}        host    -*
+{setenv,unsetenv,putenv,_putenv}        host    hr*
 {getopt,getopt_long,getopt_long_only}   host    - hr hr -*
 {qsort,_quicksort}                      host    hrw - - fn
 bsearch                                 host    hr hr - - fn ; returns=same
 {__builtin_expect,__builtin_assume,__builtin_prefetch,__builtin_popcount,__builtin_popcountll,__builtin_clz,\
-__builtin_ctz} host -*
-{sizeof,alignof,decltype,typeid,defined,static_cast,UINT64_C,INT64_C,UINT32_C,noexcept} host -*
+__builtin_ctz} host hr*
+{sizeof,alignof,decltype,typeid,defined,static_cast,UINT64_C,INT64_C,UINT32_C,noexcept} host hr*
 # time and system
 {clock,time,gettimeofday,clock_gettime,timespec_get,getrusage,times,ftime,omp_get_wtime} clock out* ; returns=time
 {QueryPerformanceCounter,QueryPerformanceFrequency,GetTickCount,GetTickCount64,timeGetTime,GetSystemTimeAsFileTime} \
 clock out* ; returns=time
 {__rdtsc,_rdtsc,__builtin_ia32_rdtsc,__builtin_readcyclecounter} clock ; returns=time
-{difftime,mktime,localtime,gmtime,localtime_r,gmtime_r,ctime,asctime,strftime,clock_getres,omp_get_wtick} host -*
-{sleep,usleep,nanosleep,Sleep,clock_nanosleep,sched_yield,alarm} host -*
-{getpid,getppid,gettid,getuid,getpagesize,sysconf,gethostname,uname,sysinfo,getrlimit,setrlimit,isatty} host -*
-{sched_setaffinity,sched_getaffinity,sched_getcpu,CPU_ZERO,CPU_SET,get_nprocs,numa_available,numa_node_of_cpu} host -*
+{difftime,mktime,localtime,gmtime,localtime_r,gmtime_r,ctime,asctime,strftime,clock_getres,omp_get_wtick} host hr*
+{sleep,usleep,nanosleep,Sleep,clock_nanosleep,sched_yield,alarm} host hr*
+{getpid,getppid,gettid,getuid,getpagesize,sysconf,gethostname,uname,sysinfo,getrlimit,setrlimit,isatty} host hr*
+{sched_setaffinity,sched_getaffinity,sched_getcpu,CPU_ZERO,CPU_SET,get_nprocs,numa_available,numa_node_of_cpu} host hr*
 pthread_{create,join,detach,exit,cancel} external rw*       ; why=runs in another host thread
-pthread_{self,equal,attr_init,attr_destroy,mutex_init,mutex_destroy,cond_init,cond_destroy,setaffinity_np} host -*
+pthread_{self,equal,attr_init,attr_destroy,mutex_init,mutex_destroy,cond_init,cond_destroy,setaffinity_np} host hr*
 pthread_{mutex_lock,mutex_trylock,mutex_unlock,cond_wait,cond_signal,cond_broadcast} external -* ; why=orders host \
 threads
 pthread_barrier_{init,wait,destroy}     external -*         ; why=orders host threads
@@ -125,17 +127,17 @@ sem_{init,wait,post,destroy,open,close} external -*         ; why=orders host th
 {dlopen,dlsym,dlclose,LoadLibrary,GetProcAddress} external -* ; why=calls code that is loaded at run time
 {shm_open,shm_unlink,shmget,shmat,shmdt} external -*        ; why=memory that other processes see
 {socket,bind,listen,accept,connect,setsockopt,getsockopt,shutdown,inet_addr,inet_pton,inet_ntoa,htons,htonl,ntohs,\
-ntohl} host -*
-{poll,select,epoll_wait,epoll_create,epoll_ctl,ioctl,fcntl} host -*
+ntohl} host hr*
+{poll,select,epoll_wait,epoll_create,epoll_ctl,ioctl,fcntl} host hr*
 omp_{get_thread_num,get_num_threads,get_max_threads,set_num_threads,get_num_procs,in_parallel,set_dynamic,set_nested} \
-host -*
+host hr*
 omp_{init_lock,destroy_lock,set_lock,unset_lock,get_num_devices,get_default_device,set_schedule,is_initial_device} \
-host -*
+host hr*
 nvtx{RangePush,RangePushA,RangePushW,RangePushEx,RangePop,Mark,MarkA,MarkEx,RangeStart,RangeStartA,RangeStartEx,\
-RangeEnd} host -*
-nvtx{NameOsThread,NameCategory,NameCuda}{,A,W} host         -*
+RangeEnd} host hr*
+nvtx{NameOsThread,NameCategory,NameCuda}{,A,W} host         hr*
 nvtx{NameCudaStreamA,NameCudaDeviceA,NameCudaEventA,DomainCreateA,DomainDestroy,DomainRangePushEx,DomainRangePop} \
-host -*
+host hr*
 """
 
 _CPP = """
@@ -169,8 +171,8 @@ swap_ranges                             host    hrw hrw hrw
 {max,min,minmax,clamp,gcd,lcm,midpoint} host      hr hr hr hr
 {begin,end,cbegin,cend,rbegin,rend,data,size,ssize,empty,advance,next,prev,distance} host hr* ; returns=same
 {back_inserter,front_inserter,inserter,make_move_iterator,make_reverse_iterator,istream_iterator,ostream_iterator} \
-host -* ; returns=same
-istreambuf_iterator                     host    -*
+host hr* ; returns=same
+istreambuf_iterator                     host    hr*
 # <utility>, <memory>, <functional>, <tuple>, <optional>
 {move,forward,ref,cref,addressof,as_const,launder,move_if_noexcept,to_address,any_cast,bit_cast,\
 reinterpret_pointer_cast} host - ; returns=same
@@ -183,9 +185,9 @@ exchange                                external rw keep    ; why=the old value 
 returns=keeper
 {plus,minus,multiplies,divides,modulus,negate,less,greater,less_equal,greater_equal,equal_to,not_equal_to,identity,\
 hash} host hr*
-{logical_and,logical_or,logical_not,bit_and,bit_or,bit_xor,not_fn,mem_fn} host -*
+{logical_and,logical_or,logical_not,bit_and,bit_or,bit_xor,not_fn,mem_fn} host hr*
 {apply,invoke,visit}                    external rw*        ; why=calls a function object
-{terminate_handler,uncaught_exception,uncaught_exceptions,current_exception} host -*
+{terminate_handler,uncaught_exception,uncaught_exceptions,current_exception} host hr*
 {rethrow_exception,throw_with_nested}   exit    -
 {real,imag,conj,norm,arg,polar,proj,complex} host hr hr
 remove/3                                host    hrw hrw -   ; returns=same
@@ -199,16 +201,16 @@ valarray} host keep* ; returns=keeper
 bad_alloc} host hr*
 {system_error,underflow_error,ios_base::failure,nested_exception,bad_cast,bad_function_call,\
 ios_base::sync_with_stdio} host hr*
-{mt19937,mt19937_64,default_random_engine,minstd_rand,minstd_rand0,knuth_b,ranlux24,ranlux48} host -*
+{mt19937,mt19937_64,default_random_engine,minstd_rand,minstd_rand0,knuth_b,ranlux24,ranlux48} host hr*
 {uniform_int,uniform_real,normal,bernoulli,exponential,poisson,geometric,gamma,binomial,lognormal,\
-cauchy}_distribution host -*
-{discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host -*
+cauchy}_distribution host hr*
+{discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host hr*
 {to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,from_chars,format,\
 generate_canonical} host hr*
 {print,println}                         output  hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\
-resetiosflags} host -*
-{endl,flush,ends}                       output  -*
+resetiosflags} host hr*
+{endl,flush,ends}                       output  hr*
 operator<<                              output  hr*
 operator>>                              host    hw*
 numeric_limits::{max,min,lowest,epsilon,infinity,quiet_NaN,signaling_NaN,denorm_min} host
@@ -216,14 +218,14 @@ ios::sync_with_stdio                    host    -
 {new,new[]}                             alloc   -*          ; memory=host returns=pointer
 {delete,delete[]}                       free    free        ; memory=host
 filesystem::{exists,is_directory,is_regular_file,file_size,current_path,absolute,path,temp_directory_path,\
-directory_iterator} host -*
-filesystem::{create_directory,create_directories,remove,remove_all,rename,copy,copy_file} output -*
+directory_iterator} host hr*
+filesystem::{create_directory,create_directories,remove,remove_all,rename,copy,copy_file} output hr*
 # time
 chrono::{steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
 {steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
 chrono::{duration_cast,time_point_cast,duration,time_point,floor,ceil,round,seconds,milliseconds,microseconds,\
-nanoseconds,minutes,hours} host -*
-{duration_cast,time_point_cast,duration,time_point} host -*
+nanoseconds,minutes,hours} host hr*
+{duration_cast,time_point_cast,duration,time_point} host hr*
 chrono::system_clock::{to_time_t,from_time_t} host -
 this_thread::{sleep_for,sleep_until,yield,get_id} host -
 # threads: other host threads are out of reach
@@ -232,24 +234,24 @@ rw* ; why=runs in another host thread
 thread::hardware_concurrency            host
 {lock_guard,unique_lock,scoped_lock,shared_lock,lock,try_lock,mutex,recursive_mutex} external -* ; why=orders host \
 threads
-atomic_{thread_fence,signal_fence}      host    -*
-{atomic,atomic_init,atomic_load,atomic_store,atomic_exchange,atomic_fetch_add,atomic_fetch_sub} host -*
+atomic_{thread_fence,signal_fence}      host    hr*
+{atomic,atomic_init,atomic_load,atomic_store,atomic_exchange,atomic_fetch_add,atomic_fetch_sub} host hr*
 __sync_{fetch_and_add,add_and_fetch,val_compare_and_swap,bool_compare_and_swap,synchronize,lock_test_and_set} host hrw*
 # casts written as calls, and the vector types of CUDA
 {bool,char,short,int,long,float,double,unsigned,size_t,ssize_t,ptrdiff_t,intptr_t,uintptr_t,uint,uchar,ushort,ulong} \
 host - ; returns=same
 {u,}int{8,16,32,64}_t                   host    -
-{dim3,uint3}                            host    -*
-{char,uchar,short,ushort,int,uint,long,ulong,longlong,ulonglong,float,double}[1234] host -*
-make_{char,uchar,short,ushort,int,uint,long,ulong,longlong,ulonglong,float,double}[1234] host -*
-make_cu{Complex,DoubleComplex,FloatComplex} host -*
-cuC{real,imag,onj,add,sub,mul,div,abs,fma}{,f} host -*
-cuComplex{FloatToDouble,DoubleToFloat}  host    -*
-{__half,half,__half2,half2,nv_bfloat16,__nv_bfloat16,__nv_bfloat162,nv_bfloat162} host -*
+{dim3,uint3}                            host    hr*
+{char,uchar,short,ushort,int,uint,long,ulong,longlong,ulonglong,float,double}[1234] host hr*
+make_{char,uchar,short,ushort,int,uint,long,ulong,longlong,ulonglong,float,double}[1234] host hr*
+make_cu{Complex,DoubleComplex,FloatComplex} host hr*
+cuC{real,imag,onj,add,sub,mul,div,abs,fma}{,f} host hr*
+cuComplex{FloatToDouble,DoubleToFloat}  host    hr*
+{__half,half,__half2,half2,nv_bfloat16,__nv_bfloat16,__nv_bfloat162,nv_bfloat162} host hr*
 __{float2half,half2float,float2half_rn,float2bfloat16,bfloat162float,float2bfloat16_rn,floats2half2_rn,half22float2} \
-host -*
+host hr*
 __{double2half,half2double,halves2half2,float22half2_rn,float2half2_rn,ushort_as_half,half_as_ushort,low2half,\
-high2half} host -*
+high2half} host hr*
 {__float_as_int,__int_as_float,__float_as_uint,__uint_as_float,__double_as_longlong,__longlong_as_double} host -
 """
 

@@ -231,6 +231,10 @@ def test_device_functions() -> None:
     assert effect("__shfl_down_sync", 3) is Effect.HOST
     assert effect("sqrtf", 1) is Effect.HOST
     assert effect("make_float4", 4) is Effect.HOST
+    assert effect("std::swap", 2) is Effect.HOST
+    assert effect("cg::this_thread_block", 0) is Effect.HOST
+    assert effect(".shfl_down", 2) is Effect.HOST
+    assert effect("reduce", 2) is None
     assert effect("intersect", 2) is None
     assert effect("my_helper", 1) is None
     atomic = device("atomicAdd", 2)

@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from cudafix.models import Tables, load
-from cudafix.models.api import Api
+from cudafix.models.api import Api, Effect
 from cudafix.models.rows import Table
 
 _SPECIAL = """
@@ -91,6 +91,8 @@ _PLAIN = re.compile(
     r"|b(?:eq|ne|lt|le|gt|ge)|exp|log|sin|cos|tan|pow|cluster|builtin_|nv_cvt|fp8|cvt|assume|launch_bounds|expect|fdividef"
     r"|cvta|isShared|isLocal|isConstant|maxnreg|tanhf|clusterDim)\w*"
     r"|(?:make_)?(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]?|dim3|make_(?:half|bfloat16)\w*"
+    r"|bool|unsigned|size_t|uint|uchar|ushort|u?int(?:8|16|32|64)_t|half2?|(?:__)?nv_bfloat162?"
+    r"|make_cu\w*Complex|cuC(?:real|imag|onj|add|sub|mul|div|abs|fma)f?|cuComplex\w+"
     r"|h2?(?:exp|exp2|exp10|log|log2|log10|sin|cos|sqrt|rsqrt|rcp|tanh|floor|ceil|rint|trunc)"
     r"|clock(?:64)?|globaltimer|__(?:clock|globaltimer)\w*|(?:u|ll|ull|um)?(?:min|max|abs|mul24|mulhi)|saturate|rsqrtf?|rcbrtf?"
     r"|(?:threadIdx|blockIdx|blockDim|gridDim)|static_assert|sizeof|alignof|(?:static|reinterpret|const|dynamic|bit)_cast"
@@ -122,4 +124,7 @@ def device(name: str, arity: int) -> Api | None:
             return TABLES[0].parse(_rows()[key])
     if _PLAIN.fullmatch(plain):
         return TABLES[0].parse("_ host -*")
-    return _host().lookup(plain, arity)
+    api = _host().lookup(plain, arity)
+    # A bare `reduce` or `copy` may be a function of the program whose body was not seen; mathematics has no namespace.
+    shared = api is not None and api.effect is Effect.HOST and ("std::" in name or api.source.startswith("ISO C17"))
+    return api if shared else None

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from cudafix import ir
 from cudafix.models import Tables
 from cudafix.models.api import Effect
-from cudafix.ordering.engine import blocks_of, walk
+from cudafix.ordering.engine import blocks_of, variables, walk
 from cudafix.ordering.program import Overlay, key_of
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
@@ -55,7 +55,10 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
         for function, changed in zip(old.functions, new.functions, strict=True):
             if _plain(function.name) != _plain(changed.name):
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
-            _Alignment(overlay, tables, function).block(function.body, changed.body)
+            alignment = _Alignment(overlay, tables, function, changed)
+            alignment.block(function.body, changed.body)
+            if sorted(alignment.freed_before) != sorted(alignment.freed_after):
+                raise Different(f"`{function.name}`: other memory is freed, or it is freed at other places")
     return overlay
 
 
@@ -63,7 +66,13 @@ def _plain(text: str) -> str:
     return _TEMPORARY.sub("%", _OFFSET.sub("@", text))
 
 
-def _shape(stmt: ir.Stmt) -> object:
+def _touches(places: Iterable[ir.Expr], streams: frozenset[str]) -> str:
+    """The memory that host code touches; reading a stream handle or a member of a local struct is no access that matters."""
+    found = (p for p in places if isinstance(p, ir.Index | ir.Deref) or any(isinstance(e, ir.Index | ir.Deref) for e in variables(p)))
+    return "; ".join(sorted(text for p in found if (text := _plain(repr(p))) not in streams))
+
+
+def _shape(stmt: ir.Stmt, streams: frozenset[str] = frozenset()) -> object:
     """What makes two statements the same one in both programs."""
     match stmt:
         case ir.Call():
@@ -76,7 +85,7 @@ def _shape(stmt: ir.Stmt) -> object:
         case ir.Declare():
             return "declare", _plain(stmt.var.name), stmt.type
         case ir.HostAccess():
-            return "host", _plain(repr((stmt.reads, stmt.writes)))
+            return "host", _touches(stmt.reads, streams), _touches(stmt.writes, frozenset())
         case ir.Return():
             return "return", _plain(repr(stmt.value))
         case ir.Goto():
@@ -86,21 +95,40 @@ def _shape(stmt: ir.Stmt) -> object:
         case ir.Unknown():
             return "unknown", stmt.why
         case _:
-            return type(stmt).__name__, tuple(_shape(inner) for block in blocks_of(stmt) for inner in block)
+            return type(stmt).__name__, tuple(_shape(inner, streams) for block in blocks_of(stmt) for inner in block)
+
+
+def _stream_arguments(call: ir.Call, tables: Tables) -> Iterable[ir.Expr]:
+    api = tables.lookup(call.callee, len(call.args))
+    if api is not None and call.receiver is None:
+        for role, arg in zip(api.roles, call.args, strict=False):
+            if role == "stream":
+                yield arg
 
 
 class _Alignment:
     """Lays one function beside its rewritten form."""
 
-    def __init__(self, overlay: Overlay, tables: Tables, function: ir.Function) -> None:
+    def __init__(self, overlay: Overlay, tables: Tables, function: ir.Function, changed: ir.Function) -> None:
         self.overlay = overlay
         self.tables = tables
         self.function = function
+        self.streams = frozenset(
+            _plain(repr(arg)) for s in walk(changed.body) if isinstance(s, ir.Call) for arg in _stream_arguments(s, tables)
+        )
         self.names: dict[str, str] = {}
         self.new: set[str] = set()
+        self.statuses: set[ir.Expr] = set()  # what calls that only the rewritten program has return
+        self.freed_before: list[str] = []
+        self.freed_after: list[str] = []
 
     def block(self, old: ir.Block, new: ir.Block) -> None:
-        matcher = SequenceMatcher(None, [_shape(s) for s in old], [_shape(s) for s in new], autojunk=False)
+        nothing = ("host", "", "")
+        old = tuple(s for s in old if _shape(s, self.streams) != nothing)
+        new = tuple(s for s in new if _shape(s, self.streams) != nothing)
+        matcher = SequenceMatcher(
+            None, [_shape(s, self.streams) for s in old], [_shape(s, self.streams) for s in new], autojunk=False
+        )
         waiting: list[ir.Call] = []
         for tag, i1, i2, j1, j2 in matcher.get_opcodes():
             gone, came = list(old[i1:i2]), list(new[j1:j2])
@@ -160,6 +188,8 @@ class _Alignment:
         if isinstance(stmt, ir.Call):
             api = self.tables.lookup(stmt.callee, len(stmt.args))
             if api is not None and api.effect in _MAY_VANISH:
+                if api.effect is Effect.FREE:
+                    self.freed_before.append(_plain(repr(stmt.args[:1])))
                 self.overlay.removed.add(key_of(stmt))
                 return
         if not isinstance(stmt, ir.Declare):
@@ -183,14 +213,27 @@ class _Alignment:
         if isinstance(stmt, ir.Call):
             api = self.tables.lookup(stmt.callee, len(stmt.args))
             if api is not None and api.effect in _MAY_APPEAR:
+                if api.effect is Effect.FREE:
+                    self.freed_after.append(_plain(repr(stmt.args[:1])))
+                if stmt.result is not None:
+                    self.statuses.add(stmt.result)
                 return [self._renamed(stmt)]
+        elif isinstance(stmt, ir.Assign) and stmt.value in self.statuses:
+            self.statuses.add(stmt.target)
+            return []
         elif isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var) and self._is_new(stmt.target.name):
             return []
+        elif isinstance(stmt, ir.If) and stmt.test.kind in ("ok", "failed", "other") and self._tests_new_status(stmt):
+            return []  # runs only if a call that the rewrite brought has failed
         elif isinstance(stmt, ir.HostAccess) and all(isinstance(w, ir.Var) and self._is_new(w.name) for w in stmt.writes):
             return []
         elif isinstance(stmt, ir.If) and self._only_in_new(stmt):
             return []
         raise Different(f"`{self.function.name}`: a statement appeared that is not understood: {_shape(stmt)}")
+
+    def _tests_new_status(self, stmt: ir.If) -> bool:
+        passes = stmt.then if stmt.test.kind == "ok" else stmt.other
+        return not passes and stmt.test.place is not None and stmt.test.place in self.statuses
 
     def _is_new(self, name: str) -> bool:
         return name in self.new or name not in self.function.types

@@ -330,7 +330,7 @@ class Cluster:
 
     def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
         for group in groups:
-            group.refused = static_refusal(group, survey) or self._problem_at(group)
+            group.refused = self._problem_at(group) or static_refusal(group, survey)
 
     def _problem_at(self, group: Group) -> Refused | None:
         """A function that was not understood, or a name that the program gives another meaning."""
@@ -393,6 +393,11 @@ def lockstep(
         for view, other in zip(views, rewritten, strict=True):
             try:
                 overlay = align(view.program.modules, other.program.modules, tables)
+                survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
+                for group in groups_of([survey]):
+                    refused = static_refusal(group, [survey])
+                    if refused is not None and any(key in overlay.replaced for key, _ in group.sites()):
+                        found.append(f"{refused.name}: {refused.text}")
                 found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
             except Different as different:
                 return [str(different)]

@@ -92,6 +92,7 @@ class Group:
     refused: Refused | None = None
     assumptions: set[str] = field(default_factory=set)
     churn: bool = False
+    never_freed: bool = False  # in some configuration, from some root
 
     @property
     def streams(self) -> dict[Key, StreamName]:
@@ -179,6 +180,9 @@ def groups_of(outcomes: Iterable[Outcome]) -> list[Group]:
             mine[key] = Site(
                 site.call, site.function, set(), dict(site.names or {}), site.in_loop, set(site.contexts), set(site.frees_other), site.order
             )
+        if is_allocation:
+            freed = set().union(*(s.objects for s in outcome.frees.values()))
+            group.never_freed |= not site.objects <= freed
         group.churn |= site.in_loop or len(site.contexts) > 2
         for number in site.objects:
             group.obstacles += [o for o in outcome.obstacles.get(number, ()) if o not in group.obstacles]
@@ -212,9 +216,8 @@ def stream_options(group: Group) -> list[dict[Key, StreamName]]:
                 named[key] = name
         return named
 
-    users: list[Stream | None] = [None if s.kind is StreamKind.LEGACY else s for s in group.users]
-    own = [u for u in users if u is not None and not (u.summary and u.kind is StreamKind.UNKNOWN) and not u.name.startswith("o|")]
-    own = list(dict.fromkeys(own))
+    users = [None if s.kind is StreamKind.LEGACY else s for s in group.users if not s.summary]
+    own = list(dict.fromkeys(u for u in users if u is not None))
     blocking = all(s.kind in (StreamKind.LEGACY, StreamKind.BLOCKING) for s in group.users)
     single = own[:1] if len(own) == 1 and None not in users else []
     order: list[tuple[Stream | None, Stream | None]] = [(s, s) for s in single]
@@ -253,6 +256,8 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
         return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),))
     if not group.frees:
         return Refused("free_not_found", "no `cudaFree` of it was found")
+    if group.never_freed:
+        return Refused("free_not_found", "there are paths or configurations in which nothing frees it")
     for key, site in group.frees.items():
         if site.frees_other & {"external", "nothing"}:
             return Refused("escapes", "a pointer that cannot be followed may be freed at the same place", ((site.call.span, "this free"),))
@@ -479,14 +484,13 @@ class Repair:
             if earlier.stmt is not None:
                 places.append((earlier.stmt.span, earlier.text))
         places.append((v.later.span, v.later.text))
-        if name == "out_of_order" and earlier is not None and v.kind not in _LIFETIME:
-            if not self._nameable(earlier):
-                name = "needs_device_sync"
+        if name == "out_of_order" and earlier is not None and not self._nameable(earlier):
+            name = "needs_device_sync"
         words = v.kind.value if v.kind is not Wrong.ORDER else f"{v.kind.value} {v.later.text}"
         return Refused(name, f"{subject} {words}", tuple(places))
 
     def _nameable(self, op: Operation) -> bool:
-        return bool(op.streams) and all(not (s.summary and s.kind is StreamKind.UNKNOWN) for s in op.streams)
+        return len(op.streams) == 1 and not any(s.summary for s in op.streams)
 
     def _refuse(self, v: Violation, name: str) -> bool:
         found = self._responsible(v)

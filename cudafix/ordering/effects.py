@@ -353,9 +353,9 @@ class Effects(Engine):
             touched ^= low
             obj = self.outcome.objects[low.bit_length() - 1]
             if obj.allocated_by & pending and not obj.summary:
-                allocation = next(o for o in self.outcome.operations if obj.allocated_by & pending >> o.number & 1)
+                allocation = self.operations_in(obj.allocated_by & pending)[0]
                 self.wrong(Violation(Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams))
-            if state.freed & low and not state.live & low:
+            if state.freed_early & low or (state.freed & low and not state.live & low):
                 self.wrong(Violation(Wrong.USE_AFTER_FREE, op, Point(span, op.text, op.stmt), obj, streams=streams))
         for bits in (reads | writes,):
             remaining = bits & ~1
@@ -441,7 +441,7 @@ class Effects(Engine):
 
     def _freed(self, values: Values) -> list[Object]:
         """The objects that a free may give back. The address of a variable is an object of the host."""
-        return [self.outcome.objects[n] for n in range(len(self.outcome.objects)) if self.mask(values) >> n & 1]
+        return [self.outcome.objects[n] for n in self._set(self.mask(values))]
 
     def _free(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         expr = args.one("free")
@@ -464,6 +464,11 @@ class Effects(Engine):
             certain = bool(values) and all(isinstance(v, mem.Ptr) and v.object for v in values)
             if certain:
                 state.orders.finish(self.same_device(state), where)
+        if where is In.REWRITTEN:
+            state.freed_early |= self.mask(values) & ~1
+            return state
+        if where is In.ORIGINAL:
+            state.freed_early &= ~self.mask(values)
         self._gone(objects, values, state)
         return state
 
@@ -516,13 +521,15 @@ class Effects(Engine):
     def _free_and_wait(self, call: ir.Call, objects: list[Object], values: Values, state: State, where: In) -> None:
         """`cudaFree`: a barrier for the device if the memory is of `cudaMalloc`, none at all if it is stream-ordered."""
         orders = state.orders
-        if where is In.ORIGINAL:
+        moved = any(o.memory in BLOCKING_MEMORY and o.memory_after == "async" for o in objects)
+        if where is In.ORIGINAL or moved:
             # P waits here for everything; what Q still has pending is lost. (If the pointer is null P does not wait: less is lost.)
             bits = orders.pending[HOST] & ~self.rewritten_only
             for op in self.operations_in(bits):
                 if key_of(call) not in op.via:
                     op.via.append(key_of(call))
             orders.finish(~self.rewritten_only, In.ORIGINAL)
+        if where is In.ORIGINAL:
             return
         for obj in objects:
             if obj.memory_after == "async" and not obj.summary:
@@ -606,7 +613,7 @@ class Effects(Engine):
 
     def kinds(self, values: Values) -> set[str]:
         """The kinds of memory that pointers lead to; {"external"} when nothing is known of them."""
-        return {self.outcome.objects[n].memory for n in range(len(self.outcome.objects)) if self.mask(values) >> n & 1} or {"external"}
+        return {self.outcome.objects[n].memory for n in self._set(self.mask(values))} or {"external"}
 
     def _copy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """A copy is one operation; whom the host waits for depends on the kinds of memory (FACTS.md)."""
@@ -995,6 +1002,10 @@ class Effects(Engine):
         op.assumption = f"{name} leaves no work running on the device"
         span = call.span if call is not None else self.frame.function.span
         self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
+
+    def control(self, why: str, span: ir.Span, state: State) -> None:
+        """The order of statements is not known here: nothing that is live can be proved."""
+        self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))

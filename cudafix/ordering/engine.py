@@ -7,6 +7,7 @@ the tables (`cudafix.models`), through `cudafix.ordering.effects`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -48,6 +49,13 @@ UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summar
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 
 
+# Types that free nothing that they are made of.
+_PLAIN = re.compile(
+    r"(?:const\b|unsigned\b|signed\b|\s)*(?:auto|bool|char|short|int|long|float|double|size_t|ssize_t|ptrdiff_t|u?int\w*_t"
+    r"|dim3|CUdeviceptr|thrust::device_ptr|(?:std::)?(?:vector|array|pair|tuple|initializer_list)|cuda\w+_t|struct\b|enum\b)"
+)
+
+
 class OutOfBudget(Exception):
     """The program is too large for the proof; nothing in it is rewritten."""
 
@@ -75,6 +83,7 @@ class State:
     captured: Bits = 0  # objects that a graph may hold
     unreported: Bits = 0  # operations whose error P would have reported by now
     allocated: bool = False  # Q has allocated from the pool
+    freed_early: Bits = 0  # objects that Q may have freed and P has not
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -91,6 +100,7 @@ class State:
             self.captured,
             self.unreported,
             self.allocated,
+            self.freed_early,
             dict(self.round_waits),
         )
 
@@ -107,6 +117,7 @@ class State:
             self.captured,
             self.unreported,
             self.allocated,
+            self.freed_early,
         )
         if self.device != other.device:
             self.device = "?"
@@ -118,6 +129,7 @@ class State:
         self.captured |= other.captured
         self.unreported |= other.unreported
         self.allocated |= other.allocated
+        self.freed_early |= other.freed_early
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         after = (
             self.device,
@@ -129,6 +141,7 @@ class State:
             self.captured,
             self.unreported,
             self.allocated,
+            self.freed_early,
         )
         return changed or before != after
 
@@ -550,6 +563,9 @@ class Engine(Machine):
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
+    def control(self, why: str, span: ir.Span, state: State) -> None:
+        raise NotImplementedError
+
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
@@ -614,6 +630,8 @@ class Engine(Machine):
 
     def _unknown_statement(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Unknown)
+        if not stmt.parts:
+            self.control(stmt.why, stmt.span, state)
         self.unknown(stmt.why, stmt.parts, None, stmt.span, state)
         return state
 
@@ -625,6 +643,8 @@ class Engine(Machine):
     def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
         values = self.values(state, value)
         targets = self.cells(state, target)
+        if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
+            self._owned(state, target, value, values, span)
         inner: list[tuple[mem.Path, Values]] = []
         if isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):  # a struct is copied with all that it holds
             for cell in self.cells(state, value):
@@ -632,6 +652,13 @@ class Engine(Machine):
         self.store(state, targets, values, span)
         for path, held in inner:
             self.store(state, [(root, base + path) for root, base in targets], held, span)
+
+    def _owned(self, state: State, target: ir.Var, value: ir.Opaque, values: Values, span: ir.Span) -> None:
+        """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
+        kind = self.frame.function.types.get(target.name, "")
+        deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in variables(value))
+        if deleter or (kind and not kind.endswith("*") and not _PLAIN.match(kind)):
+            self.obstacle(self.mask(values), "deleter", f"is owned by `{target.name}`, whose destructor may free it", span)
 
     def store(self, state: State, targets: list[Cell], values: Values, span: ir.Span) -> None:
         """Write values to cells. What is written to external memory is out of sight from then on."""

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
-from cudafix.frontends.cuda.declarations import plain_name, tidy
+from cudafix.frontends.cuda.declarations import Class, plain_name, tidy
 from cudafix.frontends.cuda.expressions import (
     LOOKING,
     PASSES,
@@ -30,6 +30,7 @@ _NUMBER_OBJECT = re.compile(
     r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
     r"|\w+_engine|ranlux\w*|knuth_b|hash|less|greater|plus|minus|multiplies|minimum|maximum)\b"
 )
+_COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
 _INTO = frozenset(("data", "begin", "end", "cbegin", "cend", "front", "back"))
 _ELEMENTS = frozenset(("front", "back"))
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
@@ -38,7 +39,7 @@ _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "sigl
 class Calls(Expressions):
     """Lowers calls. What a call means is not decided here, only who is called with what, and who looks at the status."""
 
-    look = Look.IGNORED
+    plain_call = False  # the call runs a function of this file that calls nothing itself
 
     # -- sites --------------------------------------------------------------------------------------------------------
 
@@ -52,8 +53,9 @@ class Calls(Expressions):
             blocked = blocked or "in an argument of a macro"
         if place.calls and blocked is None:
             blocked = "another call runs earlier in the same statement"
-        place.calls += 1
-        self.effects += 1
+        if not self.plain_call:
+            place.calls += 1
+            self.effects += 1
         style = place.style if place.core is not None and place.core == node else None
         made = Site(
             place.span,
@@ -173,9 +175,13 @@ class Calls(Expressions):
         cast = self._cast_argument(node)
         if cast is not None:
             return self.value(cast, target, used)
+        bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
         kind = function.type
+        if bracketed and kind == "identifier" and not self._is_function(self.raw(function)):
+            operand = first_named(arguments) if arguments is not None else None
+            return self.value(operand, target, used) if operand is not None else Opaque(())  # the cast `(T)(x)`
         if kind == "identifier":
             bound = self.bindings.get(self.raw(function))
             if bound is not None and bound.node.type in ("identifier", "qualified_identifier"):
@@ -200,6 +206,11 @@ class Calls(Expressions):
                 return self.emit_call(node, function, callee.name, values, spans, None, target, used)
         callee = self.value(function)
         return self._computed(node, callee, arguments, target)
+
+    def _is_function(self, name: str) -> bool:
+        if name in self.bindings or name in self.file.hosts or name in self.file.macros or sites.is_api(name):
+            return True
+        return self.local(name) is not None or name in self.file.index.prototypes or self._global(name) is not None
 
     def _computed(self, node: Node, callee: Expr, arguments: Node | None, target: Expr | None) -> Expr:
         values, _ = self.arguments(arguments)
@@ -239,7 +250,9 @@ class Calls(Expressions):
                     return self._computed(node, local, arguments, target)
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, "operator()", values, spans, local, target, used)
-        elif name not in self.file.hosts and (name in PURE or (name.startswith("std::") and name[5:] in PURE)):
+        elif name not in self.file.hosts and (
+            name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
+        ):
             return opaque(*self.arguments(arguments)[0])
         if name in _LEAVES_FUNCTION:
             self.problems.append((name, self.span(node).start))
@@ -331,7 +344,10 @@ class Calls(Expressions):
         result: Expr | None = target
         if target is None and used:
             result = self.temporary()
+        body = self.file.hosts.get(callee.rpartition("::")[2])
+        self.plain_call = body is not None and b"(" not in body and b"delete" not in body
         site = self.site(node)
+        self.plain_call = False
         if site.prefix.strip() and sites.is_api(callee):
             self.file.styles.saw((site.prefix, site.suffix), site.span)
         flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
@@ -431,15 +447,8 @@ class Calls(Expressions):
                 (), None, result, Look.CHECKED, name,
             )
         )  # fmt: skip
-        cls = self.file.index.class_of(name)
-        if cls is not None and cls.name.rpartition("::")[2] in cls.methods:
-            callee = f"{cls.name}::{cls.name.rpartition('::')[2]}"
-            self.emit(
-                ir.Call(
-                    callee, values, span, Span(span.path, span.start, span.start), span.end, self.site(node),
-                    spans, Deref(result), None, Look.IGNORED,
-                )
-            )  # fmt: skip
+        count = self.normal(declarator).strip("[]") if declarator is not None else ""
+        self._each(node, self.file.index.class_of(name), "", values, spans, result, count)
         return result
 
     def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -449,15 +458,29 @@ class Calls(Expressions):
         value = self.value(inner)
         span = self.span(node)
         empty = Span(span.path, span.start, span.start)
-        cls = self.file.index.class_of(self.type_of(Deref(value)))
-        if cls is not None:
-            destructor = "~" + cls.name.rpartition("::")[2]
-            if destructor in cls.methods:
-                self.emit(
-                    ir.Call(f"{cls.name}::{destructor}", (), span, empty, span.end, self.site(node), (), Deref(value))
-                )
+        count = "?" if any(child.type == "[" for child in node.children) else ""
+        self._each(node, self.file.index.class_of(self.type_of(Deref(value))), "~", (), (), value, count)
         self.emit(ir.Call("operator delete", (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
         return Opaque(())
+
+    def _each(
+        self, node: Node, cls: Class | None, tilde: str, values: tuple[Expr, ...], spans: tuple[Span, ...], base: Expr, count: str
+    ) -> None:
+        """The constructor or destructor of `*base`, or of each of the `count` elements that `base` points to."""
+        last = cls.name.rpartition("::")[2] if cls is not None else ""
+        if cls is None or tilde + last not in cls.methods:
+            return
+        span = self.span(node)
+        index = self.temporary("size_t") if count else None
+        receiver = Index(base, index) if index is not None else deref(base)
+        site = self.site(node)
+        site.blocked = site.blocked or "in `new` or `delete`"
+        name_span = Span(span.path, span.start, span.start)
+        call = ir.Call(f"{cls.name}::{tilde}{last}", values, span, name_span, span.end, site, spans, receiver)
+        if index is not None:
+            self.emit(ir.Loop((call,), span, index=index, range=f"0:{count}" if count != "?" else f"0:?{span.start}"))
+        else:
+            self.emit(call)
 
     # -- macros -------------------------------------------------------------------------------------------------------
 
@@ -493,15 +516,16 @@ class Calls(Expressions):
                 rest = tuple(nodes[number:])
                 name = param[:-3].strip() or "__VA_ARGS__"
                 if rest:
-                    bindings[name] = self._bound(rest[0], rest)
+                    bindings[name] = self._bound(macro, rest[0], rest)
                 return bindings
             if number >= len(nodes):
                 return None
-            bindings[param] = self._bound(nodes[number])
+            bindings[param] = self._bound(macro, nodes[number])
         return bindings if len(nodes) == len(params) else None
 
-    def _bound(self, node: Node, rest: tuple[Node, ...] = ()) -> Bound:
-        return Bound(node, self.source, self.bindings, 0, rest, self.place, self.effects, self.branches)
+    def _bound(self, macro: Macro, node: Node, rest: tuple[Node, ...] = ()) -> Bound:
+        reports = _COMPARES.search(macro.body) is not None and sites.only_looks(macro.body)
+        return Bound(node, self.source, self.bindings, 0, rest, self.place, self.effects, self.branches, reports)
 
     def _pasted(
         self,

@@ -27,6 +27,7 @@ _DECLARATORS = frozenset(
         "template_function structured_binding_declarator"
     ).split()
 )
+_TYPE_NAMES = re.compile(rb"\b(?:using|typename|class|enum)\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;")
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
@@ -210,7 +211,12 @@ class Declarations:
     initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)
     enumerators: set[str] = field(default_factory=set)
     prototypes: set[str] = field(default_factory=set)
+    types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
+
+    def is_type(self, name: str) -> bool:
+        """Whether `name(x)` is a conversion."""
+        return name in self.types or name.endswith("_t") or is_number(name)
 
     def class_of(self, kind: str) -> Class | None:
         """The class of an object of this type as written, or None if the file does not define it."""
@@ -236,7 +242,7 @@ class Declarations:
 
 def index(root: Node, text: bytes, path: str) -> Declarations:
     """Walk a translation unit, down to function bodies."""
-    found = Declarations()
+    found = Declarations(types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name))
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
         node, namespace, cls, internal = stack.pop()

@@ -105,6 +105,7 @@ class Bound:
     place: sites.Place | None = None  # the statement that uses the macro,
     effects: int = 0  # with the calls before it
     branches: int = 0  # and the branches and loops around it
+    reports: bool = False  # the macro only looks at a status, and its branches are for failures
 
 
 @dataclass(slots=True)
@@ -444,6 +445,8 @@ class Expressions:
         """Evaluate a macro argument where the macro was used."""
         kept = self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation
         bound.uses += 1
+        if bound.uses > 1 and bound.reports and self.branches > bound.branches:
+            return Opaque(())  # evaluated again only to say what failed
         self.source, self.bindings, self.place = bound.source, bound.bindings, bound.place
         self.continuation = bound.place is not None and bound.place.continuation
         if bound.uses > 1:
@@ -596,11 +599,19 @@ class Expressions:
         if isinstance(place, Deref):
             return place.base
         if isinstance(place, Index):
-            base = self.type_of(place.base)
-            element = pointee(base)
-            if base.endswith("*") and element and not is_pointer(element) and is_number(element):
-                return Offset(place.base)
+            return self.moved(place.base, place.index)
         return Addr(place)
+
+    def moved(self, base: Expr, index: Expr) -> Expr:
+        """`base + index`: another element of the array where it has elements that matter, else somewhere in the block."""
+        kind = self.type_of(base)
+        element = pointee(kind)
+        if not element and kind:
+            return Offset(base)
+        plain = is_number(element) or element in self.file.index.types or element in ("void", "char")
+        if (plain and kind.endswith("*")) or isinstance(base, (Offset, Addr, Opaque)):
+            return Offset(base)
+        return Addr(Index(base, index))
 
     def _binary(self, node: Node, target: Expr | None, used: bool) -> Expr:
         left_node, right_node = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -619,9 +630,9 @@ class Expressions:
         if operator in ("+", "-"):
             kind, other = self.type_of(left), self.type_of(right)
             if is_pointer(other) and operator == "+" and not is_pointer(kind):
-                return Offset(right)
+                return self.moved(right, left)
             if is_pointer(kind) and not (operator == "-" and is_pointer(other)):
-                return Offset(left)
+                return self.moved(left, right) if operator == "+" else Offset(left)
             if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)

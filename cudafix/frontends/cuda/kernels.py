@@ -290,7 +290,7 @@ def _call(
         found = [roots.of(value) for value in values]
         summary.calls.append((last, tuple(params for params, _ in found), tuple(names for _, names in found)))
         return
-    if last in index.classes:
+    if last in index.classes or index.is_type(last.strip("()")) or function.type == "parenthesized_expression":
         return
     api = device(name, len(values))
     if api is not None:

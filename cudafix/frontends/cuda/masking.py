@@ -21,6 +21,7 @@ from cudafix.frontends.cuda.macros import Macro, closing
 
 Edit: TypeAlias = tuple[int, bytes]  # offset and the bytes that replace as many bytes there
 
+_BLOCK = 256  # bytes that are compared at once to find what changed
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _PARSER = tree_sitter.Parser(_LANGUAGE)
 _ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
@@ -46,15 +47,12 @@ _KEYWORDS = frozenset(
 )
 # a call at the beginning of a line with a block behind it, and one without a semicolon
 _WITH_BLOCK = re.compile(
-    rb"^[ \t]+(?!(?:if|for|while|switch|else|return|catch|do)\b)([A-Za-z_]\w*)[ \t]*\([^;{}]*\)\s*\{", re.MULTILINE
+    rb"\n[ \t]+(?!(?:if|for|while|switch|else|return|catch|do)\b)([A-Za-z_]\w*)[ \t]*\([^;{}]*\)\s*\{"
 )
-_WITHOUT_SEMICOLON = re.compile(
-    rb"^[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]*\)[ \t]*\r?\n\s*(?=[A-Za-z_}])", re.MULTILINE
-)
+_WITHOUT_SEMICOLON = re.compile(rb"\n[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]*\)[ \t]*\r?\n\s*(?=[A-Za-z_}])")
 # a lone name in front of a statement, which reads as the type of a declaration: `cudaMalloc(&p, n); CUERR`
 _LONE_STATEMENT = re.compile(
-    rb"(?:[;}][ \t]*|^[ \t]+)(" + _SHOUT + rb")[ \t]*\r?\n(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<)))",
-    re.MULTILINE,
+    rb"([A-Z](?<!\w[A-Z])[A-Z0-9_]+)[ \t]*\r?\n(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<)))"
 )
 _CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 
@@ -89,8 +87,11 @@ class _Work:
                     self.hide(offset, macro.body, depth + 1)
 
 
-def mask(text: bytes, macros: Mapping[str, Macro]) -> Masked:
-    """Mask `text`, in which comments, directives and inactive branches are blank already, until it parses as it can."""
+def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitter.Tree] | None = None) -> Masked:
+    """Mask `text`, in which comments, directives and inactive branches are blank already, until it parses as it can.
+
+    `like` are text and tree of the same file in another configuration: what the two share is not parsed again.
+    """
     work = _Work(macros)
     if b"__" in text:
         text = _ATTRIBUTE.sub(lambda m: blank(m[0]), text)
@@ -98,11 +99,30 @@ def mask(text: bytes, macros: Mapping[str, Macro]) -> Masked:
             work.qualifiers.append((match.start(1), match[1].decode().strip()))
         text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
     text = _apply(text, _known_statements(text, work))
-    tree = _PARSER.parse(text)
+    tree = _PARSER.parse(text) if like is None else _reparse(text, *like)
     text, tree = _mask_nested_functions(text, tree)
     if tree.root_node.has_error:
         text, tree = _repair(text, tree, work)
     return Masked(text, tree, tuple(errors(tree)), tuple(work.qualifiers))
+
+
+def _reparse(text: bytes, old_text: bytes, old: tree_sitter.Tree) -> tree_sitter.Tree:
+    """Parse `text`, which has the length and the line ends of `old_text`, with what `old` knows of the unchanged parts."""
+    tree = old.copy()
+    row, counted, start = 0, 0, -1
+    for at in range(0, len(text) + _BLOCK, _BLOCK):
+        same = text[at : at + _BLOCK] == old_text[at : at + _BLOCK]
+        if not same and start < 0:
+            start = at
+        elif same and start >= 0:
+            end = min(at, len(text))
+            row += text.count(b"\n", counted, start)
+            first = (row, start - text.rfind(b"\n", 0, start) - 1)
+            row += text.count(b"\n", start, end)
+            last = (row, end - text.rfind(b"\n", 0, end) - 1)
+            tree.edit(start, end, end, first, last, last)
+            counted, start = end, -1
+    return _PARSER.parse(text, tree)
 
 
 def errors(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
@@ -231,8 +251,8 @@ def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, 
                 edits += _head(text, match.start(1), end, b"while")
     if not edits:
         return text, tree
-    text = _apply(text, edits)
-    return text, _PARSER.parse(text)
+    new = _apply(text, edits)
+    return new, _reparse(new, text, tree)
 
 
 # -- where the tree has errors ----------------------------------------------------------------------------------------
@@ -250,7 +270,7 @@ def _repair(text: bytes, tree: tree_sitter.Tree, work: _Work) -> tuple[bytes, tr
             new = _apply(text, edits)
             if new == text:
                 continue
-            candidate = _PARSER.parse(new)
+            candidate = _reparse(new, text, tree)
             better = _score(candidate)
             if better < score:
                 text, tree, score = new, candidate, better

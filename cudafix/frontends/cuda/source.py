@@ -71,7 +71,7 @@ def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parse
         if run.text in texts:
             continue
         texts.add(run.text)
-        parsed = first if run.text == default.text and run.macros == default.macros else _parse(path, data, run)
+        parsed = first if run.text == default.text and run.macros == default.macros else _parse(path, data, run, first)
         parsed.configuration = tuple((atom, value) for atom, value in run.met.items() if atom in chosen)
         parsed.too_many_configurations = too_many
         result.append(parsed)
@@ -88,8 +88,8 @@ def includes_of(data: bytes) -> tuple[str, ...]:
     return tuple(m[1].decode("utf-8", "surrogateescape") for m in _INCLUDE.finditer(data))
 
 
-def _parse(path: str, data: bytes, run: Run) -> Parsed:
-    masked = masking.mask(run.text, run.macros)
+def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Parsed:
+    masked = masking.mask(run.text, run.macros, None if like is None else (like.text, like.tree))
     return Parsed(
         path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
         tuple(run.pragmas), masked.qualifiers,

@@ -58,7 +58,7 @@ from cudafix.ir import (
 ACTIVE_TYPES = re.compile(
     r"(?:std::)?(?:thread|jthread|lock_guard|unique_lock|scoped_lock|async|ifstream|ofstream|fstream)\b.*|thrust::.*|cub::.*|cudaxx::.*"
 )
-_ADDRESSED = re.compile(r"(?<![&\w)\]])&\s*(?:\(\s*)?([A-Za-z_]\w*)")
+_ADDRESSED = re.compile(r"(?<![&\w)\]])&\s*(?:\(\s*)?([A-Za-z_]\w*\b)(?!\s*(?:\[|\.|->))")
 # calls that fill in a variable before they return, and keep no address of it
 _HANDED_OUT = re.compile(
     r"\bcu(?!da(?:Mem(?:cpy|set|PrefetchAsync)|LaunchKernel|HostRegister|GraphAdd|Stream(?:Wait|Write)))\w*\(\s*(?:\([\w\s*]*\)\s*)?&\s*\w+\b(?!\s*[\[.-])"
@@ -868,7 +868,10 @@ class Statements(Calls):
         condition = node.child_by_field_name("condition")
         text = self.normal(condition).strip("()") if condition is not None else ""
         self.flush()
+        once = text in ("0", "false")
+        self.branches -= once
         body = self._round(node.child_by_field_name("body"))
+        self.branches += once
         if text in ("0", "false") and not _leaves(body):
             self.merge(body)  # `do { … } while (0)` is a block
             return

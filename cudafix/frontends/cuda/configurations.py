@@ -31,6 +31,7 @@ _HARMLESS = re.compile(  # one declaration
     rb"|(?!return\b|delete\b|throw\b|else\b|goto\b|new\b|case\b|do\b)[A-Za-z_][\w:]*(?:\s+|\s*[*&]+\s*)\w+\s*\([\w\s*&:,\[\]]*\)\s*;\s*"
     rb")"
 )
+_BRACE = re.compile(rb"[{}]")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
 _DEVICE_WORD = re.compile(rb"__(global|device|host)__")
@@ -175,12 +176,9 @@ class Preprocessor:
             group, code = self.scan.groups[number], self.scan.code
             inside = {m[1] for m in _DEVICE_WORD.finditer(code, group.start, group.end)}
             around = max(code.rfind(b"__global__", 0, group.start), code.rfind(b"__device__", 0, group.start))
-            between = code[around : group.start] if around >= 0 else b""
-            is_in = between.count(b"{") > between.count(b"}")
-            host = (
-                b"__host__" in code[max(0, code.rfind(b"\n", 0, max(around, 0)) - 40) : around + 40] if is_in else False
-            )
-            self._device[number] = is_in and not host or bool(inside) and b"host" not in inside
+            head = code[max(code.rfind(end, 0, max(around, 0)) for end in (b";", b"}")) + 1 : group.start].split(b"{")[0]
+            in_device_function = around >= 0 and b"__host__" not in head and _is_open(code[around : group.start])
+            self._device[number] = in_device_function or (bool(inside) and b"host" not in inside)
         return self._device[number]
 
     # -- which groups matter ------------------------------------------------------------------------------------------
@@ -365,6 +363,16 @@ class Preprocessor:
             else:
                 result.append(chosen)
         return result, True
+
+
+def _is_open(text: bytes) -> bool:
+    """Whether the first block that opens in `text` is still open at its end."""
+    depth = 0
+    for match in _BRACE.finditer(text):
+        depth += 1 if match[0] == b"{" else -1
+        if depth <= 0:
+            return False
+    return depth > 0
 
 
 def _is_harmless(plain: bytes, branch: Branch) -> bool:

@@ -156,7 +156,7 @@ def _classify(params: tuple[str, ...] | None, body: bytes) -> tuple[str, int | N
             return "transparent", passes, False
         if not acting and (checking or b"assert" in calls or _IS_COMPARED.search(code) and _STATEMENT.search(code)):
             return "transparent", passes, True
-    if acting or re.search(rb"[;{]", code) or re.search(rb"[^=!<>]=[^=]|\+\+|--|\bdelete\b", code):
+    if acting or re.search(rb"[;{]|\b(?:if|while|do|switch)\b", code) or re.search(rb"[^=!<>]=[^=]|\+\+|--|\bdelete\b", code):
         return "operates", None, False
     return "constant", None, False
 

@@ -65,12 +65,13 @@ def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parse
     if choices == [{}]:
         return [first]
     result: list[Parsed] = []
-    texts: set[bytes] = set()
+    seen: set[tuple[bytes, tuple[Macro, ...]]] = set()
     for chosen in choices:
         run = preprocessor.run(chosen)
-        if run.text in texts:
+        key = run.text, tuple(m for m in run.macros.values() if m.kind != "constant" and m.path == path)
+        if key in seen:
             continue
-        texts.add(run.text)
+        seen.add(key)
         parsed = first if run.text == default.text and run.macros == default.macros else _parse(path, data, run, first)
         parsed.configuration = tuple((atom, value) for atom, value in run.met.items() if atom in chosen)
         parsed.too_many_configurations = too_many

@@ -343,7 +343,7 @@ class Calls(Expressions):
             name_span = Span(span.path, span.start, span.start)
         result: Expr | None = target
         if target is None and used:
-            result = self.temporary()
+            result = self.temporary(sites.status_type(callee))
         body = self.file.hosts.get(callee.rpartition("::")[2])
         self.plain_call = body is not None and b"(" not in body and b"delete" not in body
         site = self.site(node)
@@ -464,7 +464,14 @@ class Calls(Expressions):
         return Opaque(())
 
     def _each(
-        self, node: Node, cls: Class | None, tilde: str, values: tuple[Expr, ...], spans: tuple[Span, ...], base: Expr, count: str
+        self,
+        node: Node,
+        cls: Class | None,
+        tilde: str,
+        values: tuple[Expr, ...],
+        spans: tuple[Span, ...],
+        base: Expr,
+        count: str,
     ) -> None:
         """The constructor or destructor of `*base`, or of each of the `count` elements that `base` points to."""
         last = cls.name.rpartition("::")[2] if cls is not None else ""

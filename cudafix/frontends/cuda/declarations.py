@@ -242,7 +242,9 @@ class Declarations:
 
 def index(root: Node, text: bytes, path: str) -> Declarations:
     """Walk a translation unit, down to function bodies."""
-    found = Declarations(types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name))
+    found = Declarations(
+        types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name)
+    )
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
         node, namespace, cls, internal = stack.pop()

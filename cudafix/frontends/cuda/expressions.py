@@ -242,7 +242,9 @@ class Expressions:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
         if isinstance(place, Var):
             name = place.name
-            if name not in self.addressed and ("::" not in name or _OPAQUE_KIND.search(self.types.get(name, "")) is not None):
+            if name not in self.addressed and (
+                "::" not in name or _OPAQUE_KIND.search(self.types.get(name, "")) is not None
+            ):
                 return
         elif not isinstance(place, (Field, Index, Deref)):
             return
@@ -604,6 +606,8 @@ class Expressions:
 
     def moved(self, base: Expr, index: Expr) -> Expr:
         """`base + index`: another element of the array where it has elements that matter, else somewhere in the block."""
+        if isinstance(base, Addr) and isinstance(base.base, Index):
+            return Addr(Index(base.base.base, opaque(base.base.index, index)))
         kind = self.type_of(base)
         element = pointee(kind)
         if not element and kind:
@@ -632,7 +636,7 @@ class Expressions:
             if is_pointer(other) and operator == "+" and not is_pointer(kind):
                 return self.moved(right, left)
             if is_pointer(kind) and not (operator == "-" and is_pointer(other)):
-                return self.moved(left, right) if operator == "+" else Offset(left)
+                return self.moved(left, right) if operator == "+" else self.moved(left, opaque(right))
             if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
@@ -870,7 +874,9 @@ class Expressions:
         text = self.normal(node)
         if "(" in text and _CALL.search(text) is not None:
             return f"{text}@{self.span(node).start}"
-        marks = [f"{word}#{self.versions[word]}" for word in sorted(set(_WORD.findall(text))) if self.versions.get(word)]
+        marks = [
+            f"{word}#{self.versions[word]}" for word in sorted(set(_WORD.findall(text))) if self.versions.get(word)
+        ]
         return " ".join([text, *marks])
 
     def _callee_text(self, node: Node) -> str:

@@ -15,6 +15,7 @@ API_NAME = re.compile(
     r"(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl|nvrtc|nvml|nvjpeg|cutensor|nvshmem)[A-Z_]\w*|cu[A-Z]\w*"
     r"|MPI_[A-Z]\w*"
 )
+_LIBRARY = re.compile(r"(cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|cu)(?=[A-Z_])")
 # A function or macro with such a name that is given a status looks at it and does nothing else that matters.
 CHECK_NAME = re.compile(
     r"\w*(?:check|chk|err|safe|assert|verify|ck|cuda|cublas|cufft|nccl|curand|cusparse|cusolver|cudnn|call|try|handle|succe"
@@ -39,6 +40,16 @@ _API_CALL = re.compile(
 
 def is_api(name: str) -> bool:
     return API_NAME.fullmatch(name) is not None
+
+
+def status_type(name: str) -> str:
+    """The type of the status that a function returns; empty if it returns none, or is none of these libraries'."""
+    found = _LIBRARY.match(name)
+    if found is None or "String" in name or "Name" in name:
+        return ""
+    if found.group(1) == "cuda":
+        return "cudaError_t"
+    return f"{found.group(1)}Status_t" if found.group(1) != "cu" else "CUresult"
 
 
 def is_check_name(name: str) -> bool:

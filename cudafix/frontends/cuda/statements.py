@@ -350,6 +350,7 @@ class Statements(Calls):
         )
         if not children:
             return None
+        template = one.type.endswith(">")  # `std::vector<T> x(n)` in a function is an object
         for child in children:
             kind = child.child_by_field_name("type")
             if child.type != "parameter_declaration" or kind is None or len(child.named_children) > 1:
@@ -368,7 +369,7 @@ class Statements(Calls):
             ):
                 return None
             if kind.type == "type_identifier":
-                if not (self.local(name) or self._is_known_value(name)):
+                if not (template or self.local(name) or self._is_known_value(name)):
                     return None
                 found.append(self.resolve(name, kind))
             elif kind.type == "qualified_identifier":
@@ -647,7 +648,13 @@ class Statements(Calls):
                 two = self._plan(right, False)
                 self.blocked = kept
                 self.depth -= 1
-                return _Plan(operator.type, (one, two), (), Test("other", None, self.condition_text(node)), self.condition_text(node))
+                return _Plan(
+                    operator.type,
+                    (one, two),
+                    (),
+                    Test("other", None, self.condition_text(node)),
+                    self.condition_text(node),
+                )
         return self._leaf(node)
 
     def _leaf(self, node: Node) -> _Plan:

@@ -1,0 +1,337 @@
+"""Lowering CUDA C++: what each construct becomes, as dumps of the IR."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cudafix import ir
+from cudafix.dump import dump
+from cudafix.frontends.cuda.lower import lower
+from cudafix.frontends.cuda.source import read
+
+CHECK = """\
+#define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { printf("%s", cudaGetErrorString(e)); exit(1); } } while (0)
+"""
+
+
+class Case(NamedTuple):
+    name: str
+    code: str
+    want: str
+
+
+def lowered(code: str) -> ir.Module:
+    return lower(read("a.cu", textwrap.dedent(code).encode())[0])
+
+
+def body(code: str, params: str = "") -> str:
+    """The dump of one function around `code`."""
+    text = dump(lowered(f"void f({params}) {{\n{textwrap.dedent(code)}\n}}\n"))
+    return "\n".join(line[2:] for line in text.splitlines() if line.startswith("  "))
+
+
+def statements(block: ir.Block) -> Iterator[ir.Stmt]:
+    for statement in block:
+        yield statement
+        for name in ("then", "other", "body", "condition", "step"):
+            inner = getattr(statement, name, ())
+            if isinstance(inner, tuple):
+                yield from statements(inner)
+        for name in ("arms", "handlers"):
+            for inner in getattr(statement, name, ()):
+                yield from statements(inner)
+
+
+def calls(module: ir.Module, name: str) -> list[ir.Call]:
+    found = [s for f in module.functions for s in statements(f.body) if isinstance(s, ir.Call)]
+    return [call for call in found if call.callee == name]
+
+
+STATEMENTS = [
+    Case("a cast of the address", "float *p; cudaMalloc((void**)&p, n);", "declare p: float *\nhost read ::n\ncudaMalloc(&p, ::n)"),
+    Case(
+        "a template cast",
+        "float *p; cudaMalloc(reinterpret_cast<void**>(&p), 4);",
+        "declare p: float *\ncudaMalloc(&p, 4)",
+    ),
+    Case(
+        "an assigned status that is compared",
+        "float *p; cudaError_t e = cudaFree(p); if (e != cudaSuccess) { g(); }",
+        "declare p: float *\ne = cudaFree(p) checked\nif failed e\n  g()",
+    ),
+    Case(
+        "a chain of allocations",
+        "float *a, *b; if (cudaMalloc(&a, 4) != cudaSuccess || cudaMalloc(&b, 4) != cudaSuccess) return;",
+        "declare a: float *\ndeclare b: float *\n%1 = cudaMalloc(&a, 4) checked\nif failed %1\n  return\nelse\n"
+        "  %2 = cudaMalloc(&b, 4) checked  [blocked: in the second operand of `||`]\n  if failed %2\n    return",
+    ),
+    Case(
+        "an assignment in a condition",
+        "cudaError_t e; if ((e = cudaDeviceSynchronize()) == cudaSuccess) g();",
+        "declare e: cudaError_t\ne = cudaDeviceSynchronize() checked\nif ok e\n  g()  [braces]",
+    ),
+    Case("a negated status", "if (!cudaDeviceSynchronize()) g();", "%1 = cudaDeviceSynchronize() checked\nif ok %1\n  g()  [braces]"),
+    Case("a pointer test", "float *p = 0; if (p) cudaFree(p);", "p = nullptr\nif nonnull p\n  cudaFree(p)  [braces]"),
+    Case("a null test", "float *p = h(); if (NULL == p) return;", "p = h() checked\nif null p\n  return"),
+    Case(
+        "both pointers",
+        "float *p = h(); int n = 0; if (p && n > 2) g();",
+        "p = h() checked\nn = 0\nif nonnull p\n  if `n>2`\n    g()  [braces]",
+    ),
+    Case("void casts ignore", "(void)cudaFree(0);", "cudaFree(0)  [(void)…;]"),
+    Case("a returned status", "return cudaFree(0);", "%1 = cudaFree(0) checked\nreturn %1"),
+    Case(
+        "an array of streams",
+        "cudaStream_t s[4]; for (int i = 0; i < 4; i++) cudaStreamCreate(&s[i]); for (int j = 3; j >= 0; j--) cudaStreamDestroy(s[j]);",
+        "declare s: cudaStream_t[] array\ni = 0\nloop i in 0:4 at least once\n  cudaStreamCreate(&s[i])  [braces]\n"
+        "j = 3\nloop j in 3:>=0:-1\n  host read s[j]\n  cudaStreamDestroy(s[j])  [braces]",
+    ),
+    Case(
+        "downwards is the same range",
+        "int n = h(); for (int i = n - 1; i >= 0; i--) g(i);",
+        "n = h() checked\ni = …(n)\nloop i in 0:n\n  g(i)  [braces]",
+    ),
+    Case(
+        "a loop that changes its bound",
+        "int n = 3; for (int i = 0; i < n; i++) { g(); n--; }",
+        "n = 3\ni = 0\nloop\n  g()\n  n = …(n)\n  step\n    i = …(i)",
+    ),
+    Case(
+        "a bound that changes between two loops",
+        "int n = 3; for (int i = 0; i < n; i++) g(); n = 2; for (int i = 0; i < n; i++) g();",
+        "n = 3\ni = 0\nloop i in 0:n\n  g()  [braces]\nn = 2\ni = 0\nloop i in 0:n#1\n  g()  [braces]",
+    ),
+    Case(
+        "plain loops are one access",
+        "float *h = new float[9]; for (int i = 0; i < 9; i++) { for (int j = 0; j < 2; j++) h[i] += sqrt(j); }",
+        "h = operator new<float>(…) checked\ni = 0\nhost read h[…]; write h[…]\ni = …\nj = …",
+    ),
+    Case(
+        "a reference",
+        "float *p; auto &r = p; cudaFree(r);",
+        "declare p: float *\nr = &p\nhost read *r\ncudaFree(*r)",
+    ),
+    Case(
+        "a range for by reference",
+        "std::vector<float*> v; for (auto &p : v) cudaFree(p);",
+        "declare v: std::vector<float*>\nloop\n  host read v[…]\n  p = &v[…]\n  host read *p\n  cudaFree(*p)  [braces]",
+    ),
+    Case("output in a chain", "std::cout << 1 << g();", "%1 = g() checked\nstd::cout(1, %1)  [blocked: another call runs earlier in the same statement]"),
+    Case("a clock keeps its name", "auto t = std::chrono::steady_clock::now();", "t = std::chrono::steady_clock::now() checked"),
+    Case(
+        "a conditional value with calls",
+        "bool c = true; float *p = c ? h() : 0;",
+        "c = true\nif `c`\n  %1 = h() checked  [blocked: in one arm of `?:`]\n  p = %1\nelse\n  p = 0",
+    ),
+    Case("a conditional value", "bool c = true; float *a, *b; float *p = c ? a : b;", "c = true\ndeclare a: float *\ndeclare b: float *\np = {a | b}"),
+    Case(
+        "pointer arithmetic",
+        "float *p = h(); float *q = p + 4; float *r = &p[3]; q += 2;",
+        "p = h() checked\nq = p+…\nr = p+…\nq = q+…",
+    ),
+    Case("elements of a pointer array", "float *d[2] = {0}; cudaMalloc(d + 1, 4); cudaMalloc(&d[0], 4);",
+         "declare d: float *[] array\nd[…] = nullptr\ncudaMalloc(&d[1], 4)\ncudaMalloc(&d[0], 4)"),
+    Case("a shadowed name", "float *p; { float *p; cudaFree(p); } cudaFree(p);",
+         "declare p: float *\ndeclare p@30: float *\ncudaFree(p@30)\ncudaFree(p)"),
+    Case("goto forward", "if (cudaFree(0)) goto out; g(); out: h();",
+         "%1 = cudaFree(0) checked\nif failed %1\n  goto out\ng()\nout:\nh()"),
+    Case("goto backward", "again: g(); goto again;", "again:\ng()\nunknown: backward goto"),
+    Case("a switch", "int k = 1; switch (k) { case 1: g(); break; default: h(); }",
+         "k = 1\nswitch with default\n  case\n    g()\n    break\n  case\n    h()"),
+    Case("try and catch", "try { g(); } catch (...) { h(); }", "try\n  g()\ncatch\n  h()"),
+    Case("do once", "do { g(); } while (0);", "g()"),
+    Case("do at least once", "do { g(); } while (h());", "loop at least once\n  while\n    %1 = h() checked  [blocked: in the head of a loop]\n  g()"),
+    Case("forever", "while (true) { g(); break; }", "loop at least once forever\n  g()\n  break"),
+    Case("a swap", "float *a, *b; std::swap(a, b);", "declare a: float *\ndeclare b: float *\nstd::swap(a, b)"),
+    Case("a function pointer", "void (*q)(int) = h; q(1);", "host read ::h\nq = ::h\nunknown: call through a function pointer (q, 1)"),
+    Case("numbers are no calls", "double x = sqrt(2.0) + rand();", ""),
+    Case("a function-style declaration", "std::vector<float*> v(n, nullptr); cudaFree(v[0]);",
+         "declare v: std::vector<float*>\nv = …(::n)\nhost read v[0]\ncudaFree(v[0])"),
+    Case("a wrapped launch", "k<<<1, 2, 0, s>>>(p + 1); k<<<1, 2>>>();", "host read ::s, ::p\nlaunch k(::p+…) on ::s\nlaunch k()"),
+    Case("delete", "float *p = h(); delete[] p;", "p = h() checked\noperator delete(p)"),
+    Case("a late declaration", "int n = 4; const int m = n * 2;", "n = 4\nm = …(n)"),
+    Case("what a number was before is gone", "int n = 4; n += 2;", "n = 4\nn = …(n)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STATEMENTS, ids=lambda case: case.name)
+def test_statements(case: Case) -> None:
+    assert body(case.code) == case.want
+
+
+MODULES = [
+    Case(
+        "a check macro is transparent",
+        CHECK + "void f(float *p) { CHECK(cudaMalloc(&p, 4)); if (p) CHECK(cudaFree(p)); }",
+        "function f(p: float *)\n  %1 = cudaMalloc(&p, 4) checked  [CHECK(…);]\n  if nonnull p\n"
+        "    %2 = cudaFree(p) checked  [CHECK(…);; braces]\nstyle CHECK(…);\n",
+    ),
+    Case(
+        "a check macro that returns",
+        "#define CHECK(x) { cudaError_t e = (x); if (e != cudaSuccess) return 1; }\nint f(float *p) { CHECK(cudaFree(p)); return 0; }",
+        "function f(p: float *)\n  e = cudaFree(p) checked  [CHECK(…);]\n  if failed e\n    return 1\n  return 0\nstyle CHECK(…);\n",
+    ),
+    Case(
+        "an unknown check macro",
+        'void f(float *p) { CUDA_CHECK(cudaFree(p)); checkErr(cudaDeviceSynchronize(), "x"); }',
+        "function f(p: float *)\n  %1 = cudaFree(p) checked  [CUDA_CHECK(…);]\n"
+        '  %2 = cudaDeviceSynchronize() checked  [checkErr(…, "x");]\nstyle CUDA_CHECK(…);\n',
+    ),
+    Case(
+        "a check function that synchronizes is a call",
+        "void check(cudaError_t e) { cudaDeviceSynchronize(); }\nvoid f(float *p) { check(cudaFree(p)); }",
+        "function check(e: cudaError_t)\n  cudaDeviceSynchronize()\nfunction f(p: float *)\n  %1 = cudaFree(p) checked\n"
+        "  check(%1)  [blocked: another call runs earlier in the same statement]\n",
+    ),
+    Case(
+        "a check function that only looks",
+        "inline void check(cudaError_t e) { if (e != cudaSuccess) exit(1); }\nvoid f(float *p) { check(cudaFree(p)); }",
+        "function check(e: cudaError_t)\n  if failed e\n    exit(1)  [check(…);; braces]\nfunction f(p: float *)\n"
+        "  %1 = cudaFree(p) checked  [check(…);]\nstyle check(…);\n",
+    ),
+    Case(
+        "a macro that frees",
+        "#define CLEANUP() do { if (a) cudaFree(a); \\\n  cudaFree(b); } while (0)\nvoid f() { float *a, *b; CLEANUP(); }",
+        "function f()\n  declare a: float *\n  declare b: float *\n  if nonnull a\n    cudaFree(a)  [braces; continuation]\n"
+        "  cudaFree(b)  [continuation]\n",
+    ),
+    Case(
+        "a pasted name",
+        "#define cuda(x) check(cuda##x)\nvoid f(float *p) { cuda(Free(p)); }",
+        "function f(p: float *)\n  %1 = cudaFree(p) checked  [fixed: the name is made by the macro `cuda`]\n",
+    ),
+    Case(
+        "a class with a destructor",
+        "struct B { float *p; B() { cudaMalloc(&p, 4); } ~B() { cudaFree(p); } };\nint f(int n) { B b; if (n) return 1; return 2; }",
+        "function B::B()\n  cudaMalloc(&this->p, 4)\nfunction B::~B()\n  host read this->p\n  cudaFree(this->p)\n"
+        "function f(n: int)\n  declare b: B\n  b.B::B()\n  if `n`\n"
+        "    b.B::~B()  [blocked: a destructor at the end of a scope]\n    return 1\n"
+        "  b.B::~B()  [blocked: a destructor at the end of a scope]\n  return 2\n",
+    ),
+    Case(
+        "methods out of the class, statics, globals",
+        "struct A { static int n; float *p; void m(); };\nstatic float *g;\nnamespace x { float *h; void A2() { cudaFree(h); } }\n"
+        "void A::m() { cudaFree(p); cudaFree(g); static float *s = 0; cudaFree(s); other(n); m(); }",
+        "host global A::n: int\nhost global ::g: float *\nhost global ::x::h: float *\nhost global A::m::s: float *\n"
+        "function x::A2()\n  cudaFree(::x::h)\nfunction A::m()\n  host read this->p\n  cudaFree(this->p)\n"
+        "  cudaFree(::g)\n  cudaFree(A::m::s)\n  host read A::n\n  other(A::n)\n  *this.m()\n",
+    ),
+    Case(
+        "a lambda shares the variables around it",
+        "void f() { float *p; auto drop = [&](int i) { cudaFree(p); }; drop(1); run([&] { cudaFree(p); }); }",
+        "function f()\n  declare p: float *\n  drop = &f::<lambda@33>()\n  f::<lambda@33>(1)\n  run(&f::<lambda@75>())\n"
+        "function f::<lambda@33>(i: int)\n  cudaFree(p)\nfunction f::<lambda@75>()\n  cudaFree(p)\n",
+    ),
+    Case(
+        "a reference parameter",
+        "void f(float *&p, const int &n) { cudaMalloc(&p, n); p = 0; }",
+        "function f(p: float *&, n: int&)\n  host read *n\n  cudaMalloc(p, *n)\n  host write *p\n  *p = nullptr\n",
+    ),
+    Case(
+        "kernels",
+        "__device__ float total; __device__ int odd;\n__device__ void put(float *q, float v) { q[0] = v; }\n"
+        "__global__ void k(const float *a, float *b, float *c, int n) { float *t = b + n; put(t, a[0]); total += c[0]; }\n"
+        '__global__ void p(int *x) { printf("%d", odd); mystery(x); __trap(); }\n',
+        "device global ::total: float\ndevice global ::odd: int\n"
+        "kernel k: reads a, b, c; writes b; reads global ::total; writes global ::total\n"
+        "kernel p: reads x; writes x; prints; traps; reads global ::odd; calls unknown mystery\n",
+    ),
+    Case(
+        "a struct of pointers",
+        "struct S { float *in, *out; int n; };\n__global__ void k(S s) { s.out[0] = s.in[0]; }\nvoid f() { S s = {}; cudaFree(s.in); }",
+        "kernel k: reads s; writes s\nfunction f()\n  declare s: S\n  s.in = nullptr\n  s.out = nullptr\n"
+        "  host read s.in\n  cudaFree(s.in)\n",
+    ),
+    Case(
+        "a deleter",
+        "void f(float *p) { std::unique_ptr<float, decltype(&cudaFree)> u(p, cudaFree); }",
+        "function f(p: float *)\n  declare u: std::unique_ptr<float, decltype(&cudaFree)>\n  u = …(p, &cudaFree())\nreferences cudaFree\n",
+    ),
+    Case(
+        "several host threads",
+        "void f() {\n#pragma omp parallel for\n  for (int i = 0; i < 4; i++) g(i);\n}",
+        "function f()\n  #pragma omp parallel()  [blocked: a pragma]\n  i = 0\n  loop i in 0:4 at least once\n    g(i)  [braces]\n",
+    ),
+    Case(
+        "globals that are made by calls",
+        "float *make();\nstatic float *g = make();\nint n = 4;\n",
+        "host global ::g: float *\nhost global ::n: int\nfunction <initializers>()\n"
+        "  ::g = make() checked  [blocked: outside of a function body]\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", MODULES, ids=lambda case: case.name)
+def test_modules(case: Case) -> None:
+    assert dump(lowered(case.code)) == case.want
+
+
+def test_spans_are_bytes_of_the_file() -> None:
+    code = "// \u00e4\n" + CHECK + "void f(float *p) {\n\tCHECK(cudaMalloc((void **)&p, 4 * 2));\n}\n"
+    data = code.encode()
+    (call,) = calls(lower(read("a.cu", data)[0]), "cudaMalloc")
+    assert data[call.span.start : call.span.end] == b"cudaMalloc((void **)&p, 4 * 2)"
+    assert data[call.name_span.start : call.name_span.end] == b"cudaMalloc"
+    assert data[call.close : call.close + 1] == b")"
+    assert [data[s.start : s.end] for s in call.arg_spans] == [b"(void **)&p", b"4 * 2"]
+    assert data[call.site.span.start : call.site.span.end] == b"CHECK(cudaMalloc((void **)&p, 4 * 2));"
+    assert (call.site.indent, call.site.prefix, call.site.suffix) == ("\t", "CHECK(", ");")
+
+
+def test_a_macro_body_is_edited_where_it_is_defined() -> None:
+    code = "#define DROP(x) \\\n    cudaFree(x); \\\n    x = 0\nvoid f(float *p, float *q) { DROP(p); DROP(q); }\n"
+    found = calls(lowered(code), "cudaFree")
+    at = code.index("cudaFree")
+    assert [(call.span.start, call.args) for call in found] == [(at, (ir.Var("p"),)), (at, (ir.Var("q"),))]
+    assert all(call.site.continuation and call.site.blocked is None and call.site.fixed is None for call in found)
+
+
+def test_an_argument_that_is_evaluated_twice_is_fixed() -> None:
+    found = calls(lowered("#define TWICE(x) x; x\nvoid f(float *p) { TWICE(cudaFree(p)); }"), "cudaFree")
+    assert [call.site.fixed is None for call in found] == [True, False]
+
+
+def test_a_site_in_a_statement_with_an_earlier_call_is_blocked() -> None:
+    (call,) = calls(lowered("void f(float *p) { g(h(), cudaFree(p)); }"), "cudaFree")
+    assert call.site.blocked == "another call runs earlier in the same statement"
+
+
+def test_problems_name_the_function() -> None:
+    module = lowered("void f() { setjmp(b); }\nvoid g() {}\n")
+    assert [[why for why, _ in function.problems] for function in module.functions] == [["setjmp"], []]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "void f() {" + "{" * 10_000 + "g();" + "}" * 10_000 + "}",
+        "void f() { x = " + "(" * 5_000 + "1" + ")" * 5_000 + "; }",
+        "void f() { std::cout" + " << 1" * 5_000 + "; }",
+        "void f() { x = a" + " + a" * 5_000 + "; }",
+        "void f() { if (a" + " || g()" * 3_000 + ") h(); }",
+        "void f() { " + "if (a) g(); else " * 3_000 + "; }",
+        "void f() { x = " + "g(" * 3_000 + ")" * 3_000 + "; }",
+    ],
+    ids=["blocks", "parentheses", "output", "sum", "or", "else", "calls"],
+)
+def test_deep_nesting_is_refused_not_fatal(code: str) -> None:
+    assert dump(lowered(code))
+
+
+TOKENS = (
+    "void f ( ) { } ; if else for while do switch case break return goto x : , = == && || ! & * p q n cudaMalloc cudaFree "
+    "[ ] 0 <<< >>> k new delete auto float int -> . ? try catch lambda # define template < > struct :: ~ this static"
+).split()
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(TOKENS), max_size=60))
+def test_any_text_is_lowered(tokens: list[str]) -> None:
+    dump(lowered("void f(float *p) { " + " ".join(tokens) + " }"))
+    dump(lowered(" ".join(tokens)))

@@ -1,7 +1,7 @@
 """The conditions of `#if`: what the compiler decides, and what is a free choice of whoever builds the program.
 
-A condition is compiled once to a small tree and evaluated in an environment of known macros and chosen atoms. An atom is
-what nothing in the file decides: `defined(X)`, `X`, or a comparison, by its normalized text. Values are intervals,
+A condition is compiled once to a small tree and evaluated in an environment of known macros and chosen atoms. An atom
+is what nothing in the file decides: `defined(X)`, `X`, or a comparison, by its normalized text. Values are intervals,
 because a version of the toolkit is only known from below.
 """
 
@@ -119,9 +119,9 @@ def names(node: Node) -> set[str]:
 
 @dataclass(slots=True)
 class Environment:
-    """`defined` maps each macro that is certainly defined here to its body (None: some value), `gone` what is certainly not.
+    """`defined` maps each macro that is certainly defined to its body (None: some value); `gone` certainly are not.
 
-    `chosen` holds the atoms decided so far. `fork` says whether an undecided atom raises `Free` or takes its default.
+    `chosen` holds the atoms decided so far, `met` those that were asked for. `fork` says whether an undecided atom raises `Free` or takes its default.
     """
 
     builtin: Mapping[str, Interval]

@@ -39,7 +39,7 @@ _DEVICE_WORD = re.compile(rb"__(global|device|host)__")
 
 @dataclass(slots=True)
 class Run:
-    """The file in one configuration. `asked` are the groups that met a free choice, `reached` all that were evaluated."""
+    """The file in one configuration. `asked` are the groups that met a free choice, `reached` all evaluated ones."""
 
     text: bytes = b""
     macros: dict[str, Macro] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class Preprocessor:
                 environment.gone.add(name)
             elif keyword in (b"include", b"include_next", b"import"):
                 result.includes.append(directive.rest.strip().decode("utf-8", "replace"))
-            elif keyword == b"pragma" and not directive.rest.split()[:1] == [b"unroll"]:
+            elif keyword == b"pragma" and directive.rest.split()[:1] != [b"unroll"]:
                 result.pragmas.append((directive.start, directive.rest.strip().decode("utf-8", "replace")))
         if text:
             parts.append((code if active else spaces)[at:])
@@ -171,12 +171,13 @@ class Preprocessor:
         )
 
     def _is_device(self, number: int) -> bool:
-        """Whether a group that asks for `__CUDA_ARCH__` is about device code: it stands in a device function or holds one."""
+        """Whether a group that asks for `__CUDA_ARCH__` stands in a device function or holds one."""
         if number not in self._device:
             group, code = self.scan.groups[number], self.scan.code
             inside = {m[1] for m in _DEVICE_WORD.finditer(code, group.start, group.end)}
             around = max(code.rfind(b"__global__", 0, group.start), code.rfind(b"__device__", 0, group.start))
-            head = code[max(code.rfind(end, 0, max(around, 0)) for end in (b";", b"}")) + 1 : group.start].split(b"{")[0]
+            begin = max(code.rfind(b";", 0, max(around, 0)), code.rfind(b"}", 0, max(around, 0))) + 1
+            head = code[begin : group.start].partition(b"{")[0]
             in_device_function = around >= 0 and b"__host__" not in head and _is_open(code[around : group.start])
             self._device[number] = in_device_function or (bool(inside) and b"host" not in inside)
         return self._device[number]
@@ -326,7 +327,7 @@ class Preprocessor:
             if region in members and region not in functions:
                 provided = {m[1] for m in _IDENTIFIER_BEFORE_PARENTHESIS.finditer(code, *region)}
             else:
-                head = code[region[0] : code.find(b"{", *region) if b"{" in code[region[0] : region[1]] else region[1]]
+                head = code[region[0] : region[1]].partition(b"{")[0]
                 match = _IDENTIFIER_BEFORE_PARENTHESIS.search(head)
                 provided = {match[1]} if match else set()
             for word in provided:
@@ -387,7 +388,7 @@ def _is_harmless(plain: bytes, branch: Branch) -> bool:
 
 
 def _atoms(node: Node) -> set[str]:
-    operator, operands, text = node
+    _, operands, text = node
     return {text, f"defined({text})"}.union(*(_atoms(o) for o in operands))
 
 

@@ -27,6 +27,7 @@ _CHECKING = re.compile(rb"(?i)(?!\w*(?:alloc|free))\w*(?:check|assert|err(?:or)?
 _WHERE = re.compile(rb"\b__(?:LINE|FILE|func|FUNCTION)__\b")
 _CONTROL = re.compile(rb"\b(?:return|goto|break|continue|throw|co_return|co_yield)\b|<<<")
 _STATEMENT = re.compile(rb"[;{}]|[^=!<>]=[^=]|\+\+|--|\b(?:if|for|while|do|switch|delete|new)\b")
+_ACTS = re.compile(rb"[;{]|\b(?:if|while|do|switch|delete)\b|[^=!<>]=[^=]|\+\+|--")
 _API_NAME = re.compile(
     rb"(?:(?:cuda|hip|musa|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)[A-Z_]\w*|cu[A-Z][a-z]\w*"
     rb"|free|malloc|calloc|realloc|exit|abort)\Z"
@@ -87,7 +88,7 @@ def _without_tail(body: bytes) -> bytes:
 def closing(text: bytes, opening: int) -> int:
     """The offset of the bracket that closes the one at `opening`, or -1. Literals are skipped."""
     depth = 0
-    for match in _BRACKET.finditer(text, opening):
+    for match in _BRACKET.finditer(text, opening, opening + _LONGEST):
         byte = match[0]
         if byte in b"([{":
             depth += 1
@@ -98,6 +99,7 @@ def closing(text: bytes, opening: int) -> int:
     return -1
 
 
+_LONGEST = 50_000  # bytes between two brackets that belong together; what is longer counts as unbalanced
 _BRACKET = re.compile(rb"[(){}\[\]]|" + _STRING.pattern)
 
 
@@ -156,7 +158,7 @@ def _classify(params: tuple[str, ...] | None, body: bytes) -> tuple[str, int | N
             return "transparent", passes, False
         if not acting and (checking or b"assert" in calls or _IS_COMPARED.search(code) and _STATEMENT.search(code)):
             return "transparent", passes, True
-    if acting or re.search(rb"[;{]|\b(?:if|while|do|switch)\b", code) or re.search(rb"[^=!<>]=[^=]|\+\+|--|\bdelete\b", code):
+    if acting or _ACTS.search(code):
         return "operates", None, False
     return "constant", None, False
 
@@ -188,7 +190,7 @@ def _passed(params: tuple[str, ...], code: bytes) -> int | None:
     chosen = [n for strong, n in candidates if strong]
     if len(chosen) > 1:
         return None
-    return (chosen or [n for _, n in candidates])[0]
+    return chosen[0] if chosen else candidates[0][1]
 
 
 def _always_runs(before: bytes) -> bool:

@@ -1,9 +1,9 @@
 """Masks: bytes that the grammar stumbles over, replaced by others of the same length, so that every offset still fits.
 
-Two kinds. What a known macro is, and attributes that mean nothing for ordering, is masked before the first parse, because
-some of it misparses without an error: `FOR_EACH(i, n) { … }` reads as a nested function, `CHECK(x)` lines without
-semicolons read as a declaration. The rest is tried only where the tree has errors, one rule after the other, and a rule's
-masks stay only if the tree gets better. Names that nobody defines are judged by their shape (`EXPORT void f()`).
+Two kinds. Attributes that mean nothing for ordering, and uses of known macros, are masked before the first parse,
+because some misparse without an error: `FOR_EACH(i, n) { … }` reads as a nested function, `CHECK(x)` lines without
+semicolons read as a declaration. The rest is tried only where the tree has errors, one rule after the other, and a
+rule's masks stay only if the tree gets better. Names that nobody defines are judged by their shape (`EXPORT void f()`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
 
 _STRING = rb'"(?:[^"\\\n]|\\.)*"'
 _NESTED_3 = rb"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
-_TYPE = rb"[A-Za-z_][\w:]*(?:<[^;{}()]*>)?"
+_TYPE = rb"[A-Za-z_][\w:]*(?:<[^;{}()]{0,200}>)?"
 _ARGUMENTS = rb"\(" + _NESTED_3 + rb"\)"
 _SHOUT = rb"[A-Z][A-Z0-9_]+"  # the shape of a macro that nobody defines
 
@@ -41,15 +41,15 @@ _ATTRIBUTE = re.compile(
 _LAMBDA = re.compile(rb"\]\s*((?:__(?:host|device)__\s*)+)")
 _QUALIFIER = re.compile(rb"__(?:global|device|host|managed|constant|shared)__")
 _KEYWORDS = frozenset(
-    b"if for while switch return sizeof catch do else case default new delete throw goto using typedef template class struct"
-    b" union enum namespace public private protected static const constexpr extern inline void int float double char bool"
+    b"if for while switch return sizeof catch do else case default new delete throw goto using typedef template class"
+    b" struct union enum namespace public private protected static const constexpr extern inline void int float double char bool"
     b" unsigned long short signed auto alignof decltype asm static_assert operator defined".split()
 )
 # a call at the beginning of a line with a block behind it, and one without a semicolon
 _WITH_BLOCK = re.compile(
-    rb"\n[ \t]+(?!(?:if|for|while|switch|else|return|catch|do)\b)([A-Za-z_]\w*)[ \t]*\([^;{}]*\)\s*\{"
+    rb"\n[ \t]+(?!(?:if|for|while|switch|else|return|catch|do)\b)([A-Za-z_]\w*)[ \t]*\([^;{}]{0,600}\)\s*\{"
 )
-_WITHOUT_SEMICOLON = re.compile(rb"\n[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]*\)[ \t]*\r?\n\s*(?=[A-Za-z_}])")
+_WITHOUT_SEMICOLON = re.compile(rb"\n[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]{0,600}\)(?=[ \t]*\r?\n\s*[A-Za-z_}])")
 # a lone name in front of a statement, which reads as the type of a declaration: `cudaMalloc(&p, n); CUERR`
 _LONE_STATEMENT = re.compile(
     rb"([A-Z](?<!\w[A-Z])[A-Z0-9_]+)[ \t]*\r?\n(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<)))"

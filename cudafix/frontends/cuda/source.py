@@ -1,7 +1,7 @@
 """From the bytes of a CUDA or C++ file to clean syntax trees: one for each configuration of its `#if`s.
 
-In the text that is parsed, comments, directives and inactive branches are spaces, and so is what the grammar cannot read
-(`masking`); nothing is ever moved, so byte k of the text stands for byte k of the file, and line ends stay where they are.
+In the text that is parsed, comments, directives and inactive branches are spaces, and so is what the grammar cannot
+read (`masking`). Nothing is ever moved: byte k of the text stands for byte k of the file, and line ends stay.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*("[^
 class Parsed:
     """One file in one configuration.
 
-    `text` has the length of `original`; where they differ, it is masked. `configuration` are the free conditions and the
-    branch taken of each, by their normalized text (`defined(X)`). `macros` are those of the program's headers and those
-    that the file defines in this configuration. `errors` are byte ranges that the grammar could not read; a missing
-    semicolon after a macro is not one. `includes` keep their quotes or brackets. `pragmas` are offset and text after
-    `#pragma`, without `unroll`. `qualifiers` are the CUDA qualifiers (`__device__`, `__global__`) that a mask hid, as the
-    offset of the mask and the qualifiers: those of a lambda stand behind its `]`, those from a macro before a declaration.
+    `text` has the length of `original`; where they differ, it is masked. `configuration` are the free conditions and
+    their values, by normalized text (`defined(X)`). `macros` are those of the program's headers and those that the file
+    defines in this configuration. `errors` are byte ranges that the grammar could not read; a missing semicolon after a
+    macro is not one. `includes` keep their quotes or brackets. `pragmas` are offset and text after `#pragma`, without
+    `unroll`. `qualifiers` are the CUDA qualifiers (`__device__`, `__global__`) that a mask hid, as the offset of the
+    mask and the qualifiers: those of a lambda stand behind its `]`, those from a macro before a declaration.
     `too_many_configurations` are ranges of functions, or of groups at file scope, whose combinations of conditions are
     not all among the trees.
     """
@@ -53,7 +53,7 @@ class Parsed:
 
 
 def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parsed]:
-    """Parse `data` in each configuration that may matter, the default one first; never empty, never raises on bad input.
+    """Parse `data` in each configuration that may matter, the default one first; never empty, whatever the input.
 
     `macros` are those of the headers that the file includes, by name.
     """

@@ -9,18 +9,12 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import Class, plain_name, tidy
-from cudafix.frontends.cuda.expressions import (
-    LOOKING,
-    PASSES,
-    PURE,
-    Bound,
-    Expressions,
-    deref,
-    first_named,
-    opaque,
-)
+from cudafix.frontends.cuda.expressions import Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE
+from cudafix.frontends.cuda.terms import deref, opaque
 from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")

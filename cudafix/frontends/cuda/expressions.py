@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
-from tree_sitter import Language, Node, Parser
-from tree_sitter_cuda import language
+from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
-    Class,
-    Declarations,
     is_floating,
     is_number,
     is_pointer,
@@ -21,6 +18,8 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
 )
 from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.names import CASTS, NULLS, OUTPUTS, PASSES
+from cudafix.frontends.cuda.terms import NOTHING, deref, flipped, index_of, matters, opaque
 from cudafix.ir import (
     NULL,
     Addr,
@@ -40,36 +39,6 @@ from cudafix.ir import (
 )
 
 MAX_DEPTH = 200
-NOTHING = Opaque(())
-# Functions of numbers: no effect, no memory, and a value that is neither a pointer nor a handle.
-PURE = frozenset(
-    (
-        "abs labs llabs fabs fabsf sqrt sqrtf cbrt exp expf exp2 exp2f log logf log2 log2f log10 log10f sin sinf cos cosf tan tanf "
-        "asin acos atan atanf atan2 atan2f sinh cosh tanh tanhf pow powf fmod fmodf floor floorf ceil ceilf round roundf "
-        "trunc truncf rint lround llround fmin fminf fmax fmaxf min max MIN MAX hypot erf erff erfc isnan isinf isfinite rand "
-        "srand random srandom drand48 lrand48 srand48 ceil_div ceildiv div_up divup iDivUp dim3 make_cuComplex "
-        "make_cuDoubleComplex make_cuFloatComplex cuCrealf cuCimagf cuCreal cuCimag cuCmulf cuCmul cuCaddf cuCadd "
-        "make_cudaExtent make_cudaPos __float2half __half2float __float2bfloat16 __bfloat162float __float2half_rn half "
-        "__half float2 float4 sizeof alignof offsetof int float double size_t bool char short long unsigned std::min std::max "
-        "std::abs std::sqrt std::pow std::exp std::log std::log2 std::log10 std::sin std::cos std::tan std::atan2 std::floor "
-        "std::ceil std::round std::fabs std::fmod std::fmax std::fmin std::isnan std::isinf std::isfinite std::rand std::srand "
-        "std::clamp std::gcd std::hypot std::tanh std::complex std::numeric_limits::max std::numeric_limits::min "
-        "std::numeric_limits::infinity std::numeric_limits::epsilon std::numeric_limits::lowest std::numeric_limits::quiet_NaN "
-        "std::to_string std::string std::setw std::setprecision std::make_pair make_float2 make_float3 make_float4 make_int2 "
-        "make_int3 make_int4 make_uint2 make_uint3 make_uint4 make_double2 make_double3 make_double4 make_uchar4 make_char4 "
-        "make_uchar3 make_short2 make_ushort2 make_short4 make_longlong2 std::chrono::duration std::chrono::milliseconds "
-        "std::chrono::microseconds std::chrono::seconds std::chrono::duration_cast std::chrono::duration::count"
-    ).split()
-)
-PASSES = frozenset(
-    ("std::move", "std::forward", "__builtin_expect", "likely", "unlikely", "std::launder", "std::as_const")
-)
-CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "bit_cast", "std::bit_cast"))
-# Methods of containers and strings that only look at the object.
-LOOKING = frozenset(
-    "size empty length begin end cbegin cend rbegin rend c_str capacity max_size str count has_value width height".split()
-)
-NULLS = frozenset(("NULL", "nullptr"))
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
 _REFERENCE = re.compile(
@@ -79,93 +48,7 @@ _OPAQUE_KIND = re.compile(r"\*$|^cu\w*(?:_t|Handle\w*)$|^CU\w+$")  # pointers an
 _CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
-_OUTPUTS = frozenset(("std::cout", "cout", "std::cerr", "cerr", "std::clog", "clog", "std::cin", "cin", "std::wcout"))
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
-_LANGUAGE = Language(language())
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Text that nodes point into, and where its byte 0 stands in the file at `path`."""
-
-    text: bytes
-    shift: int
-    path: str
-
-
-@dataclass(slots=True)
-class Bound:
-    """An argument of a macro: the node, and the text and bindings that it is to be read in."""
-
-    node: Node
-    source: Source
-    bindings: Mapping[str, Bound]
-    uses: int = 0
-    rest: tuple[Node, ...] = ()  # what `...` receives
-    place: sites.Place | None = None  # the statement that uses the macro,
-    effects: int = 0  # with the calls before it
-    branches: int = 0  # and the branches and loops around it
-    reports: bool = False  # the macro only looks at a status, and its branches are for failures
-
-
-@dataclass(slots=True)
-class File:
-    """What all functions of one file share while they are lowered."""
-
-    path: str
-    original: bytes
-    index: Declarations
-    macros: Mapping[str, Macro]
-    styles: sites.Styles
-    errors: tuple[tuple[int, int], ...]
-    pragmas: tuple[tuple[int, str], ...]
-    hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
-    kernels: frozenset[str]
-    functions: list[ir.Function] = field(default_factory=list)
-    statics: list[ir.GlobalVar] = field(default_factory=list)
-    references: set[str] = field(default_factory=set)
-    bodies: dict[tuple[str, bool], tuple[Node, Source] | None] = field(default_factory=dict)
-
-    def macro_body(self, macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
-        """The parsed body of a macro: a compound statement, or an expression; None where it is neither."""
-        key = (macro.name, as_statement)
-        if key not in self.bodies:
-            self.bodies[key] = _parse_body(macro, as_statement)
-        return self.bodies[key]
-
-
-def _blank_strings(found: re.Match[bytes]) -> bytes:
-    return b'"' + b" " * (len(found.group()) - 2) + b'"'
-
-
-def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
-    body = re.sub(rb"(?<!#)#\s*\w+", _blank_strings, macro.body)  # `#x` is a string
-    if b"##" in body:
-        return None
-    head = b"void f(){" if as_statement else b"int v=("
-    tail = b"\n;}" if as_statement else b"\n);"
-    if not as_statement:
-        body = re.sub(rb";\s*\Z", lambda found: b" " * len(found.group()), body)
-    text = head + body + tail
-    root = Parser(_LANGUAGE).parse(text).root_node
-    if root.has_error:
-        return None
-    if as_statement:
-        node = root.children[0].child_by_field_name("body") if root.children else None
-    else:
-        declaration = root.children[0].child_by_field_name("declarator") if root.children else None
-        node = declaration.child_by_field_name("value") if declaration is not None else None
-    if node is None:
-        return None
-    return node, Source(text, macro.body_start - len(head), macro.path)
-
-
-@dataclass(slots=True)
-class Scope:
-    names: dict[str, str] = field(default_factory=dict)
-    destroyed: list[tuple[str, Class]] = field(default_factory=list)  # locals whose class has a destructor here
-    breaks: bool = False  # `break` leaves up to here
-    continues: bool = False
 
 
 class Expressions:
@@ -668,7 +551,7 @@ class Expressions:
             operands.append(right)
             current = inner
         head = self.raw(current)
-        if head in _OUTPUTS:
+        if head in OUTPUTS:
             callee, receiver = ("std::" + head.removeprefix("std::")), None
         elif current.type in ("identifier", "field_expression", "pointer_expression", "parenthesized_expression"):
             if current.type == "identifier" and head in self.bindings:
@@ -815,7 +698,7 @@ class Expressions:
             self.value(left, None, False)
         return self.value(right, target, used) if right is not None else Opaque(())
 
-    def _size(self, node: Node, target: Expr | None, used: bool) -> Expr:
+    def _measure(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return NOTHING
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -955,41 +838,6 @@ def first_named(node: Node) -> Node | None:
     return None
 
 
-def deref(value: Expr) -> Expr:
-    return value.base if isinstance(value, Addr) else Deref(value)
-
-
-def index_of(base: Expr, index: Expr) -> Expr:
-    """`base[index]`; `(p + n)[i]` is somewhere in what `p` points into."""
-    if isinstance(base, Offset):
-        return Index(base.base, Opaque(()))
-    return Index(base, index)
-
-
-def opaque(*values: Expr) -> Expr:
-    """A computed value: what it was made of, without literals."""
-    parts: dict[Expr, None] = {}
-    for value in values:
-        if isinstance(value, (Opaque, ir.Choice)):
-            inner = value.parts if isinstance(value, Opaque) else value.options
-            parts.update(dict.fromkeys(part for part in inner if not isinstance(part, Const)))
-        elif not isinstance(value, Const):
-            parts[value] = None
-    return Opaque(tuple(parts)) if parts else NOTHING
-
-
-def matters(block: Block) -> bool:
-    """Whether a block does more than read and write plain memory."""
-    return any(not isinstance(statement, ir.HostAccess) for statement in block)
-
-
-_FLIPPED = {"nonnull": "null", "null": "nonnull", "ok": "failed", "failed": "ok", "other": "other"}
-
-
-def flipped(test: ir.Test, text: str) -> ir.Test:
-    return ir.Test(_FLIPPED[test.kind], test.place, text)
-
-
 _NOT_VALUES = frozenset(
     (
         "comment type_descriptor field_designator subscript_designator template_argument_list primitive_type type_identifier "
@@ -1017,9 +865,9 @@ _VALUES: dict[str, _Method] = {
     "assignment_expression": Expressions._assignment,
     "conditional_expression": Expressions._conditional,
     "comma_expression": Expressions._comma,
-    "sizeof_expression": Expressions._size,
-    "alignof_expression": Expressions._size,
-    "offsetof_expression": Expressions._size,
+    "sizeof_expression": Expressions._measure,
+    "alignof_expression": Expressions._measure,
+    "offsetof_expression": Expressions._measure,
     "initializer_list": Expressions._list,
     "call_expression": lambda self, node, target, used: self.call(node, target, used),
     "new_expression": lambda self, node, target, used: self.new(node, target, used),

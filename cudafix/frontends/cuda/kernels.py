@@ -15,8 +15,8 @@ from tree_sitter_cuda import language
 
 from cudafix import ir
 from cudafix.frontends.cuda.declarations import Declarations, Definition, declared, is_number, is_pointer, plain_name
-from cudafix.frontends.cuda.expressions import CASTS
 from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.names import CASTS
 from cudafix.models.device import device
 
 _QUERY = """

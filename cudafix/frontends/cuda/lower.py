@@ -17,11 +17,12 @@ from __future__ import annotations
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.context import File, Source
 from cudafix.frontends.cuda.declarations import Definition, index
-from cudafix.frontends.cuda.expressions import File, Source, matters
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
+from cudafix.frontends.cuda.terms import matters
 
 
 def lower(parsed: Parsed) -> ir.Module:

@@ -1,0 +1,135 @@
+"""Blocks and statements: scopes with their destructors, pragmas, and where text may go around a statement."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar
+
+from tree_sitter import Node
+
+from cudafix import ir
+from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.calls import Calls
+from cudafix.frontends.cuda.context import File, Scope, Source
+from cudafix.frontends.cuda.expressions import MAX_DEPTH
+from cudafix.ir import (
+    Block,
+    Span,
+    Var,
+)
+
+SKIPPED = frozenset(
+    (
+        "comment ; { } using_declaration alias_declaration type_definition static_assert_declaration struct_specifier "
+        "class_specifier union_specifier enum_specifier preproc_call preproc_include preproc_def namespace_alias_definition "
+        "attribute_declaration access_specifier template_declaration empty_declaration"
+    ).split()
+)
+
+
+class Blocks(Calls):
+    """Lowers blocks. What each kind of statement becomes is in `handlers`."""
+
+    handlers: ClassVar[Mapping[str, Callable[..., None]]] = {}
+
+    end = 0  # where the function ends
+
+    def __init__(self, file: File, source: Source, name: str, cls: str | None, namespace: str, text: bytes) -> None:
+        super().__init__(file, source, name, cls, namespace, text)
+        self.ranged: list[tuple[ir.Loop, frozenset[str], Block]] = []  # canonical loops, their bounds and their steps
+
+    def statement_list(self, nodes: Iterable[Node], start: int) -> None:
+        pragmas = self.file.pragmas if self.source.shift == 0 else ()
+        previous = start
+        for node in nodes:
+            if node.type in SKIPPED:
+                continue
+            if pragmas:
+                self._pragmas(previous, node)
+                previous = node.end_byte
+            self.statement(node)
+
+    def _pragmas(self, start: int, node: Node) -> None:
+        """`#pragma omp parallel` before a statement: several host threads run it."""
+        pragmas = self.file.pragmas
+        at = bisect_left(pragmas, (start, ""))
+        while at < len(pragmas) and pragmas[at][0] < node.start_byte:
+            offset, text = pragmas[at]
+            words = text.replace("#", " ").replace("pragma", " ", 1).split()
+            if words[:1] == ["omp"] and any(
+                word.startswith(("parallel", "sections", "task", "target", "teams")) for word in words
+            ):
+                name = " ".join(word for word in words[:2])
+                span = Span(self.source.path, offset, offset)
+                site = ir.Site(span, "", "", ";", blocked="a pragma")
+                self.emit(ir.Call(f"#pragma {name}", (), span, span, offset, site))
+            at += 1
+
+    def scoped(self, run: Callable[[], None], end: Node, breaks: bool = False, continues: bool = False) -> None:
+        """Run in a new scope; at its end the destructors of its locals run."""
+        self.scopes.append(Scope(breaks=breaks, continues=continues))
+        try:
+            run()
+            self._destroy(self.scopes[-1:], end)
+        finally:
+            self.scopes.pop()
+
+    def _destroy(self, scopes: Iterable[Scope], at: Node) -> None:
+        for scope in scopes:
+            for variable, cls in reversed(scope.destroyed):
+                if self.out and isinstance(self.out[-1], (ir.Return, ir.Break, ir.Continue, ir.Goto)):
+                    return
+                end = self.span(at).end
+                span = Span(self.source.path, max(end - 1, 0), end)
+                site = ir.Site(span, "", "", ";", blocked="a destructor at the end of a scope")
+                callee = f"{cls.name}::~{cls.name.rpartition('::')[2]}"
+                self.emit(
+                    ir.Call(
+                        callee, (), span, Span(span.path, span.start, span.start), span.end, site, (), Var(variable)
+                    )
+                )
+
+    def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False) -> Block:
+        """The block of a branch or loop body, which may be one statement without braces."""
+        if node is None:
+            return ()
+
+        def run() -> None:
+            if node.type == "compound_statement":
+                self.statement_list(node.children, node.start_byte)
+            else:
+                self.statement(node, braceless=True)
+
+        self.branches += 1
+        try:
+            return self.collect(lambda: self.scoped(run, node, breaks, continues))
+        finally:
+            self.branches -= 1
+
+    def statement(self, node: Node, braceless: bool = False) -> None:
+        self.depth += 1
+        kept = self.place
+        try:
+            if self.depth > MAX_DEPTH:
+                self.unknown("nested too deeply", node)
+                return
+            method = self.handlers.get(node.type)
+            if method is None:
+                if node.type in SKIPPED:
+                    return
+                if not node.type.endswith(("expression", "identifier", "literal")):
+                    self.unknown("parse_error" if node.type == "ERROR" else f"`{node.type}`", node)
+                    return
+                method = self.handlers["expression_statement"]
+            self._at(node, braceless)
+            method(self, node)
+        finally:
+            self.place = kept
+            self.depth -= 1
+
+    def _at(self, node: Node, braceless: bool) -> None:
+        span = self.span(node)
+        original = self.file.original if span.path == self.file.path else self.source.text
+        at = span.start if span.path == self.file.path else node.start_byte
+        self.place = sites.Place(node, span, sites.line_indent(original, at), braceless, continuation=self.continuation)

@@ -1,0 +1,101 @@
+"""What the lowering of a file, a function and a macro body carries along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Language, Node, Parser
+from tree_sitter_cuda import language
+
+from cudafix import ir
+from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda.declarations import Class, Declarations
+from cudafix.frontends.cuda.macros import Macro
+
+_LANGUAGE = Language(language())
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Text that nodes point into, and where its byte 0 stands in the file at `path`."""
+
+    text: bytes
+    shift: int
+    path: str
+
+
+@dataclass(slots=True)
+class Bound:
+    """An argument of a macro: the node, and the text and bindings that it is to be read in."""
+
+    node: Node
+    source: Source
+    bindings: Mapping[str, Bound]
+    uses: int = 0
+    rest: tuple[Node, ...] = ()  # what `...` receives
+    place: sites.Place | None = None  # the statement that uses the macro,
+    effects: int = 0  # with the calls before it
+    branches: int = 0  # and the branches and loops around it
+    reports: bool = False  # the macro only looks at a status, and its branches are for failures
+
+
+@dataclass(slots=True)
+class File:
+    """What all functions of one file share while they are lowered."""
+
+    path: str
+    original: bytes
+    index: Declarations
+    macros: Mapping[str, Macro]
+    styles: sites.Styles
+    errors: tuple[tuple[int, int], ...]
+    pragmas: tuple[tuple[int, str], ...]
+    hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
+    kernels: frozenset[str]
+    functions: list[ir.Function] = field(default_factory=list)
+    statics: list[ir.GlobalVar] = field(default_factory=list)
+    references: set[str] = field(default_factory=set)
+    bodies: dict[tuple[str, bool], tuple[Node, Source] | None] = field(default_factory=dict)
+
+    def macro_body(self, macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
+        """The parsed body of a macro: a compound statement, or an expression; None where it is neither."""
+        key = (macro.name, as_statement)
+        if key not in self.bodies:
+            self.bodies[key] = _parse_body(macro, as_statement)
+        return self.bodies[key]
+
+
+def _blank_strings(found: re.Match[bytes]) -> bytes:
+    return b'"' + b" " * (len(found.group()) - 2) + b'"'
+
+
+def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
+    body = re.sub(rb"(?<!#)#\s*\w+", _blank_strings, macro.body)  # `#x` is a string
+    if b"##" in body:
+        return None
+    head = b"void f(){" if as_statement else b"int v=("
+    tail = b"\n;}" if as_statement else b"\n);"
+    if not as_statement:
+        body = re.sub(rb";\s*\Z", lambda found: b" " * len(found.group()), body)
+    text = head + body + tail
+    root = Parser(_LANGUAGE).parse(text).root_node
+    if root.has_error:
+        return None
+    if as_statement:
+        node = root.children[0].child_by_field_name("body") if root.children else None
+    else:
+        declaration = root.children[0].child_by_field_name("declarator") if root.children else None
+        node = declaration.child_by_field_name("value") if declaration is not None else None
+    if node is None:
+        return None
+    return node, Source(text, macro.body_start - len(head), macro.path)
+
+
+@dataclass(slots=True)
+class Scope:
+    names: dict[str, str] = field(default_factory=dict)
+    destroyed: list[tuple[str, Class]] = field(default_factory=list)  # locals whose class has a destructor here
+    breaks: bool = False  # `break` leaves up to here
+    continues: bool = False

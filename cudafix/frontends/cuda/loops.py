@@ -1,0 +1,259 @@
+"""Loops: canonical ranges, plain loops that become one access, range-based loops."""
+
+from __future__ import annotations
+
+import re
+
+from tree_sitter import Node
+
+from cudafix import ir
+from cudafix.frontends.cuda.branches import Branches
+from cudafix.frontends.cuda.declarations import (
+    base_type,
+    declared,
+    is_number,
+)
+from cudafix.frontends.cuda.terms import (
+    Plain,
+    assigned_in,
+    generic,
+    leaves,
+    opaque,
+    root_of,
+)
+from cudafix.ir import (
+    Addr,
+    Block,
+    Expr,
+    Index,
+    Opaque,
+    Var,
+)
+
+_INTEGER = re.compile(r"[0-9]+")
+
+
+class Loops(Branches):
+    """Lowers loops."""
+
+    def _for(self, node: Node) -> None:
+        self.scoped(lambda: self._for_parts(node), node)
+
+    def _for_parts(self, node: Node) -> None:
+        first, condition, step = (node.child_by_field_name(f) for f in ("initializer", "condition", "update"))
+        if first is not None:
+            if first.type == "declaration":
+                self._declaration(first)
+            else:
+                self.value(first, None, False)
+        self.flush()
+        header = self._header(first, condition, step)
+        kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
+        before = self.collect(lambda: self._discard(condition)) if condition is not None else ()
+        self.blocked = kept
+        names = dict(self.versions)
+        body = self._round(node.child_by_field_name("body"))
+        kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
+        after = self.collect(lambda: self._discard(step)) if step is not None else ()
+        self.blocked = kept
+        index, bounds, once = header if header is not None else (None, None, False)
+        if index is not None and bounds is not None:
+            text, words = bounds
+            assigned = assigned_in(body)
+            changed = {w for w in words if self.versions.get(w, 0) != names.get(w, 0)}
+            if (
+                index in assigned
+                or changed
+                or any(isinstance(a, Var) and a.name.partition("@")[0] in words for a in assigned)
+            ):
+                index, bounds, once = None, None, False
+            else:
+                marks = "".join(f"#{self.versions[w]}" if self.versions.get(w) else "" for w in sorted(words))
+                bounds = (text + marks, words)
+        made = ir.Loop(
+            body, self.span(node), before, after if index is None else (), index,
+            bounds[0] if bounds is not None else None, once, forever=condition is None,
+        )  # fmt: skip
+        if bounds is not None:
+            self.ranged.append((made, bounds[1], after))
+        self._emit_loop(made)
+
+    def _round(self, body: Node | None) -> Block:
+        """The body of a loop. A loop in it whose bounds differ from round to round is not canonical."""
+        outer, self.bumped = self.bumped, set()
+        first = len(self.ranged)
+        lowered = self.body_of(body, True, True)
+        for loop, words, step in self.ranged[first:]:
+            if words & self.bumped:
+                loop.index, loop.range, loop.step, loop.at_least_once = None, None, step, False
+        self.bumped |= outer
+        return lowered
+
+    def _discard(self, node: Node) -> None:
+        self.value(node, None, False)
+
+    def _header(
+        self, first: Node | None, condition: Node | None, step: Node | None
+    ) -> tuple[Var, tuple[str, frozenset[str]], bool] | None:
+        """The index, the range and whether one round is certain, of `for (i = a; i < b; i++)`."""
+        if first is None or condition is None or step is None or condition.type != "binary_expression":
+            return None
+        init = first.child_by_field_name("declarator") if first.type == "declaration" else first
+        if init is None or init.type not in ("init_declarator", "assignment_expression"):
+            return None
+        name_node = init.child_by_field_name("declarator" if init.type == "init_declarator" else "left")
+        start = init.child_by_field_name("value" if init.type == "init_declarator" else "right")
+        left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
+        operator = condition.child_by_field_name("operator")
+        if name_node is None or start is None or left is None or right is None or operator is None:
+            return None
+        name = self.raw(name_node)
+        index = self.local(name)
+        if self.raw(left) != name or not isinstance(index, Var):
+            return None
+        stride = _stride(self.normal(step), name)
+        low, high, sign = self.normal(start), self.normal(right), operator.type
+        if stride is None or "(" in low + high.replace("sizeof(", ""):
+            return None
+        if stride == "-1" and sign in (">=", ">") and (found := re.fullmatch(r"(.+)-1", low)) and sign == ">=":
+            text = f"{high}:{found.group(1)}"  # the same indices as upwards
+            low, high = high, found.group(1)
+        elif stride == "1" and sign in ("<", "!="):
+            text = f"{low}:{high}"
+        elif stride == "1" and sign == "<=":
+            text = f"{low}:={high}"
+        else:
+            text = f"{low}:{sign}{high}:{stride}"
+        once = self._number(low) is not None and self._number(high) is not None
+        once = once and sign in ("<", "!=") and int(self._number(low) or 0) < int(self._number(high) or 0)
+        words = frozenset(re.findall(r"[A-Za-z_]\w*", f"{low} {high}"))
+        return index, (text, words), once
+
+    def _number(self, text: str) -> str | None:
+        if _INTEGER.fullmatch(text):
+            return text
+        macro = self.file.macros.get(text)
+        if macro is not None and macro.params is None:
+            body = macro.body.decode("utf-8", "replace").strip().strip("()").rstrip("uUlL")
+            return body if _INTEGER.fullmatch(body) else None
+        return None
+
+    def _while(self, node: Node) -> None:
+        condition = node.child_by_field_name("condition")
+        text = self.normal(condition).strip("()") if condition is not None else ""
+
+        def run() -> None:
+            kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
+            before = self.collect(lambda: self._condition(condition))
+            self.blocked = kept
+            body = self._round(node.child_by_field_name("body"))
+            once = text in ("true", "1")
+            self._emit_loop(ir.Loop(body, self.span(node), before, at_least_once=once, forever=once))
+
+        self.flush()
+        self.scoped(run, node)
+
+    def _condition(self, node: Node | None) -> None:
+        if node is None:
+            return
+        inner = node.child_by_field_name("value") if node.type == "condition_clause" else node
+        if inner is not None and inner.type == "declaration":
+            self._declaration(inner)
+        elif inner is not None:
+            self._run_plan(self._plan(inner), node)
+
+    def _do(self, node: Node) -> None:
+        condition = node.child_by_field_name("condition")
+        text = self.normal(condition).strip("()") if condition is not None else ""
+        self.flush()
+        once = text in ("0", "false")
+        self.branches -= once
+        body = self._round(node.child_by_field_name("body"))
+        self.branches += once
+        if text in ("0", "false") and not leaves(body):
+            self.merge(body)  # `do { … } while (0)` is a block
+            return
+        kept, self.blocked = self.blocked, self.blocked or "in the head of a loop"
+        before = self.collect(lambda: self._condition(condition))
+        self.blocked = kept
+        if text in ("0", "false"):
+            body = (*body, ir.Break(self.span(node)))
+        self._emit_loop(ir.Loop(body, self.span(node), before, at_least_once=True, forever=text in ("true", "1")))
+
+    def _range_for(self, node: Node) -> None:
+        container_node, declarator = node.child_by_field_name("right"), node.child_by_field_name("declarator")
+        if container_node is None or declarator is None:
+            self.unknown("parse_error", node)
+            return
+
+        def run() -> None:
+            first = node.child_by_field_name("initializer")
+            if first is not None:
+                self.statement(first)
+            if container_node.type == "initializer_list":
+                container = self.value(container_node)
+            else:
+                container = self.lvalue(container_node)
+            one = declared(base_type(node, self.source.text), declarator, self.source.text)
+            self.flush()
+            element: Expr = Index(container, Opaque(()))
+            options: tuple[Expr, ...] = ()
+            if container_node.type == "initializer_list":
+                options = container.parts if isinstance(container, Opaque) else (container,)
+                element = ir.Choice(options) if options else Opaque(())
+
+            def bind() -> None:
+                if one is None:
+                    self.unknown("a declaration that is not understood", declarator)
+                    return
+                kind = one.type if not one.type.startswith("auto") else (self.type_of(element) or one.type)
+                for binding in one.bindings:
+                    var = self.declare(self.raw(binding), "", binding)
+                    self.emit(ir.Assign(var, opaque(element), self.span(declarator)))
+                if one.bindings:
+                    return
+                if not options:
+                    self.touch(container_node, element)
+                self.flush()
+                var = self.declare(one.name, kind, one.node, reference=one.reference and not options)
+                self.emit(
+                    ir.Assign(var, Addr(element) if one.reference and not options else element, self.span(declarator))
+                )
+
+            binding = self.collect(bind)
+            body = self._round(node.child_by_field_name("body"))
+            self._emit_loop(ir.Loop((*binding, *body), self.span(node)))
+
+        self.scoped(run, node)
+
+    def _emit_loop(self, loop: ir.Loop) -> None:
+        """A loop of plain host code becomes one access; its integers lose their values."""
+        plain = Plain()
+        if plain.block(loop.condition) and plain.block(loop.body, inside=True) and plain.block(loop.step):
+            if all(self._is_number(target) for target in plain.assigned):
+                changed = plain.assigned | ({loop.index} if loop.index is not None else set())
+                changed_names = {var.name for var in changed if isinstance(var, Var)}
+                self.flush()
+                reads = [generic(place, changed_names) for place in plain.reads]
+                writes = [generic(place, changed_names) for place in plain.writes]
+                own = plain.declared
+                reads = [place for place in dict.fromkeys(reads) if root_of(place) not in own]
+                writes = [place for place in dict.fromkeys(writes) if root_of(place) not in own]
+                if reads or writes:
+                    self.emit(ir.HostAccess(tuple(reads), tuple(writes), loop.span))
+                for target in sorted(changed - own, key=repr):
+                    self.emit(ir.Assign(target, Opaque(()), loop.span))
+                return
+        self.emit(loop)
+
+    def _is_number(self, target: Expr) -> bool:
+        return isinstance(target, Var) and is_number(self.type_of(target))
+
+
+def _stride(text: str, name: str) -> str | None:
+    if text in (f"{name}++", f"++{name}", f"{name}+=1", f"{name}={name}+1"):
+        return "1"
+    if text in (f"{name}--", f"--{name}", f"{name}-=1", f"{name}={name}-1"):
+        return "-1"
+    found = re.fullmatch(re.escape(name) + r"([*/+-]|<<|>>)=(\w+)", text)
+    return found.group(1) + found.group(2) if found else None

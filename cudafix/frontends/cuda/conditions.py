@@ -121,7 +121,8 @@ def names(node: Node) -> set[str]:
 class Environment:
     """`defined` maps each macro that is certainly defined to its body (None: some value); `gone` certainly are not.
 
-    `chosen` holds the atoms decided so far, `met` those that were asked for. `fork` says whether an undecided atom raises `Free` or takes its default.
+    `chosen` holds the atoms decided so far, `met` those that were asked for. `fork` says whether
+    an undecided atom raises `Free` or takes its default. `device` says whether device code is asking.
     """
 
     builtin: Mapping[str, Interval]

@@ -348,7 +348,7 @@ class Preprocessor:
         return dict(sorted(result.items()))
 
     def _explore(self, groups: frozenset[int]) -> tuple[list[dict[str, bool]], bool]:
-        """All choices that the groups leave open, the default first, at most `MOST`; and whether that is all of them."""
+        """All choices that the groups leave open, the default first, at most `MOST`; and whether these are all."""
         result: list[dict[str, bool]] = []
         todo: list[dict[str, bool]] = [{}]
         while todo:

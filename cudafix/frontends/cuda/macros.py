@@ -45,10 +45,10 @@ class Macro:
 
     `params` is None for an object-like macro; a variadic one ends in `...` or in the name of its pack. `kind`:
 
-    - `transparent`: function-like, evaluates exactly one parameter, number `passes`, exactly once as an expression whose
-      value it checks or passes on (`CHECK(x)`); its other parameters are evaluated at most once, as plain values;
-      `looks` says whether it looks at the value (compares it, or hands it to a function);
-    - `operates`: the body acts itself (calls, launches, returns, jumps, statements): lowered like a function at each use;
+    - `transparent`: function-like, evaluates one parameter, number `passes`, exactly once as an expression whose value
+      it checks or passes on (`CHECK(x)`); its other parameters are evaluated at most once, as plain values; `looks`
+      says whether it looks at the value (compares it, or hands it to a function, which may do more than look);
+    - `operates`: the body acts itself (calls, launches, returns, jumps, statements): lowered like a function;
     - `constant`: an expression, a type, a qualifier or nothing, without a call that matters;
     - `rename`: another name for a callee, or one pasted together (`#define MALLOC cudaMalloc`, `cuda##x`);
     - `opaque`: anything else: unbalanced braces, a loop header, a definition.
@@ -173,7 +173,7 @@ def _passed(params: tuple[str, ...], code: bytes) -> int | None:
     for number, param in enumerate(params):
         pack = param == "..." or param.endswith("...")
         name = b"__VA_ARGS__" if param == "..." else param.removesuffix("...").strip().encode()
-        uses = [m for m in re.finditer(rb"(?<![\w.>])" + re.escape(name) + rb"\b(?!\s*##)", code)]
+        uses = re.finditer(rb"(?<![\w.>])" + re.escape(name) + rb"\b(?!\s*##)", code)
         evaluated = [m for m in uses if not re.search(rb"#\s*\Z|\bsizeof\s*\(\s*\Z", code[: m.start()])]
         if len(evaluated) > 1 and not pack and len(params) == 1:
             return None
@@ -187,7 +187,7 @@ def _passed(params: tuple[str, ...], code: bytes) -> int | None:
         candidates.append((initializes or compared, number))
     if not candidates:
         return None
-    chosen = [n for strong, n in candidates if strong]
+    chosen = [number for strong, number in candidates if strong]
     if len(chosen) > 1:
         return None
     return chosen[0] if chosen else candidates[0][1]

@@ -42,8 +42,8 @@ _LAMBDA = re.compile(rb"\]\s*((?:__(?:host|device)__\s*)+)")
 _QUALIFIER = re.compile(rb"__(?:global|device|host|managed|constant|shared)__")
 _KEYWORDS = frozenset(
     b"if for while switch return sizeof catch do else case default new delete throw goto using typedef template class"
-    b" struct union enum namespace public private protected static const constexpr extern inline void int float double char bool"
-    b" unsigned long short signed auto alignof decltype asm static_assert operator defined".split()
+    b" struct union enum namespace public private protected static const constexpr extern inline void int float double"
+    b" char bool unsigned long short signed auto alignof decltype asm static_assert operator defined".split()
 )
 # a call at the beginning of a line with a block behind it, and one without a semicolon
 _WITH_BLOCK = re.compile(
@@ -107,7 +107,7 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
 
 
 def _reparse(text: bytes, old_text: bytes, old: tree_sitter.Tree) -> tree_sitter.Tree:
-    """Parse `text`, which has the length and the line ends of `old_text`, with what `old` knows of the unchanged parts."""
+    """Parse `text`, which has the length and the line ends of `old_text`, reusing what `old` knows."""
     tree = old.copy()
     row, counted, start = 0, 0, -1
     for at in range(0, len(text) + _BLOCK, _BLOCK):

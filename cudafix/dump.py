@@ -1,4 +1,4 @@
-"""A readable text of the IR: one statement a line, blocks indented. For golden tests and for looking at what is proved."""
+"""A readable text of the IR: one statement a line, blocks indented. For golden tests, and to see what is proved."""
 
 from __future__ import annotations
 
@@ -133,11 +133,8 @@ def lines(block: ir.Block, indent: int = 0) -> Iterator[str]:
 
 def dump(module: ir.Module) -> str:
     """The whole module: globals, kernels, functions."""
-    out: list[str] = []
-    for variable in module.globals:
-        out.append(f"{variable.space} global {variable.name}: {variable.type}")
-    for kernel in module.kernels:
-        out.append(_kernel(kernel))
+    out = [f"{variable.space} global {variable.name}: {variable.type}" for variable in module.globals]
+    out += map(_kernel, module.kernels)
     for function in module.functions:
         params = ", ".join(f"{p.name}: {p.type}{'&' if p.by_reference else ''}" for p in function.params)
         out.append(f"function {function.name}({params})")

@@ -1,5 +1,7 @@
 """Lowering CUDA C++: what each construct becomes, as dumps of the IR."""
 
+# ruff: noqa: E501  (code and its dump stand side by side)
+
 from __future__ import annotations
 
 import textwrap

@@ -202,7 +202,7 @@ class Branches(Variables):
                     has_default = has_default or child.children[0].type == "default"
                     value = child.child_by_field_name("value")
                     after = [c for c in child.named_children if c != value]
-                    arms.append(self.collect(lambda after=after: self.statement_list(after, child.start_byte)))  # type: ignore[misc]
+                    arms.append(self.collect(lambda after=after, at=child.start_byte: self.statement_list(after, at)))  # type: ignore[misc]
                 elif child.type not in SKIPPED:
                     current.append(child)
             if current:

@@ -31,7 +31,7 @@ _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "sigl
 
 
 class Calls(Expressions):
-    """Lowers calls. What a call means is not decided here, only who is called with what, and who looks at the status."""
+    """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
     plain_call = False  # the call runs a function of this file that calls nothing itself
 

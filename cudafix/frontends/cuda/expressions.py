@@ -281,7 +281,7 @@ class Expressions:
     # -- values and places --------------------------------------------------------------------------------------------
 
     def value(self, node: Node, target: Expr | None = None, used: bool = True) -> Expr:
-        """Evaluate an expression. A call puts its result into `target`; `used` is whether somebody looks at the value."""
+        """Evaluate an expression. A call puts its result into `target`; `used`: somebody looks at the value."""
         self.depth += 1
         try:
             if self.depth > MAX_DEPTH:
@@ -439,10 +439,7 @@ class Expressions:
             return Opaque(())
         operator = node.child_by_field_name("operator")
         arrow = operator is None or operator.type == "->"
-        if arrow:
-            base = deref(self.value(argument))
-        else:
-            base = self.lvalue(argument)
+        base = deref(self.value(argument)) if arrow else self.lvalue(argument)
         label = self.raw(name)
         if name.type == "dependent_field_identifier" or not label.isidentifier():
             label = plain_name(label)
@@ -488,7 +485,7 @@ class Expressions:
         return Addr(place)
 
     def moved(self, base: Expr, index: Expr) -> Expr:
-        """`base + index`: another element of the array where it has elements that matter, else somewhere in the block."""
+        """`base + index`: another element where the elements are pointers or objects, else somewhere in the block."""
         if isinstance(base, Addr) and isinstance(base.base, Index):
             return Addr(Index(base.base.base, opaque(base.base.index, index)))
         kind = self.type_of(base)
@@ -727,7 +724,7 @@ class Expressions:
                 if inner is None or inner.type == "compound_statement":
                     break
                 node = inner
-            elif node.type in ("unary_expression",) and node.children[0].type in ("!", "not"):
+            elif node.type == "unary_expression" and node.children[0].type in ("!", "not"):
                 inner = node.child_by_field_name("argument")
                 if inner is None:
                     break
@@ -840,8 +837,8 @@ def first_named(node: Node) -> Node | None:
 
 _NOT_VALUES = frozenset(
     (
-        "comment type_descriptor field_designator subscript_designator template_argument_list primitive_type type_identifier "
-        "field_identifier string_literal gnu_asm_qualifier"
+        "comment type_descriptor field_designator subscript_designator template_argument_list primitive_type "
+        "type_identifier field_identifier string_literal gnu_asm_qualifier"
     ).split()
 )
 _Method = Callable[[Expressions, Node, "Expr | None", bool], Expr]

@@ -1,7 +1,7 @@
 """What kernels do: which parameters they read and write, whether they print or trap, which globals they touch.
 
-Device code is summarized by name, not executed: a parameter is written if a place that is reached through it, or through
-a local pointer that may have come from it, is assigned, incremented, or handed to something that may write it.
+Device code is summarized by name, not executed: a parameter is written if a place that is reached through it, or
+through a local pointer that may have come from it, is assigned, incremented, or handed to what may write it.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _add(
         len(caller.globals_read), len(caller.globals_written), len(caller.unknown),
     )  # fmt: skip
     last = len(callee.names) - 1
-    for number, (params, global_names) in enumerate(zip(positions, roots)):
+    for number, (params, global_names) in enumerate(zip(positions, roots, strict=True)):
         at = min(number, last)
         if at in callee.reads:
             caller.reads |= params
@@ -136,7 +136,7 @@ def _add(
 
 
 class _Roots:
-    """Which parameters and device globals a name in the body may stand for: itself, or what a local pointer came from."""
+    """Which parameters and device globals a name in the body may stand for."""
 
     def __init__(self, names: Mapping[str, int], globals_: Mapping[bytes, str], text: bytes) -> None:
         self.params = {name: frozenset((number,)) for name, number in names.items()}
@@ -223,7 +223,7 @@ def _summary(
         base, reached = _base(node)
         if base.type == "identifier" and not reached:
             name = text[base.start_byte : base.end_byte].decode()
-            kind, by_reference = kinds.get(name, ("", False))
+            _, by_reference = kinds.get(name, ("", False))
             if name in names and not by_reference and not scalar_too:
                 return  # the kernel's own copy
             if name not in names and name.encode() not in here and name not in roots.params:

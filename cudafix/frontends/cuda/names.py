@@ -7,21 +7,23 @@ import re
 # Functions of numbers: no effect, no memory, and a value that is neither a pointer nor a handle.
 PURE = frozenset(
     (
-        "abs labs llabs fabs fabsf sqrt sqrtf cbrt exp expf exp2 exp2f log logf log2 log2f log10 log10f sin sinf cos cosf tan tanf "
-        "asin acos atan atanf atan2 atan2f sinh cosh tanh tanhf pow powf fmod fmodf floor floorf ceil ceilf round roundf "
-        "trunc truncf rint lround llround fmin fminf fmax fmaxf min max MIN MAX hypot erf erff erfc isnan isinf isfinite rand "
-        "srand random srandom drand48 lrand48 srand48 ceil_div ceildiv div_up divup iDivUp dim3 make_cuComplex "
-        "make_cuDoubleComplex make_cuFloatComplex cuCrealf cuCimagf cuCreal cuCimag cuCmulf cuCmul cuCaddf cuCadd "
-        "make_cudaExtent make_cudaPos __float2half __half2float __float2bfloat16 __bfloat162float __float2half_rn half "
-        "__half float2 float4 sizeof alignof offsetof int float double size_t bool char short long unsigned std::min std::max "
-        "std::abs std::sqrt std::pow std::exp std::log std::log2 std::log10 std::sin std::cos std::tan std::atan2 std::floor "
-        "std::ceil std::round std::fabs std::fmod std::fmax std::fmin std::isnan std::isinf std::isfinite std::rand std::srand "
-        "std::clamp std::gcd std::hypot std::tanh std::complex std::numeric_limits::max std::numeric_limits::min "
-        "std::numeric_limits::infinity std::numeric_limits::epsilon std::numeric_limits::lowest std::numeric_limits::quiet_NaN "
-        "std::to_string std::string std::setw std::setprecision std::make_pair make_float2 make_float3 make_float4 make_int2 "
-        "make_int3 make_int4 make_uint2 make_uint3 make_uint4 make_double2 make_double3 make_double4 make_uchar4 make_char4 "
-        "make_uchar3 make_short2 make_ushort2 make_short4 make_longlong2 std::chrono::duration std::chrono::milliseconds "
-        "std::chrono::microseconds std::chrono::seconds std::chrono::duration_cast std::chrono::duration::count"
+        "abs labs llabs fabs fabsf sqrt sqrtf cbrt exp expf exp2 exp2f log logf log2 log2f log10 log10f sin sinf cos "
+        "cosf tan tanf asin acos atan atanf atan2 atan2f sinh cosh tanh tanhf pow powf fmod fmodf floor floorf ceil "
+        "ceilf round roundf trunc truncf rint lround llround fmin fminf fmax fmaxf min max MIN MAX hypot erf erff "
+        "erfc isnan isinf isfinite rand srand random srandom drand48 lrand48 srand48 ceil_div ceildiv div_up divup "
+        "iDivUp dim3 make_cuComplex make_cuDoubleComplex make_cuFloatComplex cuCrealf cuCimagf cuCreal cuCimag "
+        "cuCmulf cuCmul cuCaddf cuCadd make_cudaExtent make_cudaPos __float2half __half2float __float2bfloat16 "
+        "__bfloat162float __float2half_rn half __half float2 float4 sizeof alignof offsetof int float double size_t "
+        "bool char short long unsigned std::min std::max std::abs std::sqrt std::pow std::exp std::log std::log2 "
+        "std::log10 std::sin std::cos std::tan std::atan2 std::floor std::ceil std::round std::fabs std::fmod "
+        "std::fmax std::fmin std::isnan std::isinf std::isfinite std::rand std::srand std::clamp std::gcd std::hypot "
+        "std::tanh std::complex std::numeric_limits::max std::numeric_limits::min std::numeric_limits::infinity "
+        "std::numeric_limits::epsilon std::numeric_limits::lowest std::numeric_limits::quiet_NaN std::to_string "
+        "std::string std::setw std::setprecision std::make_pair make_float2 make_float3 make_float4 make_int2 "
+        "make_int3 make_int4 make_uint2 make_uint3 make_uint4 make_double2 make_double3 make_double4 make_uchar4 "
+        "make_char4 make_uchar3 make_short2 make_ushort2 make_short4 make_longlong2 std::chrono::duration "
+        "std::chrono::milliseconds std::chrono::microseconds std::chrono::seconds std::chrono::duration_cast "
+        "std::chrono::duration::count"
     ).split()
 )
 PASSES = frozenset(
@@ -30,7 +32,9 @@ PASSES = frozenset(
 CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast", "bit_cast", "std::bit_cast"))
 # Methods of containers and strings that only look at the object.
 LOOKING = frozenset(
-    "size empty length begin end cbegin cend rbegin rend c_str capacity max_size str count has_value width height".split()
+    (
+        "size empty length begin end cbegin cend rbegin rend c_str capacity max_size str count has_value width height"
+    ).split()
 )
 NULLS = frozenset(("NULL", "nullptr"))
 

@@ -322,7 +322,7 @@ class Statements(Loops):
 
 
 def addressed_names(text: str, by_reference: Mapping[str, tuple[bool, ...]]) -> frozenset[str]:
-    """Names whose address is taken, that a reference is bound to, or that a function of this file takes by reference."""
+    """Names whose address is taken, or that a reference or a reference parameter of this file is bound to."""
     text = _HANDED_OUT.sub("", text)
     names = set(_ADDRESSED.findall(text)) | set(_ALIASED.findall(text))
     for function, flags in by_reference.items():

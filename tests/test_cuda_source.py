@@ -161,7 +161,7 @@ def test_qualifiers_that_a_mask_hides_are_told() -> None:
 def test_branches_that_split_statements_are_plain_code_in_each_configuration() -> None:
     text = (
         "void f(int a\n#ifdef X\n, int b\n#endif\n) {\n#ifdef X\n  if (b) {\n#else\n  {\n#endif\n    cudaFree(p);\n"
-        "  }\n  g(1,\n#ifndef X\n    2\n#else\n    3\n#endif\n  );\n#ifdef X\n  if (c) h();\n  else\n#endif\n    i();\n}\n"
+        "  }\n  g(1,\n#ifndef X\n    2\n#else\n    3\n#endif\n  );\n#ifdef X\n  if (c) h(); else\n#endif\n    i();\n}\n"
     )
     first, second = parse(text)
     assert first.configuration == (("defined(X)", False),)
@@ -219,7 +219,8 @@ def test_a_definition_in_a_branch_decides_later_conditions() -> None:
 def test_branches_of_includes_constants_and_types_are_not_multiplied() -> None:
     text = (
         "#ifdef _WIN32\n#include <windows.h>\n#else\n#include <unistd.h>\n#endif\n#ifdef D\ntypedef double real;\n"
-        "#else\ntypedef float real;\n#endif\n#ifdef BIG\n#define N 100\n#else\n#define N 10\n#endif\nvoid f() {\n#ifdef BIG\n"
+        "#else\ntypedef float real;\n#endif\n#ifdef BIG\n#define N 100\n#else\n#define N 10\n#endif\n"
+        "void f() {\n#ifdef BIG\n"
         "  int n = 3;\n#endif\n  g();\n}\n"
     )
     (parsed,) = parse(text)
@@ -291,7 +292,7 @@ def test_comments_and_directives_are_blank_and_strings_are_not() -> None:
     ("define", "kind", "passes", "looks"),
     [
         (
-            "CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { puts(cudaGetErrorString(e)); exit(1); } } while (0)",
+            "CHECK(x) do { cudaError_t e = x; if (e != cudaSuccess) { puts(cudaGetErrorName(e)); exit(1); } } while(0)",
             "transparent", 0, True,
         ),
         ("CHECK(x) assert((x) == cudaSuccess)", "transparent", 0, True),
@@ -351,6 +352,14 @@ def test_a_macro_with_two_live_meanings_is_opaque() -> None:
         "#define F(p) cudaFree(p)\nvoid f() { F(a); }\n#undef F\n#define F(p) free(p)\nvoid g() { F(a); }\n"
     )
     assert parsed.macros["F"].kind == "opaque"
+
+
+def test_a_check_macro_that_looks_in_debug_builds_only_looks() -> None:
+    data = b"#ifdef DEBUG\n#define CHECK(x) do { if ((x) != cudaSuccess) exit(1); } while (0)\n"
+    data += b"#else\n#define CHECK(x) x\n#endif\n"
+    macro = macros_of("a.h", data)["CHECK"]
+    assert (macro.kind, macro.passes, macro.looks) == ("transparent", 0, True)
+    assert {p.macros["CHECK"].looks for p in read("a.h", data)} == {True, False}
 
 
 def test_a_macro_that_a_condition_chooses_makes_two_configurations() -> None:

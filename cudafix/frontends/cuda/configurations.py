@@ -393,12 +393,15 @@ def _atoms(node: Node) -> set[str]:
 
 
 def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
-    """By name; a macro with several bodies that are live at once, one of which does something, is opaque."""
+    """By name. Where several bodies may be meant, the worst is: one that looks, or, if they do different things, opaque."""
     result: dict[str, Macro] = {}
     for macro in macros:
         old = result.get(macro.name)
         if old is not None and (old.params, old.body) != (macro.params, macro.body):
-            if not old.kind == macro.kind == "constant":
-                macro = replace(macro, kind="opaque", passes=None)
+            alike = old.kind == macro.kind and old.passes == macro.passes
+            if alike and macro.kind == "transparent":
+                macro = replace(macro, looks=old.looks or macro.looks)
+            elif not (alike and macro.kind == "constant"):
+                macro = replace(macro, kind="opaque", passes=None, looks=False)
         result[macro.name] = macro
     return result

@@ -47,7 +47,7 @@ _KEYWORDS = frozenset(
 )
 # a call at the beginning of a line with a block behind it, and one without a semicolon
 _WITH_BLOCK = re.compile(
-    rb"\n[ \t]+(?!(?:if|for|while|switch|else|return|catch|do)\b)([A-Za-z_]\w*)[ \t]*\([^;{}]{0,600}\)\s*\{"
+    rb"\n[ \t]+(?!(?:if|for|while|switch|else|return|catch|do)\b)([A-Za-z_]\w*)[ \t]*\([^;{}]{0,600}\{"
 )
 _WITHOUT_SEMICOLON = re.compile(rb"\n[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]{0,600}\)(?=[ \t]*\r?\n\s*[A-Za-z_}])")
 # a lone name in front of a statement, which reads as the type of a declaration: `cudaMalloc(&p, n); CUERR`
@@ -259,47 +259,45 @@ def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, 
 
 
 def _repair(text: bytes, tree: tree_sitter.Tree, work: _Work) -> tuple[bytes, tree_sitter.Tree]:
-    score = _score(tree)
+    faults = _faults(tree)
     for _ in range(3):
-        before = score
+        before = faults
         for rule in _RULES:
-            if not score[0]:
+            if not faults:
                 return text, tree
             hidden = len(work.qualifiers)
-            edits = [e for start, end in _windows(text, tree) for e in rule(text, start, end, work)]
+            edits = [e for start, end in _windows(text, faults) for e in rule(text, start, end, work)]
             new = _apply(text, edits)
             if new == text:
                 continue
             candidate = _reparse(new, text, tree)
-            better = _score(candidate)
-            if better < score:
-                text, tree, score = new, candidate, better
+            left = _faults(candidate)
+            if (len(left), sum(e - s for s, e in left)) < (len(faults), sum(e - s for s, e in faults)):
+                text, tree, faults = new, candidate, left
             else:
                 del work.qualifiers[hidden:]
-        if score == before:
+        if faults == before:
             break
     return text, tree
 
 
-def _score(tree: tree_sitter.Tree) -> tuple[int, int]:
-    """How bad a tree is: errors and missing tokens (semicolons included), and the bytes in errors."""
+def _faults(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
+    """The ranges of errors and of missing tokens, semicolons included; the fewer and the shorter, the better."""
     if not tree.root_node.has_error:
-        return 0, 0
+        return []
     captures = tree_sitter.QueryCursor(_ERRORS).captures(tree.root_node)
-    wrong = captures.get("error", [])
-    return len(wrong) + len(captures.get("missing", [])), sum(n.end_byte - n.start_byte for n in wrong)
+    return sorted((n.start_byte, n.end_byte) for nodes in captures.values() for n in nodes)
 
 
-def _windows(text: bytes, tree: tree_sitter.Tree) -> list[tuple[int, int]]:
-    """The ranges in which rules look: around each error, from the end of the statement before it to the one after."""
-    captures = tree_sitter.QueryCursor(_ERRORS).captures(tree.root_node)
+def _windows(text: bytes, faults: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges in which rules look: around each fault, from the end of the statement before it to the one after."""
     merged: list[tuple[int, int]] = []
-    for node in sorted((n for nodes in captures.values() for n in nodes), key=lambda n: n.start_byte):
-        start = max(text.rfind(b";", 0, node.start_byte), text.rfind(b"}", 0, node.start_byte)) + 1
+    for begin, stop in faults:
+        start = max(text.rfind(b";", 0, begin), text.rfind(b"}", 0, begin)) + 1
         line = text.rfind(b"\n", 0, start) + 1
         for _ in range(2):
             line = text.rfind(b"\n", 0, max(0, line - 1)) + 1
-        end = text.find(b"\n", node.end_byte)
+        end = text.find(b"\n", stop)
         for _ in range(3):
             end = text.find(b"\n", end + 1) if end >= 0 else -1
         end = len(text) if end < 0 else end

@@ -304,6 +304,8 @@ def test_comments_and_directives_are_blank_and_strings_are_not() -> None:
         ("CHECK(x) if ((x) != cudaSuccess) return -1", "operates", None, False),
         ("CHECK(x) { cudaError_t e = x; if (e) goto cleanup; }", "operates", None, False),
         ("CHECK(x) { if (x) printf(\"%d\", x); }", "operates", None, False),
+        ("LAST(msg) getLastError(msg, __FILE__, __LINE__)", "operates", None, False),
+        ("NEW(n) mallocAssert(n, __FILE__, __LINE__)", "operates", None, False),
         ("MAYBE(x) if (debug) x", "operates", None, False),
         ("CHECK(x)", "operates", None, False),
         ("FREE(p) do { if (p) cudaFree(p); p = NULL; } while (0)", "operates", None, False),

@@ -393,7 +393,7 @@ def _atoms(node: Node) -> set[str]:
 
 
 def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
-    """By name. Where several bodies may be meant, the worst is: one that looks, or, if they do different things, opaque."""
+    """By name. Of several bodies that may be meant, one that looks wins; if they do different things, it is opaque."""
     result: dict[str, Macro] = {}
     for macro in macros:
         old = result.get(macro.name)

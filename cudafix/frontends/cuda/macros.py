@@ -23,7 +23,9 @@ _REPORTING = re.compile(
     rb"|cudaDeviceReset\Z|MPI_Abort\Z|strerror\Z|alignas\Z|__[a-z]\w*__\Z|__declspec\Z|_Pragma\Z"
 )
 # a function that is handed the status and where it came from
-_CHECKING = re.compile(rb"(?i)(?!\w*(?:alloc|free))\w*(?:check|assert|err(?:or)?(?![a-z])|handle|verify)\w*\Z")
+_CHECKING = re.compile(
+    rb"(?i)(?!\w*(?:alloc|free|sync|launch|copy|last|peek))\w*(?:check|assert|err(?:or)?(?![a-z])|handle|verify)\w*\Z"
+)
 _WHERE = re.compile(rb"\b__(?:LINE|FILE|func|FUNCTION)__\b")
 _CONTROL = re.compile(rb"\b(?:return|goto|break|continue|throw|co_return|co_yield)\b|<<<")
 _STATEMENT = re.compile(rb"[;{}]|[^=!<>]=[^=]|\+\+|--|\b(?:if|for|while|do|switch|delete|new)\b")
@@ -32,7 +34,7 @@ _API_NAME = re.compile(
     rb"(?:(?:cuda|hip|musa|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)[A-Z_]\w*|cu[A-Z][a-z]\w*"
     rb"|free|malloc|calloc|realloc|exit|abort)\Z"
 )
-_ACTING_NAME = re.compile(rb"(?i:\w*(?:alloc|free|sync|launch|copy))|" + _API_NAME.pattern)
+_ACTING_NAME = re.compile(rb"(?i:\w*(?:alloc|free|sync|launch|copy|last|peek))|" + _API_NAME.pattern)
 _IS_COMPARED = re.compile(rb"[!=]=|[<>]=?|\b(?:if|assert|switch)\b|\?|\b(?:cuda|hip)Success\b")
 _TYPE_WORDS = frozenset(
     b"void char short int long float double signed unsigned bool size_t auto const struct class enum union".split()

@@ -14,10 +14,12 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +30,8 @@ from cudafix.config import Config
 PATTERN = "cudaMalloc($$$)"
 INTERVAL = 0.02
 """Seconds between two readings of the memory."""
+LONGEST = 300
+"""Seconds after which a run is killed, with all its processes."""
 
 
 class Usage(NamedTuple):
@@ -67,19 +71,26 @@ def run(command: list[str], folder: Path, watch: bool = False) -> Usage:
     process = subprocess.Popen(
         command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
     )
+    alarm = threading.Timer(LONGEST, os.killpg, (process.pid, signal.SIGKILL))
+    alarm.start()
     peak: float | None = None
     done = 0
-    while watch and not done:
-        now = _memory_of(process.pid)
-        peak = now if peak is None else max(peak, now or 0)
-        time.sleep(INTERVAL)
-        done, status, usage = os.wait4(process.pid, os.WNOHANG)
-    if not watch:
-        _, status, usage = os.wait4(process.pid, 0)
+    try:
+        while watch and not done:
+            now = _memory_of(process.pid)
+            peak = now if peak is None else max(peak, now or 0)
+            time.sleep(INTERVAL)
+            done, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if not watch:
+            done, status, usage = os.wait4(process.pid, 0)
+    finally:
+        alarm.cancel()
+        if not done:
+            os.killpg(process.pid, signal.SIGKILL)
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in (0, 1):
-        raise SystemExit(f"check_speed: exit status {process.returncode}: {' '.join(command)}")
+        raise SystemExit(f"check_speed: exit status {process.returncode} after {seconds:.0f} s: {' '.join(command)}")
     return Usage(seconds, usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024), peak)
 
 

@@ -225,6 +225,30 @@ MODULES = [
         "  cudaFree(::g)\n  cudaFree(A::m::s)\n  host read A::n\n  other(A::n)\n  *this.m()\n",
     ),
     Case(
+        "bases and members have constructors and destructors",
+        "struct B { float *p; B() { cudaMalloc(&p, 4); } ~B() { cudaFree(p); } };\n"
+        "struct C : B { B one, two; int m; C(int n) : two(), m(n) { if (n) return; g(); } };\nvoid f() { C c(1); }",
+        "function B::B()\n  cudaMalloc(&this->p, 4)\nfunction B::~B()\n  host read this->p\n  cudaFree(this->p)\n"
+        "function C::C(n: int)\n  *this.B::B()  [blocked: before the body of a constructor]\n"
+        "  this->one.B::B()  [blocked: before the body of a constructor]\n"
+        "  this->two.B::B()  [blocked: in the initializer list of a constructor]\n"
+        "  this->m = n\n  if `n`\n    return\n  g()\n"
+        "function f()\n  declare c: C\n  c.C::C(1)\n  c.C::~C()  [blocked: a destructor at the end of a scope]\n"
+        "function C::~C()\n  this->two.B::~B()  [blocked: a destructor at the end of a scope]\n"
+        "  this->one.B::~B()  [blocked: a destructor at the end of a scope]\n"
+        "  *this.B::~B()  [blocked: a destructor at the end of a scope]\n",
+    ),
+    Case(
+        "an array of objects",
+        "struct B { float *p; B() { cudaMalloc(&p, 4); } ~B() { cudaFree(p); } };\n"
+        "void f(int n) { B *b = new B[n]; delete[] b; }",
+        "function B::B()\n  cudaMalloc(&this->p, 4)\nfunction B::~B()\n  host read this->p\n  cudaFree(this->p)\n"
+        "function f(n: int)\n  b = operator new<B>(…(n)) checked\n  loop %1 in 0:n\n"
+        "    b[%1].B::B()  [blocked: another call runs earlier in the same statement]\n"
+        "  loop %2 in 0:n\n    b[%2].B::~B()  [blocked: in `new` or `delete`]\n"
+        "  operator delete(b)  [blocked: another call runs earlier in the same statement]\n",
+    ),
+    Case(
         "a lambda shares the variables around it",
         "void f() { float *p; auto drop = [&](int i) { cudaFree(p); }; drop(1); run([&] { cudaFree(p); }); }",
         "function f()\n  declare p: float *\n  drop = &f::<lambda@33>()\n  f::<lambda@33>(1)\n  run(&f::<lambda@75>())\n"

@@ -16,7 +16,6 @@ from cudafix.frontends.cuda.expressions import MAX_DEPTH
 from cudafix.ir import (
     Block,
     Span,
-    Var,
 )
 
 SKIPPED = frozenset(
@@ -66,29 +65,35 @@ class Blocks(Calls):
                 self.emit(ir.Call(f"#pragma {name}", (), span, span, offset, site))
             at += 1
 
-    def scoped(self, run: Callable[[], None], end: Node, breaks: bool = False, continues: bool = False) -> None:
+    def scoped(
+        self,
+        run: Callable[[], None],
+        end: Node,
+        breaks: bool = False,
+        continues: bool = False,
+        close: int | None = None,
+    ) -> None:
         """Run in a new scope; at its end the destructors of its locals run."""
         self.scopes.append(Scope(breaks=breaks, continues=continues))
         try:
             run()
-            self._destroy(self.scopes[-1:], end)
+            self._destroy(self.scopes[-1:], end, close)
         finally:
             self.scopes.pop()
 
-    def _destroy(self, scopes: Iterable[Scope], at: Node) -> None:
+    def _destroy(self, scopes: Iterable[Scope], at: Node, close: int | None = None) -> None:
+        made = 0
         for scope in scopes:
             for variable, cls in reversed(scope.destroyed):
                 if self.out and isinstance(self.out[-1], (ir.Return, ir.Break, ir.Continue, ir.Goto)):
                     return
-                end = self.span(at).end
-                span = Span(self.source.path, max(end - 1, 0), end)
+                # each call has an offset of its own, backwards from the closing brace
+                start = close + made if close is not None else max(self.span(at).end - 1 - made, 0)
+                made += 1
+                span = Span(self.source.path, start, start)
                 site = ir.Site(span, "", "", ";", blocked="a destructor at the end of a scope")
                 callee = f"{cls.name}::~{cls.name.rpartition('::')[2]}"
-                self.emit(
-                    ir.Call(
-                        callee, (), span, Span(span.path, span.start, span.start), span.end, site, (), Var(variable)
-                    )
-                )
+                self.emit(ir.Call(callee, (), span, span, span.end, site, (), variable))
 
     def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False) -> Block:
         """The block of a branch or loop body, which may be one statement without braces."""

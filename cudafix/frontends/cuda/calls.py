@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE
 from cudafix.frontends.cuda.terms import deref, opaque
 from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
 # Objects of the standard library whose call makes a number and touches no memory but their own.
@@ -479,7 +480,12 @@ class Calls(Expressions):
         name_span = Span(span.path, span.start, span.start)
         call = ir.Call(f"{cls.name}::{tilde}{last}", values, span, name_span, span.end, site, spans, receiver)
         if index is not None:
-            self.emit(ir.Loop((call,), span, index=index, range=f"0:{count}" if count != "?" else f"0:?{span.start}"))
+            if count == "?":  # `delete[]` destroys as many as the `new` made
+                bounds = self.counts.get(base, f"0:?{span.start}")
+            else:
+                bounds = self.marked("0:" + count, frozenset(_NAME.findall(count)))
+                self.counts[base] = bounds
+            self.emit(ir.Loop((call,), span, index=index, range=bounds))
         else:
             self.emit(call)
 

@@ -96,6 +96,6 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
 @dataclass(slots=True)
 class Scope:
     names: dict[str, str] = field(default_factory=dict)
-    destroyed: list[tuple[str, Class]] = field(default_factory=list)  # locals whose class has a destructor here
+    destroyed: list[tuple[ir.Expr, Class]] = field(default_factory=list)  # objects whose class has a destructor here
     breaks: bool = False  # `break` leaves up to here
     continues: bool = False

@@ -185,6 +185,16 @@ class Class:
     statics: dict[str, str] = field(default_factory=dict)
     methods: set[str] = field(default_factory=set)
     bases: tuple[str, ...] = ()
+    start: int = 0
+    implicit: set[str] = field(default_factory=set)  # the constructor and destructor that only the compiler writes
+
+    @property
+    def constructor(self) -> str:
+        return self.name.rpartition("::")[2]
+
+    @property
+    def destructor(self) -> str:
+        return "~" + self.constructor
 
 
 @dataclass(slots=True)
@@ -225,6 +235,28 @@ class Declarations:
             return self.classes[kind]
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
         return self.classes.get(name) or self.classes.get(name.rpartition("::")[2])
+
+    def parts(self, cls: Class) -> list[tuple[str, Class]]:
+        """The bases (under the empty name) and the members of a class that are objects of classes of this file."""
+        found = [("", base) for name in cls.bases if (base := self.class_of(name)) is not None and base is not cls]
+        for name, kind in cls.fields.items():
+            member = self.class_of(kind) if not is_pointer(kind) else None
+            if member is not None and member is not cls:
+                found.append((name, member))
+        return found
+
+    def complete(self) -> None:
+        """Give each class the constructor and destructor that its bases and members ask for."""
+        changed = True
+        while changed:
+            changed = False
+            for cls in self.classes.values():
+                for _, part in self.parts(cls):
+                    for own, other in ((cls.constructor, part.constructor), (cls.destructor, part.destructor)):
+                        if other in part.methods and own not in cls.methods:
+                            cls.methods.add(own)
+                            cls.implicit.add(own)
+                            changed = True
 
     def lineage(self, name: str | None) -> Iterator[Class]:
         """A class and those of its bases that the file defines."""
@@ -267,7 +299,7 @@ def index(root: Node, text: bytes, path: str) -> Declarations:
                 inside = cls  # an anonymous union: its members are members of the class around it
             else:
                 outer = f"{cls.name}::" if cls is not None else f"{namespace}::" if namespace else ""
-                inside = Class(outer + (name or f"<anonymous@{node.start_byte}>"))
+                inside = Class(outer + (name or f"<anonymous@{node.start_byte}>"), start=node.start_byte)
                 found.classes[inside.name] = inside
                 found.classes.setdefault(inside.name.rpartition("::")[2], inside)
                 if name_node is None and node.parent is not None and node.parent.type == "type_definition":
@@ -297,6 +329,7 @@ def index(root: Node, text: bytes, path: str) -> Declarations:
                     found.enumerators.add(text_of(child.children[0], text))
         elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
             stack.extend((child, namespace, cls, internal) for child in reversed(node.named_children))
+    found.complete()
     return found
 
 

@@ -83,6 +83,7 @@ class Expressions:
         self.branches = 0  # branches and loops around the current statement
         self.text = text
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
+        self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
 
     # -- text and positions -------------------------------------------------------------------------------------------
@@ -758,6 +759,10 @@ class Expressions:
             f"{word}#{self.versions[word]}" for word in sorted(set(_WORD.findall(text))) if self.versions.get(word)
         ]
         return " ".join([text, *marks])
+
+    def marked(self, text: str, words: frozenset[str]) -> str:
+        """A range with a mark for each of its variables that was assigned again."""
+        return text + "".join(f"#{self.versions[word]}" for word in sorted(words) if self.versions.get(word))
 
     def _callee_text(self, node: Node) -> str:
         function = node.child_by_field_name("function")

@@ -68,8 +68,7 @@ class Loops(Branches):
             ):
                 index, bounds, once = None, None, False
             else:
-                marks = "".join(f"#{self.versions[w]}" if self.versions.get(w) else "" for w in sorted(words))
-                bounds = (text + marks, words)
+                bounds = (self.marked(text, words), words)
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,
             bounds[0] if bounds is not None else None, once, forever=condition is None,

@@ -15,6 +15,8 @@ What a reader of the IR should know beyond `cudafix.ir`:
 
 from __future__ import annotations
 
+from tree_sitter import Node
+
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import File, Source
@@ -43,6 +45,7 @@ def lower(parsed: Parsed) -> ir.Module:
     )
     source = Source(text, 0, parsed.path)
     functions = [lower_function(file, one, source) for one in hosts]
+    functions += _implicit(file, source, root)
     made = _initializers(file, source, found.initializers[0][1].start_byte if found.initializers else 0)
     functions += file.functions
     if made is not None:
@@ -68,6 +71,16 @@ def _too_many(function: ir.Function, parsed: Parsed) -> None:
     for start, end in parsed.too_many_configurations:
         if start < function.span.end and end > function.span.start:
             function.problems = (*function.problems, ("too_many_configurations", start))
+
+
+def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
+    """The constructors and destructors that the compiler writes: they call those of bases and members."""
+    made = []
+    for cls in {id(cls): cls for cls in file.index.classes.values()}.values():
+        for name in sorted(cls.implicit):
+            lowering = Statements(file, source, f"{cls.name}::{name}", cls.name, "", source.text)
+            made.append(lowering.implicit(root, cls.start))
+    return made
 
 
 def _initializers(file: File, source: Source, at: int) -> ir.Function | None:

@@ -271,8 +271,7 @@ class Statements(Loops):
         )
 
         def run() -> None:
-            if initializers is not None:
-                self._member_initializers(initializers)
+            self._construct_parts(initializers, node.start_byte)
             self.statement_list(body.children, body.start_byte)
 
         def whole() -> None:
@@ -293,6 +292,36 @@ class Statements(Loops):
             self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns
         )
 
+    def implicit(self, at: Node, start: int) -> ir.Function:
+        """A constructor or destructor that the compiler writes, for a class that begins at `start`."""
+        body = self.collect(lambda: self.scoped(lambda: self._construct_parts(None, start), at, close=start))
+        span = Span(self.source.path, start, start)
+        return ir.Function(self.name, (), body, span, False, self.cls, self.types)
+
+    def _construct_parts(self, initializers: Node | None, start: int) -> None:
+        """In a constructor, make the bases and members; in a destructor, destroy them at every end."""
+        cls = self.file.index.class_of(self.cls) if self.cls is not None else None
+        last = self.name.rpartition("::")[2]
+        if cls is None or last not in (cls.constructor, cls.destructor):
+            return
+        this = Deref(Var("this"))
+        parts = [(Field(this, name) if name else this, part) for name, part in self.file.index.parts(cls)]
+        if last == cls.destructor:
+            self.scopes[-1].destroyed += [(place, part) for place, part in parts if part.destructor in part.methods]
+            return
+        text = self.raw(initializers) if initializers is not None else ""
+        made = 0
+        for place, part in parts:
+            name = place.name if isinstance(place, Field) else part.constructor
+            if part.constructor in part.methods and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:
+                span = Span(self.source.path, start + made, start + made)
+                made += 1  # each call has an offset of its own
+                site = ir.Site(span, "", "", ";", blocked="before the body of a constructor")
+                callee = f"{part.name}::{part.constructor}"
+                self.emit(ir.Call(callee, (), span, span, span.start, site, (), place))
+        if initializers is not None:
+            self._member_initializers(initializers)
+
     def _member_initializers(self, node: Node) -> None:
         """`: p(nullptr), Base(n)` of a constructor."""
         for child in node.named_children:
@@ -304,15 +333,16 @@ class Statements(Loops):
             name = plain_name(self.raw(parts[0]))
             values, spans = self.arguments(parts[-1]) if len(parts) > 1 else ((), ())
             span = self.span(child)
-            cls = self.file.index.class_of(name)
-            if cls is not None and cls.name.rpartition("::")[2] in cls.methods and name != self.cls:
-                last = cls.name.rpartition("::")[2]
+            field_ = next((f for c in self.file.index.lineage(self.cls) if (f := c.fields.get(name))), None)
+            cls = self.file.index.class_of(field_ or name)
+            if cls is not None and cls.constructor in cls.methods and not is_pointer(field_ or ""):
+                last = cls.constructor
+                this: Expr = Deref(Var("this"))
+                made = Field(this, name) if field_ else this
                 self._at(child, False)
                 site = self.site(child)
                 site.blocked = "in the initializer list of a constructor"
-                self.emit(
-                    ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, Deref(Var("this")))
-                )
+                self.emit(ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, made))
                 continue
             place = Field(Deref(Var("this")), name)
             value = values[0] if len(values) == 1 else opaque(*values) if values else NULL

@@ -245,7 +245,7 @@ class Variables(Blocks):
     def _owns(self, var: Var, one: Declared) -> None:
         cls = self.file.index.class_of(one.type)
         if cls is not None and "~" + cls.name.rpartition("::")[2] in cls.methods:
-            self.scopes[-1].destroyed.append((var.name, cls))
+            self.scopes[-1].destroyed.append((var, cls))
 
     def _aggregate(self, one: Declared, node: Node, value: Node) -> None:
         """`T x[n] = {a, b}`, `S s = {a, .f = b}`: one assignment for each pointer or handle in it."""

@@ -17,11 +17,12 @@ import tree_sitter
 import tree_sitter_cuda
 
 from cudafix.frontends.cuda.directives import blank
-from cudafix.frontends.cuda.macros import Macro, closing
+from cudafix.frontends.cuda.macros import Macro, closing, words
 
 Edit: TypeAlias = tuple[int, bytes]  # offset and the bytes that replace as many bytes there
 
 _BLOCK = 256  # bytes that are compared at once to find what changed
+_LARGE = 500_000  # bytes from which on a file is repaired in one round, whatever is left
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _PARSER = tree_sitter.Parser(_LANGUAGE)
 _ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
@@ -150,7 +151,8 @@ def _apply(text: bytes, edits: Sequence[Edit]) -> bytes:
 def _known_statements(text: bytes, work: _Work) -> list[Edit]:
     """Semicolons after statement macros that stand without one, and plain heads for macros that open a loop."""
     names = [m.name.encode() for m in work.macros.values() if m.kind in ("transparent", "operates") or m.opens_loop]
-    names = [n for n in names if n in text]
+    present = words(text) if len(names) > 20 else names
+    names = [n for n in names if n in present]
     edits: list[Edit] = []
     for match in _WITHOUT_SEMICOLON.finditer(text):
         if match[1].decode() not in work.macros and _starts_statement(text, match.start(1)):
@@ -260,7 +262,7 @@ def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, 
 
 def _repair(text: bytes, tree: tree_sitter.Tree, work: _Work) -> tuple[bytes, tree_sitter.Tree]:
     faults = _faults(tree)
-    for _ in range(3):
+    for _ in range(3 if len(text) < _LARGE else 1):
         before = faults
         for rule in _RULES:
             if not faults:

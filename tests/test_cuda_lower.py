@@ -249,6 +249,19 @@ MODULES = [
         "  operator delete(b)  [blocked: another call runs earlier in the same statement]\n",
     ),
     Case(
+        "qualifiers in macros",
+        "#define HD __host__ __device__\n#define DEV __device__\nHD void a() { g(); }\nDEV void b() { cudaFree(0); }\n"
+        "void f() { run([=] __device__ (int i) { cudaFree(0); }); }",
+        "function a()\n  g()\nfunction f()\n  run(&f::<lambda@120>())\n",
+    ),
+    Case(
+        "a temporary object and a conversion",
+        "template <typename T> class V { public: V(int n) { cudaMalloc(&p, n); } T *p; };\n"
+        "template <typename T> void f(int n) { use(V(n)); float x = T(n); }",
+        "function V::V(n: int)\n  cudaMalloc(&this->p, n)\nfunction f(n: int)\n  %1.V::V(n)\n"
+        "  use(%1)  [blocked: another call runs earlier in the same statement]\n",
+    ),
+    Case(
         "a lambda shares the variables around it",
         "void f() { float *p; auto drop = [&](int i) { cudaFree(p); }; drop(1); run([&] { cudaFree(p); }); }",
         "function f()\n  declare p: float *\n  drop = &f::<lambda@33>()\n  f::<lambda@33>(1)\n  run(&f::<lambda@75>())\n"

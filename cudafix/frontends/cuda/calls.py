@@ -10,7 +10,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import Class, plain_name, tidy
+from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, tidy
 from cudafix.frontends.cuda.expressions import Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE
@@ -202,6 +202,16 @@ class Calls(Expressions):
         callee = self.value(function)
         return self._computed(node, callee, arguments, target)
 
+    def _is_object(self, kind: str) -> bool:
+        """Whether a type can only be a class, of another file: a call of such an object is its `operator()`."""
+        plain = kind.partition("<")[0]
+        if not plain or is_pointer(kind) or is_number(kind) or plain.startswith(("auto", "decltype")):
+            return False
+        return plain not in self.file.index.types and plain.removeprefix("std::") not in (
+            "function",
+            "reference_wrapper",
+        )
+
     def _is_function(self, name: str) -> bool:
         if name in self.bindings or name in self.file.hosts or name in self.file.macros or sites.is_api(name):
             return True
@@ -241,7 +251,8 @@ class Calls(Expressions):
                 if _NUMBER_OBJECT.match(kind):
                     return opaque(local, *self.arguments(arguments)[0])
                 cls = self.file.index.class_of(kind)
-                if cls is None or "operator()" not in cls.methods:
+                known = cls is not None and "operator()" in cls.methods
+                if not known and (cls is not None or not self._is_object(kind)):
                     return self._computed(node, local, arguments, target)
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, "operator()", values, spans, local, target, used)

@@ -52,6 +52,7 @@ class File:
     styles: sites.Styles
     errors: tuple[tuple[int, int], ...]
     pragmas: tuple[tuple[int, str], ...]
+    qualifiers: tuple[tuple[int, str], ...]  # CUDA qualifiers that a mask hid
     hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
     kernels: frozenset[str]
     functions: list[ir.Function] = field(default_factory=list)

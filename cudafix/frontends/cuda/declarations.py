@@ -7,6 +7,7 @@ unknown names.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -27,7 +28,9 @@ _DECLARATORS = frozenset(
         "template_function structured_binding_declarator"
     ).split()
 )
-_TYPE_NAMES = re.compile(rb"\b(?:using|typename|class|enum)\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;")
+_TYPE_NAMES = re.compile(
+    rb"\busing\s+(\w+)\s*=|\b(?:typename|class)\s+(?:\.\.\.\s*)?(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
+)
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
@@ -227,6 +230,8 @@ class Declarations:
 
     def is_type(self, name: str) -> bool:
         """Whether `name(x)` is a conversion."""
+        if name in self.classes:
+            return False
         return name in self.types or name.endswith("_t") or is_number(name)
 
     def class_of(self, kind: str) -> Class | None:
@@ -273,8 +278,18 @@ class Declarations:
                 queue.extend(found.bases)
 
 
-def index(root: Node, text: bytes, path: str) -> Declarations:
-    """Walk a translation unit, down to function bodies."""
+def hidden_qualifiers(qualifiers: tuple[tuple[int, str], ...], start: int, end: int) -> set[str]:
+    """The CUDA qualifiers between two offsets that a mask hid."""
+    first = bisect_left(qualifiers, (start, ""))
+    words: set[str] = set()
+    while first < len(qualifiers) and qualifiers[first][0] < end:
+        words.update(qualifiers[first][1].split())
+        first += 1
+    return words
+
+
+def index(root: Node, text: bytes, path: str, qualifiers: tuple[tuple[int, str], ...] = ()) -> Declarations:
+    """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset."""
     found = Declarations(
         types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name)
     )
@@ -283,7 +298,7 @@ def index(root: Node, text: bytes, path: str) -> Declarations:
         node, namespace, cls, internal = stack.pop()
         kind = node.type
         if kind == "function_definition":
-            _function(found, node, text, namespace, cls, internal)
+            _function(found, node, text, namespace, cls, internal, qualifiers)
         elif kind in ("declaration", "field_declaration"):
             _declaration(found, node, text, path, namespace, cls, internal)
             inner = node.child_by_field_name("type")
@@ -379,7 +394,15 @@ def _declaration(
             found.initializers.append((made, value))
 
 
-def _function(found: Declarations, node: Node, text: bytes, namespace: str, cls: Class | None, internal: bool) -> None:
+def _function(
+    found: Declarations,
+    node: Node,
+    text: bytes,
+    namespace: str,
+    cls: Class | None,
+    internal: bool,
+    qualifiers: tuple[tuple[int, str], ...],
+) -> None:
     body = node.child_by_field_name("body")
     declarator = node.child_by_field_name("declarator")
     base = base_type(node, text)
@@ -392,6 +415,10 @@ def _function(found: Declarations, node: Node, text: bytes, namespace: str, cls:
         found.prototypes.add(one.name)
         return
     words = {child.type for child in node.children}
+    if qualifiers:
+        before = node.prev_sibling
+        start = before.end_byte if before is not None else node.start_byte
+        words |= hidden_qualifiers(qualifiers, start, body.start_byte)
     if "__global__" in words:
         side = "kernel"
     elif "__device__" in words:

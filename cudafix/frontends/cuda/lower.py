@@ -30,7 +30,8 @@ from cudafix.frontends.cuda.terms import matters
 def lower(parsed: Parsed) -> ir.Module:
     """The IR of one file in one configuration of its `#if`s. Never fails: what is not understood is `Unknown`."""
     root, text = parsed.tree.root_node, parsed.text
-    found = index(root, text, parsed.path)
+    qualifiers = tuple(sorted(parsed.qualifiers))
+    found = index(root, text, parsed.path, qualifiers)
     hosts = [one for one in found.functions if one.side in ("host", "both")]
     file = File(
         parsed.path,
@@ -40,6 +41,7 @@ def lower(parsed: Parsed) -> ir.Module:
         sites.Styles(),
         tuple(parsed.errors),
         tuple(sorted(parsed.pragmas)),
+        qualifiers,
         {one.name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte] for one in hosts},
         frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),
     )

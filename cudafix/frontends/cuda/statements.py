@@ -12,6 +12,7 @@ from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
     Definition,
+    hidden_qualifiers,
     is_pointer,
     parameters,
     plain_name,
@@ -208,8 +209,10 @@ class Statements(Loops):
                 left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
                 if left is not None and right is not None:
                     self.store(self.declare(self.raw(left), "", left), self.value(right), child)
-        device = any(child.type in ("__device__", "__global__") for child in node.children)
-        if device and not any(child.type == "__host__" for child in node.children):
+        words = {child.type for child in node.children}
+        if self.source.shift == 0 and self.file.qualifiers:
+            words |= hidden_qualifiers(self.file.qualifiers, node.start_byte, body.start_byte)
+        if "__device__" in words and "__host__" not in words:
             return FuncRef(name)
         inner = Statements(self.file, self.source, name, self.cls, self.namespace, self.text)
         inner.scopes = [Scope({k: v for scope in self.scopes for k, v in scope.names.items()})]

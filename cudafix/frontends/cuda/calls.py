@@ -265,12 +265,12 @@ class Calls(Expressions):
         values, spans = self.arguments(arguments)
         receiver: Expr | None = None
         if local is None and "::" not in name:
+            made = self.file.index.classes.get(name)
+            if made is not None:
+                return self._construct(node, function, made.name, values, spans, target)
             if self.cls is not None and any(name in cls.methods for cls in self.file.index.lineage(self.cls)):
                 receiver = Deref(Var("this"))
             elif name not in self.file.hosts:
-                made = self.file.index.class_of(name)
-                if made is not None:
-                    return self._construct(node, function, made.name, values, spans, target)
                 place = self.resolve_variable(name, function)
                 if place is not None:
                     self.unknown("call through a function pointer", node, (place, *values))

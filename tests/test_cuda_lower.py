@@ -91,7 +91,7 @@ STATEMENTS = [
     Case(
         "an array of streams",
         "cudaStream_t s[4]; for (int i = 0; i < 4; i++) cudaStreamCreate(&s[i]); for (int j = 3; j >= 0; j--) cudaStreamDestroy(s[j]);",
-        "declare s: cudaStream_t[] array\ni = 0\nloop i in 0:4 at least once\n  cudaStreamCreate(&s[i])  [braces]\n"
+        "declare s: cudaStream_t array\ni = 0\nloop i in 0:4 at least once\n  cudaStreamCreate(&s[i])  [braces]\n"
         "j = 3\nloop j in 3:>=0:-1\n  host read s[j]\n  cudaStreamDestroy(s[j])  [braces]",
     ),
     Case(
@@ -138,7 +138,7 @@ STATEMENTS = [
         "p = h() checked\nq = p+…\nr = p+…\nq = q+…",
     ),
     Case("elements of a pointer array", "float *d[2] = {0}; cudaMalloc(d + 1, 4); cudaMalloc(&d[0], 4);",
-         "declare d: float *[] array\nd[…] = nullptr\ncudaMalloc(&d[1], 4)\ncudaMalloc(&d[0], 4)"),
+         "declare d: float * array\nd[…] = nullptr\ncudaMalloc(&d[1], 4)\ncudaMalloc(&d[0], 4)"),
     Case("a shadowed name", "float *p; { float *p; cudaFree(p); } cudaFree(p);",
          "declare p: float *\ndeclare p@30: float *\ncudaFree(p@30)\ncudaFree(p)"),
     Case("goto forward", "if (cudaFree(0)) goto out; g(); out: h();",

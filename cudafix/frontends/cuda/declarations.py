@@ -54,6 +54,13 @@ def is_floating(kind: str) -> bool:
     return _FLOATS.fullmatch(kind) is not None
 
 
+def element_type(kind: str) -> str:
+    """A type without its array dimensions, as the IR names it."""
+    while kind.endswith("[]"):
+        kind = kind[:-2]
+    return kind
+
+
 def is_pointer(kind: str) -> bool:
     return kind.endswith(("*", "]"))
 
@@ -175,7 +182,10 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
             if not (base == "void" and not written):
                 found.append((Param("", kind, "&" in written), child))
         else:
-            found.append((Param(one.name, one.type, one.reference), child))
+            kind = one.type.removesuffix("[]")  # an array parameter is a pointer
+            if kind != one.type and not one.reference:
+                kind += "*" if kind.endswith("*") else " *"
+            found.append((Param(one.name, kind, one.reference), child))
     return tuple(found)
 
 

@@ -20,7 +20,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import Definition, index
+from cudafix.frontends.cuda.declarations import element_type, index
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
@@ -57,6 +57,10 @@ def lower(parsed: Parsed) -> ir.Module:
         for function in functions:
             _too_many(function, parsed)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
+    for function in functions:
+        function.types = {name: element_type(kind) for name, kind in function.types.items()}
+    for variable in unique.values():
+        variable.type = element_type(variable.type)
     return ir.Module(
         parsed.path,
         tuple(functions),
@@ -101,6 +105,3 @@ def _initializers(file: File, source: Source, at: int) -> ir.Function | None:
         return None
     span = ir.Span(file.path, at, at)
     return ir.Function("<initializers>", (), block, span, True, None, lowering.types)
-
-
-__all__ = ["Definition", "lower"]

@@ -13,6 +13,7 @@ from cudafix.frontends.cuda.declarations import (
     Declared,
     base_type,
     declared,
+    element_type,
     is_floating,
     is_number,
     is_pointer,
@@ -143,7 +144,7 @@ class Variables(Blocks):
                 return
             var = self.declare(one.name, kind, one.node)
             if not is_floating(kind) or var.name in self.addressed:
-                self.emit(ir.Declare(var, kind, one.array, self.span(node)))
+                self.emit(ir.Declare(var, element_type(kind), one.array, self.span(node)))
             return
         if value.type == "argument_list":
             if is_number(kind) or is_pointer(kind) or kind.startswith("cuda"):
@@ -165,7 +166,7 @@ class Variables(Blocks):
         # the initializer sees the names before the declaration
         holder = Var(self._future_name(one, kind))
         if one.array or cls is not None:
-            self.emit(ir.Declare(holder, kind, one.array, self.span(node)))
+            self.emit(ir.Declare(holder, element_type(kind), one.array, self.span(node)))
         count = len(self.out)
         result = self.value(value, holder)
         if kind.startswith("auto"):
@@ -219,7 +220,7 @@ class Variables(Blocks):
         kind = one.type
         var = self.declare(one.name, kind, one.node)
         span = self.span(node)
-        self.emit(ir.Declare(var, kind, one.array, span))
+        self.emit(ir.Declare(var, element_type(kind), one.array, span))
         cls = self.file.index.class_of(kind)
         name_span = Span(span.path, span.start, span.start)
         if cls is not None:
@@ -263,7 +264,7 @@ class Variables(Blocks):
         if not one.array and (is_number(kind) or is_pointer(kind)):
             self.store(var, values_[0][1] if values_ else Const("0"), node)
             return
-        self.emit(ir.Declare(var, kind, one.array, span))
+        self.emit(ir.Declare(var, element_type(kind), one.array, span))
         if cls is not None:
             self._owns(var, one)
         zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))

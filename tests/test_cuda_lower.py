@@ -336,6 +336,22 @@ def test_an_argument_that_is_evaluated_twice_is_fixed() -> None:
     assert [call.site.fixed is None for call in found] == [True, False]
 
 
+def test_a_check_without_a_semicolon_is_a_style_of_its_own() -> None:
+    code = (
+        CHECK.replace("do {", "{").replace("} while (0)", "}") + "void f(float *p) {\n  CHECK(cudaFree(p))\n  g();\n}\n"
+    )
+    (call,) = calls(lowered(code), "cudaFree")
+    assert code[call.site.span.start : call.site.span.end] == "CHECK(cudaFree(p))"
+    assert (call.site.prefix, call.site.suffix) == ("CHECK(", ")")
+
+
+def test_the_last_statement_of_a_macro_gets_a_semicolon() -> None:
+    code = CHECK + "#define DROP(p) CHECK(cudaFree(p))\nvoid f(float *p) { DROP(p); }\n"
+    (call,) = calls(lowered(code), "cudaFree")
+    assert code[call.site.span.start : call.site.span.end] == "CHECK(cudaFree(p))"
+    assert (call.site.prefix, call.site.suffix) == ("CHECK(", ");")
+
+
 def test_a_site_in_a_statement_with_an_earlier_call_is_blocked() -> None:
     (call,) = calls(lowered("void f(float *p) { g(h(), cudaFree(p)); }"), "cudaFree")
     assert call.site.blocked == "another call runs earlier in the same statement"

@@ -137,4 +137,7 @@ class Blocks(Calls):
         span = self.span(node)
         original = self.file.original if span.path == self.file.path else self.source.text
         at = span.start if span.path == self.file.path else node.start_byte
+        # a semicolon that is only in the masked text is no part of the statement
+        blank = len(original[at : at + span.end - span.start]) - len(original[at : at + span.end - span.start].rstrip())
+        span = Span(span.path, span.start, span.end - blank)
         self.place = sites.Place(node, span, sites.line_indent(original, at), braceless, continuation=self.continuation)

@@ -24,6 +24,7 @@ class Source:
     text: bytes
     shift: int
     path: str
+    stop: int | None = None  # where the text of a macro body ends in the file
 
 
 @dataclass(slots=True)
@@ -91,7 +92,7 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
         node = declaration.child_by_field_name("value") if declaration is not None else None
     if node is None:
         return None
-    return node, Source(text, macro.body_start - len(head), macro.path)
+    return node, Source(text, macro.body_start - len(head), macro.path, macro.body_start + len(macro.body))
 
 
 @dataclass(slots=True)

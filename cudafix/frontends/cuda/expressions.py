@@ -92,8 +92,11 @@ class Expressions:
         return self.source.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def span(self, node: Node) -> Span:
-        shift = self.source.shift
-        return Span(self.source.path, node.start_byte + shift, node.end_byte + shift)
+        source = self.source
+        end = node.end_byte + source.shift
+        if source.stop is not None and end > source.stop:
+            end = source.stop
+        return Span(source.path, node.start_byte + source.shift, end)
 
     def normal(self, node: Node) -> str:
         """Normalized text: macro arguments put in, white space only between words."""

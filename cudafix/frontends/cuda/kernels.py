@@ -14,6 +14,7 @@ from tree_sitter import Language, Node, Query, QueryCursor
 from tree_sitter_cuda import language
 
 from cudafix import ir
+from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import Declarations, Definition, declared, is_number, is_pointer, plain_name
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS
@@ -299,6 +300,10 @@ def _call(
             if number < len(api.roles) or role.endswith("*"):
                 if role.rstrip("*") in ("w", "rw", "hw", "hrw", "swap", "out"):
                     written_through(summary, roots.of(value))
+        return
+    if sites.is_api(last):  # the device's own `cudaMalloc`, `cudaFree`
+        for value in values:
+            written_through(summary, roots.of(value))
         return
     if re.search(rb"\bauto\s+" + re.escape(last.encode()) + rb"\s*=\s*\[", text) is not None:
         return  # a lambda of this file: its body was read where it stands

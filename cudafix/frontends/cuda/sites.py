@@ -84,13 +84,19 @@ def line_indent(text: bytes, at: int) -> str:
     return text[start:end].decode("ascii")
 
 
-def wrapper(statement: bytes, prefix: int, suffix: int) -> tuple[str, str] | None:
-    """The text around the core call of a statement (the first `prefix`, the last `suffix` bytes), as a style."""
-    before, after = statement[:prefix], statement[len(statement) - suffix :]
+def wrapper(statement: bytes, prefix: int, suffix: int, in_macro: bool) -> tuple[str, str] | None:
+    """The text around the core call of a statement (the first `prefix`, the last `suffix` bytes), as a style.
+
+    Code may use a macro without a semicolon; the last statement of a macro's body may leave it to the use.
+    """
+    before, after = statement[:prefix], statement[len(statement) - suffix :] if suffix > 0 else b""
     if b"\n" in before + after or b"//" in before + after or b"/*" in before + after:
         return None
-    if not after.rstrip().endswith(b";"):
-        return None
+    if not after.endswith(b";"):
+        if in_macro:
+            after += b";"
+        elif not before.strip():
+            return None
     return before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
 
 

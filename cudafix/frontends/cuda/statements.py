@@ -57,9 +57,11 @@ class Statements(Loops):
             if place.core is not None:
                 original = self.file.original if place.span.path == self.file.path else self.source.text
                 start = place.span.start if place.span.path == self.file.path else node.start_byte
-                text = original[start : start + node.end_byte - node.start_byte]
-                before, after = place.core.start_byte - node.start_byte, node.end_byte - place.core.end_byte
-                place.style = sites.wrapper(text, before, after)
+                size = place.span.end - place.span.start
+                before = place.core.start_byte - node.start_byte
+                after = size - (place.core.end_byte - node.start_byte)
+                text = original[start : start + size]
+                place.style = sites.wrapper(text, before, after, self.source.stop is not None)
                 if place.style is None:
                     place.core = None
         if inner.type == "identifier":

@@ -336,6 +336,11 @@ def test_an_argument_that_is_evaluated_twice_is_fixed() -> None:
     assert [call.site.fixed is None for call in found] == [True, False]
 
 
+def test_a_quiet_call_in_an_argument_does_not_block() -> None:
+    (call,) = calls(lowered("void f(std::unique_ptr<int> p) { cudaMemcpy(p.get(), h, n, k); }"), "cudaMemcpy")
+    assert call.site.blocked is None
+
+
 def test_a_check_without_a_semicolon_is_a_style_of_its_own() -> None:
     code = (
         CHECK.replace("do {", "{").replace("} while (0)", "}") + "void f(float *p) {\n  CHECK(cudaFree(p))\n  g();\n}\n"

@@ -13,7 +13,7 @@ from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, tidy
 from cudafix.frontends.cuda.expressions import Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE
+from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE, QUIET
 from cudafix.frontends.cuda.terms import deref, opaque
 from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
@@ -351,7 +351,8 @@ class Calls(Expressions):
         if target is None and used:
             result = self.temporary(sites.status_type(callee))
         body = self.file.hosts.get(callee.rpartition("::")[2])
-        self.plain_call = body is not None and b"(" not in body and b"delete" not in body
+        plain_body = body is not None and b"(" not in body and b"delete" not in body
+        self.plain_call = plain_body or (body is None and callee.rpartition("::")[2] in QUIET)
         site = self.site(node)
         self.plain_call = False
         if site.prefix.strip() and sites.is_api(callee):

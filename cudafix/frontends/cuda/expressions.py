@@ -492,6 +492,8 @@ class Expressions:
         """`base + index`: another element where the elements are pointers or objects, else somewhere in the block."""
         if isinstance(base, Addr) and isinstance(base.base, Index):
             return Addr(Index(base.base.base, opaque(base.base.index, index)))
+        if isinstance(base, Offset):
+            return base
         kind = self.type_of(base)
         element = pointee(kind)
         if not element and kind:

@@ -231,9 +231,20 @@ class Variables(Blocks):
             self._owns(var, one)
         elif ACTIVE_TYPES.fullmatch(kind):
             callee = plain_name(kind)
+            template_args = kind.partition("<")[2].removesuffix(">")
             self.emit(
                 ir.Call(
-                    callee, values, span, name_span, span.end - 1, self.site(node), spans, None, var, Look.IGNORED, kind
+                    callee,
+                    values,
+                    span,
+                    name_span,
+                    span.end - 1,
+                    self.site(node),
+                    spans,
+                    None,
+                    var,
+                    Look.IGNORED,
+                    template_args,
                 )
             )
         elif values:

@@ -22,7 +22,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import check
 from cudafix.ordering.engine import walk
-from cudafix.ordering.program import Outcome, Overlay, Violation
+from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
 
@@ -248,15 +248,16 @@ def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[s
 def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
     """Every program in every configuration, from every root.
 
-    Configurations of different files are not multiplied: a header takes the first configuration that agrees with the
-    program's file on the conditions that both have.
+    Configurations of different files are not multiplied: while one file with candidates takes each of its own, the others
+    take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are left out.
     """
     views: list[View] = []
     for paths in programs:
         variants = [tree.lowered(p) for p in paths]
         seen: set[tuple[int, ...]] = set()
         for n, modules in enumerate(variants):
-            for chosen in modules:
+            varied = modules if CANDIDATE.search(tree.files[paths[n]]) or not n else modules[:1]
+            for chosen in varied:
                 picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
                 if tuple(map(id, picked)) not in seen:
                     seen.add(tuple(map(id, picked)))
@@ -308,8 +309,8 @@ class Cluster:
                 if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
                     group.refused = group.refused or Refused("left_alone", "")
         relevant = self._relevant(groups, survey)
-        views, outcomes = [v for v, _ in relevant], [o for _, o in relevant]
-        repair = Repair(lambda overlay: self.run(overlay, views), outcomes, groups)
+        outcomes = [o for _, o in relevant]
+        repair = Repair(_Memory(self, relevant).run, outcomes, groups)
         plan = repair.search()
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey)
         edits = rewriter.edits(plan)
@@ -370,6 +371,41 @@ class Cluster:
             if not assumed and (violation.kind, violation.later.span) not in known:
                 return said(violation)
         return None
+
+
+class _Memory:
+    """Runs views again only where the overlay changed something that they reach."""
+
+    def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]]) -> None:
+        self.cluster = cluster
+        self.views = views
+        self.reached = [_reached(outcome) for _, outcome in views]
+        self.done: list[dict[object, Outcome]] = [{} for _ in views]
+
+    def run(self, overlay: Overlay) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for (view, _), reached, done in zip(self.views, self.reached, self.done, strict=True):
+            seen = (
+                frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
+                frozenset((k, _words(calls)) for k, calls in overlay.before.items() if k in reached),
+                frozenset((k, _words(calls)) for k, calls in overlay.after.items() if k in reached),
+                frozenset(overlay.removed & reached),
+            )
+            if seen not in done:
+                done[seen] = self.cluster.run(overlay, [view])[0]
+            outcomes.append(done[seen])
+        return outcomes
+
+
+def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
+    return tuple((c.callee, c.args) for c in calls)
+
+
+def _reached(outcome: Outcome) -> set[Key]:
+    """The calls that an overlay may change or stand next to, as far as a view runs them."""
+    found = {*outcome.allocations, *outcome.frees, *outcome.resets}
+    found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
+    return found
 
 
 def said(violation: Violation) -> str:

@@ -29,41 +29,54 @@ def called(function: ir.Function) -> Iterator[tuple[str, int]]:
 
 
 def roots(program: Program) -> list[ir.Function]:
-    """Where to start: `main` first, then the functions that no other function of the program reaches, in source order."""
+    """Where to start: `main`, and the functions that no other function of the program calls, in source order.
+
+    Functions that reach no allocation and no free are left out.
+    """
+    functions = list(program.functions())
+    calls: dict[int, list[ir.Function]] = {}
+    manages: set[int] = set()
+    for function in functions:
+        found: list[ir.Function] = []
+        for name, arity in called(function):
+            if name in _MANAGES:
+                manages.add(id(function))
+            found += program.resolve(name, arity, function.span.path, function.cls)
+        calls[id(function)] = found
+    grown = True
+    while grown:  # callers of a function that allocates or frees
+        grown = False
+        for function in functions:
+            if id(function) not in manages and any(id(f) in manages for f in calls[id(function)]):
+                manages.add(id(function))
+                grown = True
     reached: set[int] = set()
 
     def reach(function: ir.Function) -> None:
         stack = [function]
         while stack:
             current = stack.pop()
-            if id(current) in reached:
-                continue
-            reached.add(id(current))
-            for name, arity in called(current):
-                stack.extend(program.resolve(name, arity, current.span.path, current.cls))
+            if id(current) not in reached:
+                reached.add(id(current))
+                stack.extend(calls.get(id(current), ()))
 
-    found: list[ir.Function] = []
+    found = []
     main = program.main
     if main is not None:
         found.append(main)
         reach(main)
-    functions = list(program.functions())
-    called_by_others = {
-        id(f)
-        for g in functions
-        for name, arity in called(g)
-        for f in program.resolve(name, arity, g.span.path, g.cls)
-        if f is not g
-    }
-    for function in functions:
-        if id(function) not in reached and id(function) not in called_by_others:
-            found.append(function)
-            reach(function)
-    for function in functions:  # what is left calls itself in a circle
-        if id(function) not in reached:
-            found.append(function)
-            reach(function)
-    return found
+    called_by_others = {id(f) for g in functions for f in calls[id(g)] if f is not g}
+    for only_uncalled in (True, False):  # then what calls itself in a circle
+        for function in functions:
+            if id(function) not in reached and not (only_uncalled and id(function) in called_by_others):
+                found.append(function)
+                reach(function)
+    return [f for f in found if id(f) in manages]
+
+
+_MANAGES = frozenset(
+    {"cudaMalloc", "cudaFree", "cudaMallocAsync", "cudaFreeAsync", "cudaMallocFromPoolAsync", "cudaDeviceReset"}
+)
 
 
 def run(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, *, per_thread: bool = False) -> Outcome:

@@ -37,6 +37,24 @@ _OFFSET = re.compile(r"@\d+")
 _TEMPORARY = re.compile(r"%\d+")
 
 
+_NAME = re.compile(r"name='([^']*(?:@\d+|%\d+)[^']*)'")
+
+
+def _names_in(stmt: ir.Stmt) -> str:
+    match stmt:
+        case ir.Call():
+            name, arity = _STREAM_ORDERED.get(stmt.callee, (stmt.callee, len(stmt.args)))
+            return repr((stmt.args[:arity], stmt.receiver, stmt.result))
+        case ir.Assign():
+            return repr((stmt.target, stmt.value))
+        case ir.Declare():
+            return repr(stmt.var)
+        case ir.Launch():
+            return repr((stmt.args, stmt.stream))
+        case _:
+            return ""
+
+
 class Different(Exception):
     """The rewritten program differs in a way that is not understood. The message says where and how."""
 
@@ -163,13 +181,11 @@ class _Alignment:
             self.overlay.before.setdefault(key_of(stmt), calls)
 
     def _pair(self, old: ir.Stmt, new: ir.Stmt) -> None:
-        if isinstance(old, ir.Declare) and isinstance(new, ir.Declare):
-            self.names[new.var.name] = old.var.name
+        if not blocks_of(old):
+            self._same_names(old, new)
         if isinstance(old, ir.Call) and isinstance(new, ir.Call):
-            if isinstance(old.result, ir.Var) and isinstance(new.result, ir.Var):
-                self.names[new.result.name] = old.result.name
             renamed = self._renamed(new)
-            if (old.callee, old.args) != (renamed.callee, renamed.args):
+            if (old.callee, _plain(repr(old.args))) != (renamed.callee, _plain(repr(renamed.args))):
                 self.overlay.replaced[key_of(old)] = renamed
             if old.look is not new.look:
                 raise Different(f"`{old.callee}`: what the program does with the status changed")
@@ -183,6 +199,11 @@ class _Alignment:
             raise Different(f"`{self.function.name}`: a branch appeared or vanished")
         for a, b in zip(inner_old, inner_new, strict=True):
             self.block(a, b)
+
+    def _same_names(self, old: ir.Stmt, new: ir.Stmt) -> None:
+        """Names carry offsets, which the rewrite has moved: what stands at the same place is the same variable."""
+        mine, theirs = _NAME.findall(_names_in(old)), _NAME.findall(_names_in(new))
+        self.names.update(zip(theirs, mine, strict=False))
 
     def _vanished(self, stmt: ir.Stmt) -> None:
         if isinstance(stmt, ir.Call):

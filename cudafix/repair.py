@@ -300,6 +300,7 @@ class Repair:
         self.outcomes = survey
         self.known = {_identity(v) for outcome in survey for v in outcome.violations}
         self.tried: set[tuple[object, ...]] = set()
+        self.fresh: set[Insertion] = set()
 
     def search(self) -> Plan:
         for group in self.plan.groups:
@@ -312,7 +313,8 @@ class Repair:
             if not found:
                 break
             progress = False
-            for violation in found:
+            self.fresh = set()
+            for violation in {_identity(v): v for v in found}.values():
                 progress = self._mend(violation) or progress
             if not progress:
                 break
@@ -397,14 +399,14 @@ class Repair:
         if not self._responsible(v):
             return False
         for insertion, at in self._candidates(v):
-            token = (_identity(v), insertion)
-            if token in self.tried:
-                continue
-            self.tried.add(token)
-            if insertion in self.plan.insertions:
+            if insertion in self.fresh:  # another counterexample of this round has asked for it
+                self.plan.insertions[insertion] |= {id(g) for g in self._responsible(v)}
                 return True
-            if at.site.blocked is not None:
-                continue
+            token = (_identity(v), insertion)
+            if token in self.tried or insertion in self.plan.insertions or at.site.blocked is not None:
+                continue  # it is there, or was there, and does not order these two
+            self.tried.add(token)
+            self.fresh.add(insertion)
             self.plan.insertions[insertion] = {id(g) for g in self._responsible(v)}
             self.plan.anchors[insertion.anchor] = at
             return True

@@ -26,6 +26,12 @@ def called(function: ir.Function) -> Iterator[tuple[str, int]]:
     for stmt in walk(function.body):
         if isinstance(stmt, ir.Call):
             yield stmt.callee, len(stmt.args)
+        if isinstance(stmt, ir.Call | ir.Unknown):
+            for arg in stmt.args if isinstance(stmt, ir.Call) else stmt.parts:
+                if isinstance(arg, ir.Addr):
+                    arg = arg.base
+                if isinstance(arg, ir.FuncRef):  # may be called later, with any arguments
+                    yield arg.name, 0
 
 
 def roots(program: Program) -> list[ir.Function]:

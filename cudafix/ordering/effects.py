@@ -10,7 +10,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits
 from cudafix.ordering import memory as mem
-from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined
+from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
@@ -158,7 +158,14 @@ class Effects(Engine):
                 self.unknown(f"`{call.callee}` calls itself", self.given(call), call, call.span, state)
                 return state
             args: list[Values] = []
+            packed = self._packed(call, state)
             for n, arg in enumerate(call.args):
+                if packed is not None and n >= packed[0]:
+                    args += [packed[1]] * (len(function.params) - n)
+                    break
+                if n < len(function.params) and function.params[n].type.endswith("..."):
+                    args.append(mem.NOTHING.union(*(self.values(state, a) for a in call.args[n:])))
+                    break
                 by_reference = n < len(function.params) and function.params[n].by_reference
                 place = self.cells(state, arg) if by_reference else []
                 if place and not (isinstance(arg, ir.Addr)):
@@ -174,6 +181,15 @@ class Effects(Engine):
         if out is not None:
             self.result(call, value, out)
         return out
+
+    def _packed(self, call: ir.Call, state: State) -> tuple[int, Values] | None:
+        """The position of an argument that expands a parameter pack, and what the pack may hold."""
+        packs = {p.name for p in self.frame.function.params if p.type.endswith("...")}
+        for n, arg in enumerate(call.args):
+            names = [e for e in variables(arg) if isinstance(e, ir.Var) and e.name in packs]
+            if names:
+                return n, self.values(state, names[0])
+        return None
 
     def _hand_over(self, call: ir.Call, function: ir.Function, frame: str, state: State) -> None:
         """Copy what structs that are passed by value hold into the callee's parameters."""
@@ -1002,6 +1018,17 @@ class Effects(Engine):
         op.assumption = f"{name} leaves no work running on the device"
         span = call.span if call is not None else self.frame.function.span
         self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
+
+    def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
+        """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
+        pointed = self.values(state, stmt.parts[0])
+        names = [v.name for v in pointed if isinstance(v, mem.Function)]
+        found = [(f, mem.NOTHING) for name in names for f in self.program.resolve(name, len(stmt.parts) - 1, stmt.span.path)]
+        if len(names) != len(pointed) or len(found) < len(names) or not found:
+            return None
+        site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
+        call = ir.Call(names[0], stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
+        return self.function_call(call, found, state)
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
         """The order of statements is not known here: nothing that is live can be proved."""

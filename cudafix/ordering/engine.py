@@ -49,11 +49,8 @@ UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summar
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 
 
-# Types that free nothing that they are made of.
-_PLAIN = re.compile(
-    r"(?:const\b|unsigned\b|signed\b|\s)*(?:auto|bool|char|short|int|long|float|double|size_t|ssize_t|ptrdiff_t|u?int\w*_t"
-    r"|dim3|CUdeviceptr|thrust::device_ptr|(?:std::)?(?:vector|array|pair|tuple|initializer_list)|cuda\w+_t|struct\b|enum\b)"
-)
+# Types whose destructor frees what they are given.
+_OWNER = re.compile(r"(?:unique|shared|scoped|auto)_?ptr", re.IGNORECASE)
 
 
 class OutOfBudget(Exception):
@@ -566,6 +563,9 @@ class Engine(Machine):
     def control(self, why: str, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
+    def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
+        raise NotImplementedError
+
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
@@ -630,6 +630,8 @@ class Engine(Machine):
 
     def _unknown_statement(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Unknown)
+        if stmt.parts and (called := self.through_pointer(stmt, state)) is not None:
+            return called
         if not stmt.parts:
             self.control(stmt.why, stmt.span, state)
         self.unknown(stmt.why, stmt.parts, None, stmt.span, state)
@@ -657,7 +659,7 @@ class Engine(Machine):
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
         kind = self.frame.function.types.get(target.name, "")
         deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in variables(value))
-        if deleter or (kind and not kind.endswith("*") and not _PLAIN.match(kind)):
+        if deleter or _OWNER.search(kind):
             self.obstacle(self.mask(values), "deleter", f"is owned by `{target.name}`, whose destructor may free it", span)
 
     def store(self, state: State, targets: list[Cell], values: Values, span: ir.Span) -> None:

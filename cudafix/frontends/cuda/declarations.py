@@ -185,6 +185,8 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
             kind = one.type.removesuffix("[]")  # an array parameter is a pointer
             if kind != one.type and not one.reference:
                 kind += "*" if kind.endswith("*") else " *"
+            if child.type == "variadic_parameter_declaration":
+                kind += "..."
             found.append((Param(one.name, kind, one.reference), child))
     return tuple(found)
 

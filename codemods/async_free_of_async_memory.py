@@ -42,10 +42,31 @@ Proven: the release comes after every use in the order of the stream, and the ho
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cudafix import ir
 from cudafix.codemod import Codemod
+from cudafix.codemods import stream_ordered_pairs
+from cudafix.defects import Context, Proposal
+from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
+from cudafix.repair import moved_call
 
 CODEMOD = Codemod(
     name="async_free_of_async_memory",
     summary="free stream-ordered memory on a stream that is ordered after its users",
     finds_defects=True,
 )
+
+
+DEFECTS = frozenset({Wrong.FREED_WITHOUT_WAIT})
+
+
+def propose(v: Violation, context: Context) -> Iterator[Proposal]:
+    """The free on the stream of the operation that may still run."""
+    free = v.later.stmt
+    stream = context.stream_of(v.earlier.stmt) if v.earlier is not None else None
+    if isinstance(free, ir.Call) and stream is not None and not free.site.fixed:
+        moved = moved_call(free, stream)
+        if moved is not None:
+            edits = stream_ordered_pairs.edits(free, stream.text, context.files[free.span.path])
+            yield Proposal(Overlay(replaced={key_of(free): moved}), tuple(edits))

@@ -40,10 +40,31 @@ Proven: `cudaStreamDestroy` of a stream with pending work returns at once, and t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cudafix import ir
 from cudafix.codemod import Codemod
+from cudafix.defects import Context, Proposal
+from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
+from cudafix.statements import moved_before
 
 CODEMOD = Codemod(
     name="destroy_before_reset",
     summary="destroy streams and events before `cudaDeviceReset`, not after it",
     finds_defects=True,
 )
+
+
+DEFECTS = frozenset({Wrong.DESTROYED_AFTER_RESET})
+
+
+def propose(v: Violation, context: Context) -> Iterator[Proposal]:
+    """The destroy in front of the reset."""
+    destroy = v.later.stmt
+    if not isinstance(destroy, ir.Call):
+        return
+    resets = {key_of(c): c for o in context.outcomes for c in o.resets.values() if c.span.path == destroy.span.path}
+    for reset in sorted(resets.values(), key=lambda c: -c.span.start):
+        edits = moved_before(destroy.site, reset.site, context.files[destroy.span.path])
+        if edits and reset.span.start < destroy.span.start:
+            yield Proposal(Overlay(before={key_of(reset): [destroy]}, removed={key_of(destroy)}), tuple(edits))

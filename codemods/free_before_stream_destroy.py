@@ -41,10 +41,31 @@ returned.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cudafix import ir
 from cudafix.codemod import Codemod
+from cudafix.defects import Context, Proposal
+from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
+from cudafix.statements import moved_before
 
 CODEMOD = Codemod(
     name="free_before_stream_destroy",
     summary="free a buffer before the stream that its free runs on is destroyed",
     finds_defects=True,
 )
+
+
+DEFECTS = frozenset({Wrong.STREAM_DESTROYED})
+
+
+def propose(v: Violation, context: Context) -> Iterator[Proposal]:
+    """The free in front of the call that destroys its stream."""
+    free = v.later.stmt
+    if not isinstance(free, ir.Call) or free.callee != "cudaFreeAsync":
+        return
+    destroys = [c for o in context.outcomes for s in v.streams for c in o.destroys.get(s, ()) if c.span.path == free.span.path]
+    for destroy in sorted(destroys, key=lambda c: -c.span.start):
+        edits = moved_before(free.site, destroy.site, context.files[free.span.path])
+        if edits and destroy.span.start < free.span.start:
+            yield Proposal(Overlay(before={key_of(destroy): [free]}, removed={key_of(free)}), tuple(edits))

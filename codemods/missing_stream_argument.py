@@ -39,10 +39,42 @@ Proven: the code did not compile before, and the order of the code after is prov
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cudafix import ir
 from cudafix.codemod import Codemod
+from cudafix.defects import Context, Proposal
+from cudafix.findings import Edit
+from cudafix.ordering.program import Overlay, StreamName, Violation, Wrong, key_of
+from cudafix.repair import DEFAULT, with_stream
 
 CODEMOD = Codemod(
     name="missing_stream_argument",
     summary="give `cudaFreeAsync` and `cudaMallocAsync` the stream argument that they lack",
     finds_defects=True,
 )
+
+
+DEFECTS = frozenset({Wrong.NO_STREAM_ARGUMENT})
+
+
+def propose(v: Violation, context: Context) -> Iterator[Proposal]:
+    """The streams that can be named there: of the first use, of the allocation, then the legacy stream."""
+    call = v.later.stmt
+    if not isinstance(call, ir.Call) or call.site.fixed:
+        return
+    key = key_of(call)
+    names: dict[StreamName, None] = {}
+    for outcome in context.outcomes:
+        site = outcome.frees.get(key) or outcome.allocations.get(key)
+        if site is not None:
+            for number in sorted(site.objects):
+                for stream in outcome.first_use.get(number, ()):
+                    name = site.name_of([stream])
+                    if name is not None:
+                        names[name] = None
+    names[DEFAULT] = None
+    at = call.arg_spans[-1].end if call.arg_spans else call.close
+    for name in names:
+        edit = Edit(call.span.path, at, at, f", {name.text}".encode())
+        yield Proposal(Overlay(replaced={key: with_stream(call, name)}), (edit,))

@@ -43,9 +43,14 @@ Proven: a wait of the host adds order and takes none away.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cudafix import ir
+from cudafix import statements as text
 from cudafix.codemod import Codemod
-from cudafix.ir import Site
-from cudafix.statements import checked
+from cudafix.defects import Context, Proposal
+from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
+from cudafix.repair import Does, Insertion
 
 CODEMOD = Codemod(
     name="sync_before_reset",
@@ -54,6 +59,18 @@ CODEMOD = Codemod(
 )
 
 
-def statements(site: Site) -> list[str]:
+def statements(site: ir.Site) -> list[str]:
     """The host waits for the device."""
-    return [checked(site, "cudaDeviceSynchronize()")]
+    return [text.checked(site, "cudaDeviceSynchronize()")]
+
+
+DEFECTS = frozenset({Wrong.RESET_PENDING})
+
+
+def propose(v: Violation, context: Context) -> Iterator[Proposal]:
+    """A device sync in front of the reset."""
+    reset = v.later.stmt
+    if isinstance(reset, ir.Call) and not reset.site.blocked:
+        insertion = Insertion(Does.DEVICE_SYNC, key_of(reset), False, ())
+        edits = text.before(reset.site, statements(reset.site), context.files[reset.span.path])
+        yield Proposal(Overlay(before={insertion.anchor: insertion.calls(reset)}), tuple(edits))

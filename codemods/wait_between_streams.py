@@ -49,9 +49,13 @@ Proven: a wait adds order and takes none away. The host does not wait.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from cudafix import ir, statements as text
 from cudafix.codemod import Codemod
-from cudafix.ir import Site
-from cudafix.statements import block, checked
+from cudafix.defects import Context, Proposal
+from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
+from cudafix.repair import Does, Insertion
 
 CODEMOD = Codemod(
     name="wait_between_streams",
@@ -60,18 +64,35 @@ CODEMOD = Codemod(
 )
 
 
-def statements(site: Site, waiter: str, awaited: str, unit: str) -> list[str]:
+def statements(site: ir.Site, waiter: str, awaited: str, unit: str) -> list[str]:
     """`waiter` waits for what `awaited` has done so far. The event may be destroyed at once: it is released when it is done."""
     event = "done"
     while event in f"{waiter} {awaited}":
         event += "_"
-    return block(
+    return text.block(
         [
             f"cudaEvent_t {event};",
-            checked(site, f"cudaEventCreateWithFlags(&{event}, cudaEventDisableTiming)"),
-            checked(site, f"cudaEventRecord({event}, {awaited})"),
-            checked(site, f"cudaStreamWaitEvent({waiter}, {event}, 0)"),
-            checked(site, f"cudaEventDestroy({event})"),
+            text.checked(site, f"cudaEventCreateWithFlags(&{event}, cudaEventDisableTiming)"),
+            text.checked(site, f"cudaEventRecord({event}, {awaited})"),
+            text.checked(site, f"cudaStreamWaitEvent({waiter}, {event}, 0)"),
+            text.checked(site, f"cudaEventDestroy({event})"),
         ],
         unit,
     )
+
+
+DEFECTS = frozenset({Wrong.USE_BEFORE_ALLOCATION, Wrong.FREE_BEFORE_USE})
+
+
+def propose(v: Violation, context: Context) -> Iterator[Proposal]:
+    """The later operation's stream waits for the earlier one's, in front of the later statement."""
+    later = v.later.stmt
+    waiter = context.stream_of(later)
+    awaited = context.stream_of(v.earlier.stmt) if v.earlier is not None else None
+    if not isinstance(later, ir.Call | ir.Launch) or waiter is None or awaited is None or later.site.blocked:
+        return
+    insertion = Insertion(Does.WAIT, key_of(later), False, (waiter, awaited))
+    data = context.files[later.span.path]
+    lines = statements(later.site, waiter.text, awaited.text, text.style_of(data).unit)
+    overlay = Overlay(before={insertion.anchor: insertion.calls(later)})
+    yield Proposal(overlay, tuple(text.before(later.site, lines, data)))

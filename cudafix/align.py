@@ -29,10 +29,11 @@ _MAY_APPEAR = frozenset(
         Effect.EVENT_DESTROY,
         Effect.STREAM_DESTROY,
         Effect.FREE,
+        Effect.RESET,
         Effect.NOTHING,
     }
 )
-_MAY_VANISH = frozenset({Effect.STREAM_DESTROY, Effect.EVENT_DESTROY, Effect.FREE, Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.WAIT})
+_MAY_VANISH = frozenset({Effect.STREAM_DESTROY, Effect.EVENT_DESTROY, Effect.FREE, Effect.RESET, Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.WAIT})
 _OFFSET = re.compile(r"@\d+")
 _TEMPORARY = re.compile(r"%\d+")
 
@@ -137,6 +138,7 @@ class _Alignment:
         self.names: dict[str, str] = {}
         self.new: set[str] = set()
         self.statuses: set[ir.Expr] = set()  # what calls that only the rewritten program has return
+        self.gone_statuses: set[ir.Expr] = set()  # what calls that only the original has return
         self.freed_before: list[str] = []
         self.freed_after: list[str] = []
 
@@ -144,9 +146,7 @@ class _Alignment:
         nothing = ("host", "", "")
         old = tuple(s for s in old if _shape(s, self.streams) != nothing)
         new = tuple(s for s in new if _shape(s, self.streams) != nothing)
-        matcher = SequenceMatcher(
-            None, [_shape(s, self.streams) for s in old], [_shape(s, self.streams) for s in new], autojunk=False
-        )
+        matcher = SequenceMatcher(None, self._shapes(old), self._shapes(new), autojunk=False)
         waiting: list[ir.Call] = []
         for tag, i1, i2, j1, j2 in matcher.get_opcodes():
             gone, came = list(old[i1:i2]), list(new[j1:j2])
@@ -175,6 +175,16 @@ class _Alignment:
             if not kept:
                 raise Different(f"`{self.function.name}`: statements appear where there were none")
             self.overlay.after.setdefault(key_of(kept[-1]), waiting)
+
+    def _shapes(self, block: ir.Block) -> list[object]:
+        """The shapes of a block's statements; a check of a status goes with the call that returned it."""
+        shapes: list[object] = []
+        for stmt in block:
+            shape = _shape(stmt, self.streams)
+            if isinstance(stmt, ir.If) and shapes and stmt.test.kind in ("ok", "failed"):
+                shape = shape, shapes[-1]
+            shapes.append(shape)
+        return shapes
 
     def _before(self, stmt: ir.Stmt, calls: list[ir.Call]) -> None:
         if calls:
@@ -212,7 +222,14 @@ class _Alignment:
                 if api.effect is Effect.FREE:
                     self.freed_before.append(_plain(repr(stmt.args[:1])))
                 self.overlay.removed.add(key_of(stmt))
+                if stmt.result is not None:
+                    self.gone_statuses.add(stmt.result)
                 return
+        if isinstance(stmt, ir.Assign) and stmt.value in self.gone_statuses:
+            self.gone_statuses.add(stmt.target)
+            return
+        if isinstance(stmt, ir.If) and stmt.test.place in self.gone_statuses:
+            return  # the check of a call that is gone
         if not isinstance(stmt, ir.Declare):
             raise Different(f"`{self.function.name}`: a statement vanished: {_shape(stmt)}")
 

@@ -14,7 +14,10 @@ from dataclasses import dataclass, field, replace
 
 from cudafix import ir, models
 from cudafix.align import Different, align
+from cudafix.codemod import codemods
+from cudafix.codemod import module as codemod
 from cudafix.config import Config
+from cudafix.defects import Context, defects
 from cudafix.edits import apply
 from cudafix.findings import Edit, Finding, Problem, Refusal, Report, Runs
 from cudafix.frontends.cuda import lower, source
@@ -313,12 +316,26 @@ class Cluster:
         repair = Repair(_Memory(self, relevant).run, outcomes, groups)
         plan = repair.search()
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey)
-        edits = rewriter.edits(plan)
+        faults = self._defects(survey)
+        edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
         reason = self._validate(edits, outcomes) if edits else None
         if reason is not None:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
-        return rewriter.report(plan, self._sites())
+            faults = [replace(f, edits=()) for f in faults]
+        return rewriter.report(plan, self._sites(), faults)
+
+    def _defects(self, survey: list[Outcome]) -> list[Finding]:
+        faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
+        if not faulty:
+            return []
+        found = {
+            name: (module.DEFECTS, module.propose)
+            for name, declared in codemods().items()
+            if declared.finds_defects and hasattr(module := codemod(name), "DEFECTS") and name not in self.config.disabled
+        }
+        outcomes = [o for _, o in faulty]
+        return defects(outcomes, _Memory(self, faulty).run, Context(self.tree.files, self.tables, outcomes), found)
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""
@@ -403,7 +420,7 @@ def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
 
 def _reached(outcome: Outcome) -> set[Key]:
     """The calls that an overlay may change or stand next to, as far as a view runs them."""
-    found = {*outcome.allocations, *outcome.frees, *outcome.resets}
+    found = {*(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None), *outcome.allocations, *outcome.frees, *outcome.resets}
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
     return found
 
@@ -432,8 +449,12 @@ def lockstep(
                 survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
                 for group in groups_of([survey]):
                     refused = static_refusal(group, [survey])
-                    if refused is not None and any(key in overlay.replaced for key, _ in group.sites()):
+                    blocking = {k for k, s in group.sites() if s.call.callee in ("cudaMalloc", "cudaFree")} - overlay.removed
+                    moves = blocking & overlay.replaced.keys()
+                    if moves and refused is not None:
                         found.append(f"{refused.name}: {refused.text}")
+                    elif moves and moves != blocking:
+                        found.append("allocations and frees that may meet do not move together")
                 found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
             except Different as different:
                 return [str(different)]

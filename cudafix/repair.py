@@ -51,12 +51,12 @@ class Insertion:
     after: bool
     streams: tuple[StreamName, ...]
 
-    def calls(self, at: ir.Call) -> list[ir.Call]:
+    def calls(self, at: ir.Call | ir.Launch) -> list[ir.Call]:
         """The insertion in the IR, as the engine runs it in Q."""
         event = ir.Var("%done")
 
         def call(name: str, *args: ir.Expr) -> ir.Call:
-            return ir.Call(name, args, at.span, at.name_span, at.close, at.site)
+            return ir.Call(name, args, at.span, at.span, at.span.end, at.site)
 
         if self.does is Does.DEVICE_SYNC:
             return [call("cudaDeviceSynchronize")]
@@ -135,6 +135,20 @@ def moved_call(call: ir.Call, stream: StreamName) -> ir.Call | None:
         return None
     return ir.Call(
         names[call.callee],
+        (*call.args, stream.expr),
+        call.span,
+        call.name_span,
+        call.close,
+        call.site,
+        result=call.result,
+        look=call.look,
+    )
+
+
+def with_stream(call: ir.Call, stream: StreamName) -> ir.Call:
+    """A stream-ordered call that lacks its last argument, with it."""
+    return ir.Call(
+        call.callee,
         (*call.args, stream.expr),
         call.span,
         call.name_span,
@@ -249,7 +263,7 @@ def _name_in_context(site: Site, stream: Stream) -> StreamName | None:
 def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
     """Why a group cannot move, whatever the order."""
     for site in (*group.allocations.values(), *group.frees.values()):
-        fixed = getattr(site.call.site, "fixed", None)
+        fixed = site.call.site.fixed
         if site.call.name_span.start == site.call.name_span.end or fixed:
             return Refused("site_not_editable", f"`{site.call.callee}` cannot be edited here: {fixed or 'a macro makes the name'}")
     for obstacle in sorted(group.obstacles, key=lambda o: _RANK.get(o.name, 50)):
@@ -466,13 +480,13 @@ class Repair:
         """The stream to wait for is destroyed before the free: the default stream waits for it before that."""
         if waiter == DEFAULT:
             for call in self._destroys(awaited):
-                name = StreamName(call.args[0], _spelled(call.args[0]))
+                name = StreamName(call.args[0], spelled(call.args[0]))
                 yield Insertion(Does.WAIT, key_of(call), False, (DEFAULT, name)), call
         yield from self._sync_before_destroy(awaited)
 
     def _sync_before_destroy(self, awaited: frozenset[Stream]) -> Iterator[tuple[Insertion, ir.Call]]:
         for call in self._destroys(awaited):
-            name = StreamName(call.args[0], _spelled(call.args[0]))
+            name = StreamName(call.args[0], spelled(call.args[0]))
             yield Insertion(Does.SYNC, key_of(call), False, (name,)), call
 
     # -- refusing ----------------------------------------------------------------------------------------------------
@@ -515,7 +529,7 @@ class Repair:
                 self.plan.insertions[insertion] = needed_by
 
 
-def _spelled(expr: ir.Expr) -> str:
+def spelled(expr: ir.Expr) -> str:
     """The source text of a simple place."""
     match expr:
         case ir.Var(name):
@@ -523,13 +537,13 @@ def _spelled(expr: ir.Expr) -> str:
         case ir.Field(ir.Deref(ir.Var("this")), name):
             return name
         case ir.Field(ir.Deref(base), name):
-            return f"{_spelled(base)}->{name}"
+            return f"{spelled(base)}->{name}"
         case ir.Field(base, name):
-            return f"{_spelled(base)}.{name}"
+            return f"{spelled(base)}.{name}"
         case ir.Index(base, index):
-            return f"{_spelled(base)}[{_spelled(index)}]"
+            return f"{spelled(base)}[{spelled(index)}]"
         case ir.Deref(base):
-            return f"*{_spelled(base)}"
+            return f"*{spelled(base)}"
         case ir.Const(text):
             return text
         case _:

@@ -130,8 +130,8 @@ class Rewriter:
 
     # -- the report ----------------------------------------------------------------------------------------------------
 
-    def report(self, plan: Plan, sites: Mapping[tuple[str, int], ir.Call]) -> Report:
-        findings: list[Finding] = []
+    def report(self, plan: Plan, sites: Mapping[tuple[str, int], ir.Call], faults: Sequence[Finding]) -> Report:
+        findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         decided: set[tuple[str, int]] = set()
         for number, group in enumerate(plan.groups, 1):

@@ -86,3 +86,26 @@ def _before_body(span: Span, data: bytes) -> tuple[int, str]:
     line = data.rfind(b"\n", 0, opening) + 1
     indent = data[line:opening]
     return opening, indent[: len(indent) - len(indent.lstrip())].decode("ascii", "replace")
+
+
+def moved_before(site: Site, target: Site, data: bytes) -> list[Edit]:
+    """Move the lines of a statement in front of another statement of the same block depth.
+
+    Nothing if either shares its lines with other code, or if the two are not indented alike (another block).
+    """
+    lines, onto = _whole_lines(site, data), _whole_lines(target, data)
+    if lines is None or onto is None or site.indent != target.indent or site.continuation or target.continuation:
+        return []
+    path = site.span.path
+    text = data[lines[0] : lines[1]]
+    return [Edit(path, onto[0], onto[0], text), Edit(path, lines[0], lines[1], b"")]
+
+
+def _whole_lines(site: Site, data: bytes) -> tuple[int, int] | None:
+    """The lines of a statement, with the comment behind it; None if something else stands there too."""
+    start = data.rfind(b"\n", 0, site.span.start) + 1
+    end = data.find(b"\n", site.span.end)
+    end = len(data) if end < 0 else end + 1
+    before, behind = data[start : site.span.start], data[site.span.end : end].strip()
+    alone = not before.strip() and re.fullmatch(rb"(//.*|/\*[^*]*\*/)?", behind) is not None and not site.needs_braces
+    return (start, end) if alone else None

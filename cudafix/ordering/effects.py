@@ -10,12 +10,14 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits
 from cudafix.ordering import memory as mem
-from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, variables
+from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, variables, walk
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
+HOST_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT, Effect.NOTHING, Effect.STATUS})
+NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
 
 
@@ -85,6 +87,9 @@ class Effects(Engine):
     # -- dispatch ----------------------------------------------------------------------------------------------------
 
     def call(self, call: ir.Call, state: State, where: In) -> State | None:
+        if call.callee.startswith("#pragma"):
+            self._parallel_region(call, state)
+            return state
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
@@ -93,6 +98,26 @@ class Effects(Engine):
         self.unknown(f"`{call.callee}` is not known", self.given(call), call, call.span, state)
         self.result(call, mem.UNKNOWN, state)
         return state
+
+    def _parallel_region(self, call: ir.Call, state: State) -> None:
+        """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
+        inside = (s for s in walk(self.frame.function.body) if call.span.start < s.span.start < call.close)
+        if any(self._works_on_device(s, self.frame.function.cls, set()) for s in inside):
+            text = f"is touched in a region of `{call.callee}`"
+            self.obstacle(self._visible(state) & state.live, "several_host_threads", text, call.span)
+
+    def _works_on_device(self, stmt: ir.Stmt, cls: str | None, seen: set[int]) -> bool:
+        if isinstance(stmt, ir.Launch):
+            return True
+        if not isinstance(stmt, ir.Call):
+            return False
+        for function in self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, cls):
+            if id(function) not in seen:
+                seen.add(id(function))
+                if any(self._works_on_device(s, function.cls, seen) for s in walk(function.body)):
+                    return True
+        api = self.tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
+        return api is not None and api.effect not in HOST_EFFECTS
 
     def given(self, call: ir.Call) -> tuple[ir.Expr, ...]:
         return call.args if call.receiver is None else (call.receiver, *call.args)
@@ -211,6 +236,9 @@ class Effects(Engine):
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
+        if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (FACTS.md)
+            op = self.operation("call", call, f"`{call.callee}`", state)
+            self.wrong(Violation(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call)))
         run = self._effect.get(api.effect)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
@@ -538,6 +566,8 @@ class Effects(Engine):
         """`cudaFree`: a barrier for the device if the memory is of `cudaMalloc`, none at all if it is stream-ordered."""
         orders = state.orders
         moved = any(o.memory in BLOCKING_MEMORY and o.memory_after == "async" for o in objects)
+        if where is In.ORIGINAL and objects and all(o.memory == "async" for o in objects):
+            return  # P did not wait either (FACTS.md)
         if where is In.ORIGINAL or moved:
             # P waits here for everything; what Q still has pending is lost. (If the pointer is null P does not wait: less is lost.)
             bits = orders.pending[HOST] & ~self.rewritten_only
@@ -593,7 +623,7 @@ class Effects(Engine):
         self._allocated(call, obj, args, state)
         op = self.operation("alloc", call, f"the allocation `{call.callee}`", state)
         obj.allocated_by |= 1 << op.number
-        if old.memory != "device" or new.memory != "async":
+        if old.memory not in ("device", "async") or new.memory != "async":
             self.wrong(Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "another kind of memory is allocated", call), obj))
         self._site_streams(op, streams, call, obj, state)
         self.issue(op, streams, state, In.REWRITTEN, call.span)
@@ -896,6 +926,9 @@ class Effects(Engine):
         """`cudaDeviceReset` gives back `cudaMalloc` memory, and leaks stream-ordered memory; callers must quiesce the device first."""
         orders = state.orders
         self.outcome.resets.setdefault(key_of(call), call)
+        if where is In.ORIGINAL:
+            orders.finish(~self.rewritten_only, where)
+            return state
         point = Point(call.span, "the device is reset", call)
         for number in self._set(state.live & ~1):
             obj = self.outcome.objects[number]
@@ -992,8 +1025,6 @@ class Effects(Engine):
         if threads:  # a thread sees the caller's variables and all globals
             for function in (v.name for v in values if isinstance(v, mem.Function)):
                 bits |= self._captured_by(function, state)
-            if call.callee.startswith("#pragma"):
-                bits |= self._visible(state)
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)

@@ -87,6 +87,7 @@ class Wrong(Enum):
     DOUBLE_FREE = "is freed twice"
     FREED_WITHOUT_WAIT = "may still run when `cudaFree` takes stream-ordered memory away without waiting"
     NO_STREAM = "the stream cannot be named here"
+    NO_STREAM_ARGUMENT = "needs a stream as its last argument"
     STREAM_DESTROYED = "runs on a stream that is destroyed already"
     DESTROYED_AFTER_RESET = "is destroyed after the device was reset"
     RESET_PENDING = "may still be pending when the device is reset"

@@ -50,7 +50,7 @@ class Blocks(Calls):
             self.statement(node)
 
     def _pragmas(self, start: int, node: Node) -> None:
-        """`#pragma omp parallel` before a statement: several host threads run it."""
+        """`#pragma omp parallel` before a statement: several host threads run it, up to the call's `close`."""
         pragmas = self.file.pragmas
         at = bisect_left(pragmas, (start, ""))
         while at < len(pragmas) and pragmas[at][0] < node.start_byte:
@@ -62,7 +62,7 @@ class Blocks(Calls):
                 name = " ".join(word for word in words[:2])
                 span = Span(self.source.path, offset, offset)
                 site = ir.Site(span, "", "", ";", blocked="a pragma")
-                self.emit(ir.Call(f"#pragma {name}", (), span, span, offset, site))
+                self.emit(ir.Call(f"#pragma {name}", (), span, span, node.end_byte, site))
             at += 1
 
     def scoped(

@@ -62,18 +62,22 @@ CODEMOD = Codemod(
 COMMENT = "// keep freed memory in the pool instead of giving it back at every synchronization"
 
 
-def statements(site: Site, once: bool, unit: str) -> list[str]:
-    """Raise the threshold of the current device's default pool. `once`: the place is reached once in a run of the program."""
+def statements(site: Site, once: bool, unit: str, taken: frozenset[str] = frozenset()) -> list[str]:
+    """Raise the threshold of the current device's default pool.
+
+    `once`: the place is reached once in a run of the program. `taken` are the names of the function's own variables.
+    """
+    device, pool, threshold, kept = (n + "_" * (n in taken) for n in ("device", "pool", "threshold", "kept"))
     raise_it = [
-        "int device;",
-        "cudaMemPool_t pool;",
-        "unsigned long long threshold = ~0ull;",
-        checked(site, "cudaGetDevice(&device)"),
-        checked(site, "cudaDeviceGetDefaultMemPool(&pool, device)"),
-        checked(site, "cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold)"),
+        f"int {device};",
+        f"cudaMemPool_t {pool};",
+        f"unsigned long long {threshold} = ~0ull;",
+        checked(site, f"cudaGetDevice(&{device})"),
+        checked(site, f"cudaDeviceGetDefaultMemPool(&{pool}, {device})"),
+        checked(site, f"cudaMemPoolSetAttribute({pool}, cudaMemPoolAttrReleaseThreshold, &{threshold})"),
     ]
     comment = f"/* {COMMENT[3:]} */" if site.continuation else COMMENT
     if once:
         return block([comment, *raise_it], unit)
-    guarded = ["if (!kept) {", *(unit + line for line in (*raise_it, "kept = true;")), "}"]
-    return block([comment, "static bool kept = false;", *guarded], unit)
+    guarded = [f"if (!{kept}) {{", *(unit + line for line in (*raise_it, f"{kept} = true;")), "}"]
+    return block([comment, f"static bool {kept} = false;", *guarded], unit)

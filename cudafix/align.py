@@ -98,7 +98,7 @@ def _shape(stmt: ir.Stmt, streams: frozenset[str] = frozenset()) -> object:
     match stmt:
         case ir.Call():
             name, arity = _STREAM_ORDERED.get(stmt.callee, (stmt.callee, len(stmt.args)))
-            return "call", name, _plain(repr((stmt.args[:arity], stmt.receiver, stmt.result)))
+            return "call", _plain(name), _plain(repr((stmt.args[:arity], stmt.receiver, stmt.result)))
         case ir.Launch():
             return "launch", stmt.kernel, _plain(repr((stmt.args, stmt.stream)))
         case ir.Assign():
@@ -247,7 +247,8 @@ class _Alignment:
 
     def _appeared(self, stmt: ir.Stmt) -> list[ir.Call]:
         if isinstance(stmt, ir.Declare):
-            self.names[stmt.var.name] = f"%new {stmt.var.name}"
+            if stmt.var.name not in self.function.types:
+                self.names[stmt.var.name] = f"%new {stmt.var.name}"
             self.new.add(stmt.var.name)
             return []
         if isinstance(stmt, ir.Call):

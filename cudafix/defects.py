@@ -18,7 +18,7 @@ from cudafix.repair import DEFAULT, spelled
 Run = Callable[[Overlay], Sequence[Outcome]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Proposal:
     """Edits, and the same as an overlay for the engine."""
 
@@ -59,32 +59,73 @@ def defects(
     codemods: Mapping[str, tuple[frozenset[Wrong], Propose]],
 ) -> list[Finding]:
     """One finding for each faulty statement and codemod, in source order."""
-    violations: dict[tuple[str, ir.Span], Violation] = {}
+    faulty: dict[tuple[str, ir.Span], list[Violation]] = {}
     for outcome in survey:
         for v in outcome.violations:
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
             if name is not None and v.later.stmt is not None and not (v.earlier and v.earlier.assumption):
-                violations.setdefault((name, v.later.span), v)
+                faulty.setdefault((name, v.later.span), []).append(v)
     known = {_identity(v) for outcome in survey for v in outcome.violations}
+    mended = Overlay()
     found: list[Finding] = []
-    for (name, _), v in sorted(violations.items()):
-        edits = _proved(codemods[name][1](v, context), v, run, known)
+    for (name, span), violations in sorted(faulty.items(), key=lambda item: (item[0][1], item[0][0])):
+        if found and not _left(run(mended), violations):
+            continue  # mended with an earlier one
+        chosen = _proved([p for v in violations for p in codemods[name][1](v, context)], violations, mended, run, known)
+        mended = _merged([Proposal(mended, ()), *chosen])
+        v = violations[0]
         earlier = v.earlier
         message = f"{earlier.text if earlier is not None else v.later.text} {v.kind.value}"
         related = []
-        if earlier is not None and earlier.stmt is not None and earlier.stmt.span != v.later.span:
+        if earlier is not None and earlier.stmt is not None and earlier.stmt.span != span:
             related.append(Place(earlier.stmt.span.path, earlier.stmt.span.start, earlier.text))
-        found.append(Finding(name, v.later.span.path, v.later.span.start, message, edits, tuple(related)))
+        edits = tuple(e for p in chosen for e in p.edits)
+        found.append(Finding(name, span.path, span.start, message, edits, tuple(related)))
     return found
+
+
+def _merged(proposals: Sequence[Proposal]) -> Overlay:
+    merged = Overlay()
+    for proposal in proposals:
+        merged.replaced |= proposal.overlay.replaced
+        merged.removed |= proposal.overlay.removed
+        for mine, theirs in ((merged.before, proposal.overlay.before), (merged.after, proposal.overlay.after)):
+            for key, calls in theirs.items():
+                mine[key] = [*mine.get(key, ()), *calls]
+    return merged
+
+
+def _left(outcomes: Sequence[Outcome], violations: Sequence[Violation]) -> bool:
+    """Whether one of the violations is still there."""
+    wanted = {(v.kind, v.later.span) for v in violations}
+    return any((v.kind, v.later.span) in wanted for outcome in outcomes for v in outcome.violations)
 
 
 def _identity(v: Violation) -> tuple[object, ...]:
     return v.kind, v.earlier.stmt.span if v.earlier is not None and v.earlier.stmt is not None else None, v.later.span
 
 
-def _proved(proposals: Iterator[Proposal], v: Violation, run: Run, known: set[tuple[object, ...]]) -> tuple[Edit, ...]:
-    for proposal in proposals:
-        left = {_identity(w) for outcome in run(proposal.overlay) for w in outcome.violations}
-        if not any((w[0], w[2]) == (v.kind, v.later.span) for w in left) and left <= known:
-            return proposal.edits
-    return ()
+def _proved(
+    proposals: Sequence[Proposal],
+    violations: Sequence[Violation],
+    mended: Overlay,
+    run: Run,
+    known: set[tuple[object, ...]],
+) -> list[Proposal]:
+    """The fewest proposals with which the statement is in order and nothing else is out of order; none if there are none."""
+
+    def good(chosen: Sequence[Proposal]) -> bool:
+        outcomes = run(_merged([Proposal(mended, ()), *chosen]))
+        return not _left(outcomes, violations) and all(_identity(v) in known for o in outcomes for v in o.violations)
+
+    alone = next(([p] for p in proposals if good([p])), None)
+    if alone is not None:
+        return alone
+    together = list(dict.fromkeys(proposals)) if all(not p.overlay.replaced for p in proposals) else []
+    if not together or not good(together):
+        return []
+    for proposal in list(together):
+        rest = [p for p in together if p is not proposal]
+        if good(rest):
+            together = rest
+    return together

@@ -334,7 +334,7 @@ class Cluster:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
-        return rewriter.report(plan, self._sites(), faults)
+        return rewriter.report(plan, self._sites(), faults, bool(self.too_large))
 
     def _defects(self, survey: list[Outcome]) -> list[Finding]:
         faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]

@@ -105,7 +105,8 @@ class Rewriter:
             data = self.files[anchor.path]
             unit = statements.style_of(data).unit
             site = self._site(stmt, call, data)
-            yield key_of(call) if site is call.site else anchor, (site, pool_release_threshold.statements(site, once, unit))
+            lines = pool_release_threshold.statements(site, once, unit, frozenset(function.types))
+            yield key_of(call) if site is call.site else anchor, (site, lines)
 
     def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:
         """The function in whose outermost block the first allocation is reached, from the root down through calls that run once."""
@@ -130,7 +131,9 @@ class Rewriter:
 
     # -- the report ----------------------------------------------------------------------------------------------------
 
-    def report(self, plan: Plan, sites: Mapping[tuple[str, int], ir.Call], faults: Sequence[Finding]) -> Report:
+    def report(
+        self, plan: Plan, sites: Mapping[tuple[str, int], ir.Call], faults: Sequence[Finding], too_large: bool
+    ) -> Report:
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         decided: set[tuple[str, int]] = set()
@@ -147,10 +150,9 @@ class Rewriter:
                 findings.append(self._finding(plan, group, key, number, runs))
         for (path, start), call in sorted(sites.items()):
             if (path, start) not in decided:
-                page = refusals.REFUSALS["control_flow"]
-                refused.append(
-                    Refusal("control_flow", path, call.span.start, "no path from `main` or an exported function reaches it", page.unlock)
-                )
+                name = "budget" if too_large else "control_flow"
+                text = "the program is too large for the proof" if too_large else "no path from `main` or an exported function reaches it"
+                refused.append(Refusal(name, path, call.span.start, text, refusals.REFUSALS[name].unlock))
         return Report(tuple(findings), tuple(refused), (), len(sites))
 
     def _refusal(self, group: Group, key: Key, runs: Runs) -> Refusal:

@@ -71,6 +71,10 @@ def roots(program: Program) -> list[ir.Function]:
     if main is not None:
         found.append(main)
         reach(main)
+    if main is not None:
+        for function in functions:
+            if last(function.name) == "<initializers>":
+                reach(function)
     called_by_others = {id(f) for g in functions for f in calls[id(g)] if f is not g}
     for only_uncalled in (True, False):  # then what calls itself in a circle
         for function in functions:
@@ -94,7 +98,12 @@ def run(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, *
     this: Values = mem.UNKNOWN if root.cls is not None else mem.NOTHING
     if not is_main:
         _caller_has_work(engine, state, root)
-    end, value = engine.inline(root, args, "", this, state)
+    start: State | None = state
+    if is_main:
+        for function in program.functions():
+            if last(function.name) == "<initializers>" and start is not None:  # globals, before `main`
+                start, _ = engine.inline(function, [], f"{function.span.path}<initializers>", mem.NOTHING, start)
+    end, value = engine.inline(root, args, "", this, start) if start is not None else (None, mem.NOTHING)
     if end is not None:
         point = Point(ir.Span(root.span.path, root.span.end - 1, root.span.end), f"`{last(root.name)}` returns", None)
         if is_main:

@@ -17,8 +17,12 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 HOST_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT, Effect.NOTHING, Effect.STATUS})
+STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
+
+
+_STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::ofstream", "std::exception")
 
 
 @dataclass(slots=True)
@@ -90,6 +94,9 @@ class Effects(Engine):
         if call.callee.startswith("#pragma"):
             self._parallel_region(call, state)
             return state
+        if call.callee == "throw":
+            self._throw(call, state)
+            return None
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
@@ -98,6 +105,13 @@ class Effects(Engine):
         self.unknown(f"`{call.callee}` is not known", self.given(call), call, call.span, state)
         self.result(call, mem.UNKNOWN, state)
         return state
+
+    def _throw(self, call: ir.Call, state: State) -> None:
+        """An exception reaches the handlers around it; without one the process ends."""
+        if self.thrown:
+            self.thrown[-1] = joined(self.thrown[-1], state)
+        else:
+            self.ends(state, Point(call.span, "an exception ends the program", call))
 
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
@@ -135,9 +149,15 @@ class Effects(Engine):
             own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
             methods = [f for f in own if f.cls is not None]
             api = self.tables.method(kind, name) if kind or not methods else None
+            if api is None and not methods:
+                api = self._by_name(name)
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
             return [(f, this) for f in methods]
+        if last(name) in ("cout", "cerr", "clog"):
+            return self.tables.method("std::ostream", "operator<<") or []
+        if last(name) == "now" and "::" in name and not arity:  # an alias of a clock of the standard library
+            return self.tables.lookup("std::chrono::steady_clock::now", 0) or []
         if name.startswith(("cuda", "cublas")) and (api := self.tables.lookup(name, arity)) is not None:
             return api
         cls = self.frame.function.cls
@@ -151,6 +171,13 @@ class Effects(Engine):
         # A lambda or function pointer in a variable.
         functions = [v.name for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
         return [(f, mem.NOTHING) for n in functions for f in self.program.resolve(n, arity, path)]
+
+    def _by_name(self, method: str) -> Api | None:
+        """A method of an object whose type is not known: of the standard library, if only that has such a method here."""
+        if any("thrust" in include for module in self.program.modules for include in module.includes):
+            return None
+        found = (self.tables.method(kind, method) for kind in _STANDARD)
+        return next((api for api in found if api is not None), None)
 
     def type_of(self, expr: ir.Expr) -> str:
         """The declared type of the object that a method is called on, "" if it is not known."""
@@ -239,6 +266,11 @@ class Effects(Engine):
         if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Violation(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call)))
+        if args.stream is not None and state.destroyed and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
+            gone = self.streams(state, args.stream) & state.destroyed
+            if gone:
+                op = self.operation("step", call, f"`{call.callee}`", state)
+                self.wrong(Violation(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone))
         run = self._effect.get(api.effect)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
@@ -1025,10 +1057,20 @@ class Effects(Engine):
         if threads:  # a thread sees the caller's variables and all globals
             for function in (v.name for v in values if isinstance(v, mem.Function)):
                 bits |= self._captured_by(function, state)
+            if self._only_host_work(values):
+                return state
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
         return state
+
+    def _only_host_work(self, values: Values) -> bool:
+        """Whether the functions that a thread is given are known, and none of them works on the device."""
+        names = [v.name for v in values if isinstance(v, mem.Function)]
+        functions = [self.program.resolve(name, 0, self.frame.function.span.path) for name in names]
+        return all(functions) and bool(names) and not any(
+            self._works_on_device(s, f.cls, set()) for found in functions for f in found for s in walk(f.body)
+        )
 
     def _visible(self, state: State) -> Bits:
         bits = 0

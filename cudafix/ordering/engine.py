@@ -251,6 +251,7 @@ class Machine:
         self.rewritten_only: Bits = 0
         self.frame: Frame
         self.frames: list[Frame] = []
+        self.thrown: list[State | None] = []  # what reaches the handlers of each `try` around here
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
@@ -731,10 +732,14 @@ class Engine(Machine):
         # An exception may leave the body after any of its statements; what was released then is not released twice.
         seen = state.copy()
         current: State | None = state
+        self.thrown.append(None)
         for inner in stmt.body:
             current = self.block((inner,), current)
             if current is not None:
                 seen.join(current)
+        thrown = self.thrown.pop()
+        if thrown is not None:
+            seen.join(thrown)
         out = current
         for handler in stmt.handlers:
             out = joined(out, self.block(handler, seen.copy()))
@@ -920,7 +925,7 @@ class Engine(Machine):
             for path, values in inner.items():
                 if len(values) == 1:
                     (value,) = values
-                    if isinstance(value, mem.StreamValue):
+                    if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
                         name = _spell(var, text, path, indices)
                         if name is not None:
                             found.setdefault(value.stream, name)
@@ -938,7 +943,7 @@ class Engine(Machine):
         for path, values in state.env.under(cell):
             if len(values) == 1 and all(kind == "field" for kind, _ in path):
                 (value,) = values
-                if isinstance(value, mem.StreamValue):
+                if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
                     place: ir.Expr = ir.Deref(var)
                     for _, field_name in path:
                         place = ir.Field(place, field_name)

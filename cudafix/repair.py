@@ -522,11 +522,12 @@ class Repair:
                 del self.plan.insertions[insertion]
 
     def _minimize(self) -> None:
-        """Take each insertion out again; it stays only if the proof needs it."""
+        """Take each insertion out again; it stays, at its place among the others, only if the proof needs it."""
         for insertion in list(self.plan.insertions):
-            needed_by = self.plan.insertions.pop(insertion)
+            proved = self.plan.insertions
+            self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
             if self._ask():
-                self.plan.insertions[insertion] = needed_by
+                self.plan.insertions = proved
 
 
 def spelled(expr: ir.Expr) -> str:

@@ -30,7 +30,7 @@ from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
 
 CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
-_MAIN = re.compile(rb"\bmain\s*\(")
+_MAIN = re.compile(rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE)
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 MAX_VIEWS = 64  # roots and configurations of one program
 
@@ -232,7 +232,7 @@ def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str])
 
 
 _CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>\s*)?\(")
-_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
+_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
 
 
 def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:

@@ -12,14 +12,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import tree_sitter
-import tree_sitter_cuda
 
 from cudafix import edits
 from cudafix.config import Config
 from cudafix.discovery import SUFFIXES
 from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report
+from cudafix.frontends.cuda import source
 from cudafix.nvcc import Nvcc
 from tests.cases import ROOT, SOURCES, Case, Files
 
@@ -105,16 +104,8 @@ def check_same(files: Files, wanted: Files) -> None:
 
 
 def errors_in(files: Files) -> int:
-    """How many ERROR and MISSING nodes the grammar reports, all files together."""
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cuda.language()))
-    count = 0
-    for data in files.values():
-        nodes = [parser.parse(data).root_node]
-        while nodes:
-            node = nodes.pop()
-            count += node.is_error or node.is_missing
-            nodes.extend(child for child in node.children if child.has_error or child.is_missing)
-    return count
+    """How many places the front end cannot read, all files together, in the configuration with the most of them."""
+    return sum(max(len(parsed.errors) for parsed in source.read(path, data)) for path, data in files.items())
 
 
 @cache

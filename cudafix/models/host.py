@@ -105,6 +105,7 @@ process or at a signal
 {getopt,getopt_long,getopt_long_only}   host    - hr hr -*
 {qsort,_quicksort}                      host    hrw - - fn
 bsearch                                 host    hr hr - - fn ; returns=same
+{ffs,ffsl,ffsll,__builtin_ffs,__builtin_ffsll} host -
 {__builtin_expect,__builtin_assume,__builtin_prefetch,__builtin_popcount,__builtin_popcountll,__builtin_clz,\
 __builtin_ctz} host hr*
 {sizeof,alignof,decltype,typeid,defined,static_cast,UINT64_C,INT64_C,UINT32_C,noexcept} host hr*

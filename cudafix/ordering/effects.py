@@ -22,7 +22,7 @@ NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
 
 
-_STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::ofstream", "std::exception")
+_STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 
 
 @dataclass(slots=True)
@@ -206,6 +206,8 @@ class Effects(Engine):
         out: State | None = None
         value: Values = mem.NOTHING
         for function, this in found:
+            if id(function) in on_stack and not any(self._works_on_device(s, function.cls, set()) for s in walk(function.body)):
+                continue  # host code that calls itself: what it does is seen in the outer call
             if id(function) in on_stack or len(self.frames) >= MAX_DEPTH:
                 self.unknown(f"`{call.callee}` calls itself", self.given(call), call, call.span, state)
                 return state
@@ -230,6 +232,8 @@ class Effects(Engine):
             end, returned = self.inline(function, args, frame_name, this, start)
             out = joined(out, end)
             value |= returned
+        if all(id(function) in on_stack for function, _ in found):
+            out = joined(out, state)
         if out is not None:
             self.result(call, value, out)
         return out

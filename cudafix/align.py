@@ -1,8 +1,8 @@
 """The difference between two lowered programs, as an overlay that the engine can prove.
 
-This is the independent half of the validation: the text that would be written is parsed and lowered again, and what comes
-out is laid beside the original, statement by statement. Whatever is neither the same nor a step that the engine can run in
-the rewritten program alone is `Different`: such a rewrite is not proved.
+This is the independent half of the validation: the text that would be written is parsed and lowered again, and what
+comes out is laid beside the original, statement by statement. Whatever is neither the same nor a step that the engine
+can run in the rewritten program alone is `Different`: such a rewrite is not proved.
 """
 
 from __future__ import annotations
@@ -33,18 +33,27 @@ _MAY_APPEAR = frozenset(
         Effect.NOTHING,
     }
 )
-_MAY_VANISH = frozenset({Effect.STREAM_DESTROY, Effect.EVENT_DESTROY, Effect.FREE, Effect.RESET, Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.WAIT})
+_MAY_VANISH = frozenset(
+    {
+        Effect.STREAM_DESTROY,
+        Effect.EVENT_DESTROY,
+        Effect.FREE,
+        Effect.RESET,
+        Effect.SYNC_STREAM,
+        Effect.SYNC_EVENT,
+        Effect.SYNC_DEVICE,
+        Effect.WAIT,
+    }
+)
 _OFFSET = re.compile(r"@\d+")
 _TEMPORARY = re.compile(r"%\d+")
-
-
 _NAME = re.compile(r"name='([^']*(?:@\d+|%\d+)[^']*)'")
 
 
 def _names_in(stmt: ir.Stmt) -> str:
     match stmt:
         case ir.Call():
-            name, arity = _STREAM_ORDERED.get(stmt.callee, (stmt.callee, len(stmt.args)))
+            _, arity = _STREAM_ORDERED.get(stmt.callee, (stmt.callee, len(stmt.args)))
             return repr((stmt.args[:arity], stmt.receiver, stmt.result))
         case ir.Assign():
             return repr((stmt.target, stmt.value))
@@ -71,7 +80,7 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
         if len(old.functions) != len(new.functions):
             raise Different(f"{old.path}: a function appeared or vanished")
         for kernel, other in zip(old.kernels, new.kernels, strict=False):
-            if (kernel.name, kernel.reads, kernel.writes, kernel.prints) != (other.name, other.reads, other.writes, other.prints):
+            if _meaning(kernel) != _meaning(other):
                 raise Different(f"{old.path}: the kernel `{kernel.name}` changed")
         for function, changed in zip(old.functions, new.functions, strict=True):
             if _plain(function.name) != _plain(changed.name):
@@ -83,13 +92,21 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
     return overlay
 
 
+def _meaning(kernel: ir.Kernel) -> tuple[object, ...]:
+    return kernel.name, kernel.reads, kernel.writes, kernel.prints
+
+
 def _plain(text: str) -> str:
     return _TEMPORARY.sub("%", _OFFSET.sub("@", text))
 
 
 def _touches(places: Iterable[ir.Expr], streams: frozenset[str]) -> str:
-    """The memory that host code touches; reading a stream handle or a member of a local struct is no access that matters."""
-    found = (p for p in places if isinstance(p, ir.Index | ir.Deref) or any(isinstance(e, ir.Index | ir.Deref) for e in variables(p)))
+    """The memory that host code touches, less stream handles and members of local structs, which order nothing."""
+    found = (
+        p
+        for p in places
+        if isinstance(p, ir.Index | ir.Deref) or any(isinstance(e, ir.Index | ir.Deref) for e in variables(p))
+    )
     return "; ".join(sorted(text for p in found if (text := _plain(repr(p))) not in streams))
 
 
@@ -135,7 +152,10 @@ class _Alignment:
         self.tables = tables
         self.function = function
         self.streams = frozenset(
-            _plain(repr(arg)) for s in walk(changed.body) if isinstance(s, ir.Call) for arg in _stream_arguments(s, tables)
+            _plain(repr(arg))
+            for s in walk(changed.body)
+            if isinstance(s, ir.Call)
+            for arg in _stream_arguments(s, tables)
         )
         self.names: dict[str, str] = {}
         self.new: set[str] = set()
@@ -160,7 +180,9 @@ class _Alignment:
                 continue
             while came:
                 b = came.pop(0)
-                match = next((a for a in gone if type(a) is type(b) and blocks_of(a) and not self._only_in_new(b)), None)
+                match = next(
+                    (a for a in gone if type(a) is type(b) and blocks_of(a) and not self._only_in_new(b)), None
+                )
                 if match is not None:
                     for a in gone[: gone.index(match)]:
                         self._vanished(a)
@@ -203,7 +225,11 @@ class _Alignment:
                 raise Different(f"`{old.callee}`: what the program does with the status changed")
             return
         inner_old, inner_new = blocks_of(old), blocks_of(new)
-        if isinstance(old, ir.Loop) and isinstance(new, ir.Loop) and (old.range, old.forever) != (new.range, new.forever):
+        if (
+            isinstance(old, ir.Loop)
+            and isinstance(new, ir.Loop)
+            and (old.range, old.forever) != (new.range, new.forever)
+        ):
             raise Different(f"`{self.function.name}`: a loop changed")
         if isinstance(old, ir.If) and isinstance(new, ir.If) and old.test.kind != new.test.kind:
             raise Different(f"`{self.function.name}`: a condition changed")
@@ -266,9 +292,12 @@ class _Alignment:
             return []
         elif isinstance(stmt, ir.If) and stmt.test.kind in ("ok", "failed", "other") and self._tests_new_status(stmt):
             return []  # runs only if a call that the rewrite brought has failed
-        elif isinstance(stmt, ir.HostAccess) and all(isinstance(w, ir.Var) and self._is_new(w.name) for w in stmt.writes):
-            return []
-        elif isinstance(stmt, ir.If) and self._only_in_new(stmt):
+        elif (
+            isinstance(stmt, ir.HostAccess)
+            and all(isinstance(w, ir.Var) and self._is_new(w.name) for w in stmt.writes)
+            or isinstance(stmt, ir.If)
+            and self._only_in_new(stmt)
+        ):
             return []
         raise Different(f"`{self.function.name}`: a statement appeared that is not understood: {_shape(stmt)}")
 

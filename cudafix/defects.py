@@ -1,7 +1,7 @@
 """Defects of code that is stream-ordered already, with the fix of each where one is proved.
 
-The engine reports them when it runs the program as it is. The codemod of each kind proposes edits with what they mean for the
-engine (`Proposal`); a proposal is taken only if the defect is gone with it and nothing else is wrong.
+The engine reports them when it runs the program as it is. The codemod of each kind proposes edits with what they mean
+for the engine (`Proposal`); a proposal is taken only if the defect is gone with it and nothing else is wrong.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _proved(
     run: Run,
     known: set[tuple[object, ...]],
 ) -> list[Proposal]:
-    """The fewest proposals with which the statement is in order and nothing else is out of order; none if there are none."""
+    """The fewest proposals with which the statement is in order and nothing else is out of order, if there are any."""
 
     def good(chosen: Sequence[Proposal]) -> bool:
         outcomes = run(_merged([Proposal(mended, ()), *chosen]))

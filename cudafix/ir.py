@@ -34,9 +34,10 @@ class Site:
     A statement in a brace-less branch or loop (`if (x) cudaFree(p);`) has `needs_braces`. `prefix` and `suffix` are the
     code's own wrapper around the call, so that `prefix + "cudaStreamSynchronize(s)" + suffix` is a statement in the
     code's own style (`CHECK(` and `);`). `blocked` says why nothing may be inserted or edited here (an argument of a
-    macro that is expanded twice, a file outside the tree, a declaration whose initializer is the call); None where it may.
-    `continuation` is true inside the body of a multi-line macro, where every inserted line must end in a backslash.
-    `fixed` says why not even the text of the call may change (its name is pasted together, another file's macro holds it).
+    macro that is expanded twice, a file outside the tree, a declaration whose initializer is the call); None where it
+    may. `continuation` is true inside the body of a multi-line macro, where every inserted line must end in a
+    backslash. `fixed` says why not even the text of the call may change (its name is pasted together, another file's
+    macro holds it).
     """
 
     span: Span
@@ -65,7 +66,7 @@ class Var(NamedTuple):
 
 
 class Field(NamedTuple):
-    """`base.name`; `p->name` is `Field(Deref(Var("p")), "name")`, an implicit member is `Field(Deref(Var("this")), "name")`."""
+    """`base.name`; `p->name` is `Field(Deref(Var("p")), "name")`, an implicit member the same of `Var("this")`."""
 
     base: Expr
     name: str
@@ -202,7 +203,8 @@ class HostAccess:
 
 
 class Test(NamedTuple):
-    """A condition. `place` is non-null in the `then` branch for `nonnull`, null for `null`; for `ok` and `failed` it is a status.
+    """A condition. `place` is non-null in the `then` branch for `nonnull`, null for `null`; for `ok` and `failed` it is
+    a status.
 
     `other` is anything else. `text` is the normalized source text, so that equal conditions can be told.
     """
@@ -222,11 +224,13 @@ class If:
 
 @dataclass(slots=True, eq=False)
 class Loop:
-    """A loop. `condition` runs before each test of the loop condition (its calls and host reads), `step` after each round.
+    """A loop. `condition` runs before each test of the loop condition (its calls and host reads), `step` after each
+    round.
 
-    A canonical loop `for (i = a; i < b; i++)`, whose body assigns neither `i` nor what `a` and `b` are made of, has `index`
-    and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices. `at_least_once` is true
-    for `do … while` and for constant bounds that make one round certain. `forever` is true for `while (true)` and `for (;;)`.
+    A canonical loop `for (i = a; i < b; i++)`, whose body assigns neither `i` nor what `a` and `b` are made of, has
+    `index` and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices.
+    `at_least_once` is true for `do … while` and for constant bounds that make one round certain. `forever` is true for
+    `while (true)` and `for (;;)`.
     """
 
     body: Block
@@ -328,10 +332,12 @@ class Param(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Function:
-    """A host function. `name` is qualified (`ns::Class::f`); a lambda bound to a local is named `outer::<lambda@offset>`.
+    """A host function. `name` is qualified (`ns::Class::f`); a lambda bound to a local is named
+    `outer::<lambda@offset>`.
 
     `problems` are reasons to refuse every pair in it (a parse error, `setjmp`, a coroutine), with the offset of each.
-    `internal` is true for `static` functions and anonymous namespaces. `types` gives the declared type of each variable.
+    `internal` is true for `static` functions and anonymous namespaces. `types` gives the declared type of each
+    variable.
     """
 
     name: str

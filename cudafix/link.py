@@ -1,7 +1,7 @@
 """Programs: which functions, kernels and globals a name means.
 
-A program is a set of modules, each in one configuration. Names resolve by qualified name and arity, first in the file itself
-(`static` functions and anonymous namespaces stay in it), then among all files of the program.
+A program is a set of modules, each in one configuration. Names resolve by qualified name and arity, first in the file
+itself (`static` functions and anonymous namespaces stay in it), then among all files of the program.
 """
 
 from __future__ import annotations

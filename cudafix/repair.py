@@ -413,7 +413,7 @@ class Repair:
         if not self._responsible(v):
             return False
         for insertion, at in self._candidates(v):
-            if insertion in self.fresh:  # another counterexample of this round has asked for it
+            if insertion in self.fresh and insertion in self.plan.insertions:  # another counterexample of this round has asked for it
                 self.plan.insertions[insertion] |= {id(g) for g in self._responsible(v)}
                 return True
             token = (_identity(v), insertion)

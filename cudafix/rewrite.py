@@ -109,7 +109,7 @@ class Rewriter:
             yield key_of(call) if site is call.site else anchor, (site, lines)
 
     def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:
-        """The function in whose outermost block the first allocation is reached, from the root down through calls that run once."""
+        """The function whose outermost block reaches the first allocation, from the root through calls that run once."""
         program, function = view.program, view.root
         once = function is program.main
         while True:
@@ -151,7 +151,11 @@ class Rewriter:
         for (path, start), call in sorted(sites.items()):
             if (path, start) not in decided:
                 name = "budget" if too_large else "control_flow"
-                text = "the program is too large for the proof" if too_large else "no path from `main` or an exported function reaches it"
+                text = (
+                    "the program is too large for the proof"
+                    if too_large
+                    else "no path from `main` or an exported function reaches it"
+                )
                 refused.append(Refusal(name, path, call.span.start, text, refusals.REFUSALS[name].unlock))
         return Report(tuple(findings), tuple(refused), (), len(sites))
 
@@ -163,9 +167,7 @@ class Rewriter:
         return Refusal(name, key.path, key.start, text, page.unlock, related, runs)
 
     def _finding(self, plan: Plan, group: Group, key: Key, number: int, runs: Runs) -> Finding:
-        related = [
-            Place(k.path, k.start, f"freed on `{group.streams[k].text}`") for k in sorted(group.frees)
-        ]
+        related = [Place(k.path, k.start, f"freed on `{group.streams[k].text}`") for k in sorted(group.frees)]
         for insertion, needed_by in plan.insertions.items():
             if id(group) in needed_by:
                 related.append(Place(insertion.anchor.path, insertion.anchor.start, _meaning(insertion)))
@@ -186,10 +188,12 @@ class Rewriter:
 def _words(insertion: Insertion, site: ir.Site, unit: str) -> list[str]:
     if insertion.does is Does.WAIT:
         waiter, awaited = insertion.streams
-        return wait_between_streams.statements(site, waiter.text, awaited.text, unit)
-    if insertion.does is Does.SYNC:
-        return [statements.checked(site, f"cudaStreamSynchronize({insertion.streams[0].text})")]
-    return sync_before_reset.statements(site)
+        lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit)
+    elif insertion.does is Does.SYNC:
+        lines = [statements.checked(site, f"cudaStreamSynchronize({insertion.streams[0].text})")]
+    else:
+        lines = sync_before_reset.statements(site)
+    return lines
 
 
 def _meaning(insertion: Insertion) -> str:
@@ -221,7 +225,9 @@ def _calls_of(program: Program, function: ir.Function) -> int:
             weight = 1
             if isinstance(stmt, ir.Loop):
                 weight = sum(
-                    1 for s in walk(stmt.body) if isinstance(s, ir.Call) and function in program.resolve(s.callee, len(s.args), s.span.path)
+                    1
+                    for s in walk(stmt.body)
+                    if isinstance(s, ir.Call) and function in program.resolve(s.callee, len(s.args), s.span.path)
                 )
                 count += weight
             elif isinstance(stmt, ir.Call) and function in program.resolve(stmt.callee, len(stmt.args), stmt.span.path):

@@ -21,6 +21,8 @@ realloc                                 alloc   free -      ; memory=host return
 posix_memalign                          alloc   new - -     ; memory=host
 {strdup,strndup}                        alloc   hr -        ; memory=host returns=pointer
 {free,_aligned_free,cfree}              free    free        ; memory=host
+VirtualAlloc                            alloc   - - - -     ; memory=host returns=pointer
+VirtualFree                             free    free - -    ; memory=host
 {memcpy,memmove,mempcpy,__builtin_memcpy} host  hw hr -     ; returns=same
 {memcpy_s,memmove_s}                    host    hw - hr -
 {memset,__builtin_memset}               host    hw - -      ; returns=same

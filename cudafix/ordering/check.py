@@ -7,6 +7,7 @@ the function waited for, and may look at anything when it returns (DESIGN.md, wh
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from cudafix import ir
 from cudafix.link import Program, last
@@ -90,8 +91,39 @@ _MANAGES = frozenset(
 
 
 def run(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, *, per_thread: bool = False) -> Outcome:
-    """Run one root. Raises OutOfBudget when the program is too large."""
+    """Run one root. Raises OutOfBudget when the program is too large.
+
+    A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
+    be no round at all is looked at apart: what is wrong then is added to the outcome.
+    """
+    engine = _once(program, tables, overlay, root, per_thread, frozenset())
+    outcome = engine.outcome
+    if overlay.replaced or overlay.removed or engine.async_objects:
+        seen = {_identity(v) for v in outcome.violations}
+        for empty in _choices(list(engine.ranges)):
+            for violation in _once(program, tables, overlay, root, per_thread, empty).outcome.violations:
+                if _identity(violation) not in seen:
+                    seen.add(_identity(violation))
+                    outcome.violations.append(violation)
+    return outcome
+
+
+def _identity(v: Violation) -> tuple[object, ...]:
+    return v.kind, v.earlier and (v.earlier.text, v.earlier.stmt), v.later.span, v.object and v.object.call, v.streams
+
+
+def _choices(ranges: list[str]) -> Iterator[frozenset[str]]:
+    """Which ranges are empty: any of them, or, of many, each alone and all at once."""
+    sizes = range(1, len(ranges) + 1) if len(ranges) <= 3 else {1, len(ranges)}
+    for size in sizes:
+        yield from map(frozenset, combinations(ranges, size))
+
+
+def _once(
+    program: Program, tables: Tables, overlay: Overlay, root: ir.Function, per_thread: bool, empty: frozenset[str]
+) -> Effects:
     engine = Effects(program, tables, overlay, per_thread)
+    engine.empty = empty
     is_main = root is program.main
     state = State(Orders(), Environment())
     args = [_parameter(engine, state, root, p) for p in root.params]
@@ -111,7 +143,7 @@ def run(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, *
             engine.ends(end, point)
         else:
             _caller_goes_on(engine, end, value, root, point)
-    return engine.outcome
+    return engine
 
 
 def _parameter(engine: Effects, state: State, root: ir.Function, param: ir.Param) -> Values:

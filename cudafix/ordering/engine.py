@@ -53,6 +53,9 @@ NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NI
 _OWNER = re.compile(r"(?:unique|shared|scoped|auto)_?ptr", re.IGNORECASE)
 
 
+_SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a variable
+
+
 class OutOfBudget(Exception):
     """The program is too large for the proof; nothing in it is rewritten."""
 
@@ -532,6 +535,8 @@ class Engine(Machine):
         super().__init__(program, tables, overlay, per_thread)
         self._arrays: dict[int, frozenset[str]] = {}
         self._families: dict[int, bool] = {}
+        self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
+        self.empty: frozenset[str] = frozenset()  # those that have none in this run
         self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
             ir.Call: self._call_statement,
             ir.Launch: self._launch_statement,
@@ -708,7 +713,12 @@ class Engine(Machine):
         if stmt.test.kind in ("nonnull", "null") and stmt.test.place is not None:
             some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
             self._refine(some, none, stmt.test.place)
-        return joined(self.block(stmt.then, then), self.block(stmt.other, other))
+        one, two = self.block(stmt.then, then), self.block(stmt.other, other)
+        if one is not None and two is not None and one.device != two.device and not self.loops:
+            # Either branch picks a device, and the program stays on it: outside of loops that is one device.
+            one.device = two.device = f"the device picked at {stmt.span.path}:{stmt.span.start}"
+            self._devices.add(one.device)
+        return joined(one, two)
 
     def _refine(self, some: State, none: State, place: ir.Expr) -> None:
         cells = self.cells(some, place)
@@ -819,6 +829,10 @@ class Engine(Machine):
         proved for `k` holds for each index (DESIGN.md).
         """
         assert loop.index is not None and loop.range is not None
+        if loop.range in self.empty:
+            return self.block(loop.condition, state)
+        if not loop.at_least_once:
+            self.ranges[loop.range] = None
         self.loops += 1
         self.frame.breaks.append(None)
         outer = self.family
@@ -918,7 +932,7 @@ class Engine(Machine):
         for root, inner in state.env.roots.items():
             if root[0] == "local" and (root[1] != self.frame.name or hidden[root[2].split("@")[0]] != root[2]):
                 continue
-            if root[0] == "memory" or root[2].startswith("%"):
+            if root[0] == "memory" or not _SPELLED.fullmatch(root[2]):
                 continue
             var: ir.Expr = ir.Var(root[2] if root[0] == "local" else f"::{root[2]}")
             text = last(root[2].split("@")[0])

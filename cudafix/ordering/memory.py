@@ -1,7 +1,7 @@
 """What variables may hold: cells, values and the points-to environment of the ordering engine.
 
-A *cell* is a place that holds a value: a variable, a field, an array element, the content of a memory object. It is a root
-and a path. Array elements are told apart by constant index, and by the index of a canonical loop, where `k` is the
+A *cell* is a place that holds a value: a variable, a field, an array element, the content of a memory object. It is a
+root and a path. Array elements are told apart by constant index, and by the index of a canonical loop, where `k` is the
 generic round and `o` stands for all other rounds of the same range (DESIGN.md: one family, checked for a generic i).
 """
 

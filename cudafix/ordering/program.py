@@ -26,7 +26,8 @@ def key_of(stmt: ir.Stmt) -> Key:
 class Overlay:
     """The rewritten program as a difference to the original one, on statements.
 
-    `replaced` calls have another form in Q. `before` and `after` are statements that only Q has; `removed` ones only P has.
+    `replaced` calls have another form in Q. `before` and `after` are statements that only Q has; `removed` ones only P
+    has.
     """
 
     replaced: dict[Key, ir.Call] = field(default_factory=dict)

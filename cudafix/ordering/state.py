@@ -74,25 +74,28 @@ def _stands_for(x: Observer) -> Stream:
 class Orders:
     """The pending and lost sets of all observers. Copies are cheap: two dictionaries of ints."""
 
-    __slots__ = ("pending", "lost", "own")
+    __slots__ = ("pending", "lost", "own", "elsewhere")
 
     def __init__(self) -> None:
         self.pending: dict[Observer, Bits] = {HOST: 0, LEGACY: 0, FRESH_BLOCKING: 0, FRESH: 0}
         self.lost: dict[Observer, Bits] = {}
         self.own: dict[Stream, Bits] = {}  # what a family's other streams have run, each for itself
+        self.elsewhere: Bits = 0  # what may have been issued on a stream that the legacy stream does not wait for
 
     def copy(self) -> Orders:
         other = Orders.__new__(Orders)
         other.pending = self.pending.copy()
         other.lost = self.lost.copy()
         other.own = self.own.copy()
+        other.elsewhere = self.elsewhere
         return other
 
     def join(self, other: Orders) -> bool:
         """Union with `other`; true if something was added."""
         for x in other.pending:
             self.known(x)
-        changed = False
+        changed = bool(other.elsewhere & ~self.elsewhere)
+        self.elsewhere |= other.elsewhere
         for stream, bits in other.own.items():
             self.own[stream] = self.own.get(stream, 0) | bits
         for x, bits in self.pending.items():
@@ -150,25 +153,18 @@ class Orders:
         if lost:
             self.lost[x] = self.lost.get(x, 0) | (lost & self.pending[x])
 
-    def after_each(self, x: Observer, family: Stream, where: In = In.BOTH) -> None:
-        """`x` waits for every member of a family: for what each has run itself, if the member has finished it in order."""
-        if where is not In.ORIGINAL:
-            done = self.own.get(family, 0) & ~self.pending[family]
-            self.pending[x] &= ~done
-            self.lost[x] = self.lost.get(x, 0) & ~done
-
     def enter(self, s: Stream, where: In = In.BOTH) -> None:
         """Before a step on `s`: the legacy stream waits for all blocking streams (FACTS.md, "legacy stream `0`")."""
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
                 if b.kind is StreamKind.BLOCKING:
-                    if b.summary:
-                        self.after(s, b, certain=False, where=where)
-                        self.after_each(s, b, where)
-                    else:
-                        self.after(s, b, where=where)
+                    self.after(s, b, certain=not b.summary, where=where)
                 elif b.kind is StreamKind.UNKNOWN:
                     self.after(s, b, certain=False, where=where)
+            if where is not In.ORIGINAL:  # whichever blocking stream an operation was issued on
+                self.pending[s] &= self.elsewhere
+                if s in self.lost:
+                    self.lost[s] &= self.elsewhere
         elif s.kind is StreamKind.UNKNOWN:
             self.after(s, LEGACY, certain=False, where=where)  # it may be the legacy stream, or a blocking one
 
@@ -195,6 +191,8 @@ class Orders:
         """
         own = list(streams)
         exact = own[0] if len(own) == 1 and not (own[0].summary and own[0].kind is StreamKind.UNKNOWN) else None
+        if not all(s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) for s in own):
+            self.elsewhere |= bit
         if exact is not None and exact.summary:
             self.own[exact] = self.own.get(exact, 0) | bit
         for x in self.pending:

@@ -44,9 +44,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cudafix.codemods import stream_ordered_pairs
+
 from cudafix import ir
 from cudafix.codemod import Codemod
-from cudafix.codemods import stream_ordered_pairs
 from cudafix.defects import Context, Proposal
 from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
 from cudafix.repair import moved_call

@@ -64,7 +64,9 @@ def propose(v: Violation, context: Context) -> Iterator[Proposal]:
     free = v.later.stmt
     if not isinstance(free, ir.Call) or free.callee != "cudaFreeAsync":
         return
-    destroys = [c for o in context.outcomes for s in v.streams for c in o.destroys.get(s, ()) if c.span.path == free.span.path]
+    destroys = [
+        c for o in context.outcomes for s in v.streams for c in o.destroys.get(s, ()) if c.span.path == free.span.path
+    ]
     for destroy in sorted(destroys, key=lambda c: -c.span.start):
         edits = moved_before(free.site, destroy.site, context.files[free.span.path])
         if edits and destroy.span.start < free.span.start:

@@ -51,7 +51,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudafix import ir, statements as text
+from cudafix import ir
+from cudafix import statements as text
 from cudafix.codemod import Codemod
 from cudafix.defects import Context, Proposal
 from cudafix.ordering.program import Overlay, Violation, Wrong, key_of
@@ -65,7 +66,7 @@ CODEMOD = Codemod(
 
 
 def statements(site: ir.Site, waiter: str, awaited: str, unit: str) -> list[str]:
-    """`waiter` waits for what `awaited` has done so far. The event may be destroyed at once: it is released when it is done."""
+    """`waiter` waits for what `awaited` has done so far. A destroyed event is released when it is done."""
     event = "done"
     while event in f"{waiter} {awaited}":
         event += "_"

@@ -109,7 +109,7 @@ class Rewriter:
             yield key_of(call) if site is call.site else anchor, (site, lines)
 
     def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:
-        """The function whose outermost block reaches the first allocation, from the root through calls that run once."""
+        """The function whose outermost block reaches the first allocation, from the root by calls that run once."""
         program, function = view.program, view.root
         once = function is program.main
         while True:

@@ -12,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-
 from cudafix import edits
 from cudafix.config import Config
 from cudafix.discovery import SUFFIXES

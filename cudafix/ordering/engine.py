@@ -361,6 +361,8 @@ class Machine:
                 found.add(self.default_stream)
             else:
                 found.add(UNKNOWN_STREAM)
+        if not found and self.empty:  # never made, because no round was run: no program gets here
+            return frozenset({self.default_stream})
         return frozenset(found) or frozenset({UNKNOWN_STREAM})
 
     # -- memory objects --------------------------------------------------------------------------------------------

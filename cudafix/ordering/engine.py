@@ -256,6 +256,8 @@ class Machine:
         self.frames: list[Frame] = []
         self.thrown: list[State | None] = []  # what reaches the handlers of each `try` around here
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
+        self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
+        self.empty: frozenset[str] = frozenset()  # those that have none in this run
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
         self.steps = 0
@@ -537,8 +539,6 @@ class Engine(Machine):
         super().__init__(program, tables, overlay, per_thread)
         self._arrays: dict[int, frozenset[str]] = {}
         self._families: dict[int, bool] = {}
-        self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
-        self.empty: frozenset[str] = frozenset()  # those that have none in this run
         self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
             ir.Call: self._call_statement,
             ir.Launch: self._launch_statement,

@@ -392,8 +392,16 @@ def _atoms(node: Node) -> set[str]:
     return {text, f"defined({text})"}.union(*(_atoms(o) for o in operands))
 
 
+# What a macro body must not hold if one of several bodies may stand for all of them.
+_MATTERS = re.compile(rb"cu(?:da|blas|fft|sparse|rand|solver|dnn|[A-Z])|<<<|##|\b(?:return|goto|break|continue|throw|exit)\b|[{};]")
+
+
 def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
-    """By name. Of several bodies that may be meant, one that looks wins; if they do different things, it is opaque."""
+    """By name. Of several bodies that may be meant, one that looks wins; if they do different things, it is opaque.
+
+    Bodies that are plain host expressions (`fopen_s(&f, name, mode)` or `(f = fopen(name, mode))`, by platform) change
+    nothing that a proof rests on: the last one stands for all.
+    """
     result: dict[str, Macro] = {}
     for macro in macros:
         old = result.get(macro.name)
@@ -401,7 +409,7 @@ def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
             alike = old.kind == macro.kind and old.passes == macro.passes
             if alike and macro.kind == "transparent":
                 macro = replace(macro, looks=old.looks or macro.looks)
-            elif not (alike and macro.kind == "constant"):
+            elif not (alike and macro.kind == "constant") and (_MATTERS.search(old.body) or _MATTERS.search(macro.body)):
                 macro = replace(macro, kind="opaque", passes=None, looks=False)
         result[macro.name] = macro
     return result

@@ -116,22 +116,27 @@ class Effects(Engine):
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
         inside = (s for s in walk(self.frame.function.body) if call.span.start < s.span.start < call.close)
-        if any(self._works_on_device(s, self.frame.function.cls, set()) for s in inside):
+        if any(self._reaches_device(s) for s in inside):
             text = f"is touched in a region of `{call.callee}`"
             self.obstacle(self._visible(state) & state.live, "several_host_threads", text, call.span)
 
-    def _works_on_device(self, stmt: ir.Stmt, cls: str | None, seen: set[int]) -> bool:
-        if isinstance(stmt, ir.Launch):
-            return True
-        if not isinstance(stmt, ir.Call):
-            return False
-        for function in self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, cls):
-            if id(function) not in seen:
-                seen.add(id(function))
-                if any(self._works_on_device(s, function.cls, seen) for s in walk(function.body)):
-                    return True
-        api = self.tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
-        return api is not None and api.effect not in HOST_EFFECTS
+    def _reaches_device(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Call):
+            callees = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
+            if any(self._works_on_device(f) for f in callees):
+                return True
+        return self._is_device_work(stmt)
+
+    def _works_on_device(self, function: ir.Function) -> bool:
+        return id(function) in self.program.reaching("device work", self._is_device_work)
+
+    def _is_device_work(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Call):
+            if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+                return False
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
+            return api is not None and api.effect not in HOST_EFFECTS
+        return isinstance(stmt, ir.Launch)
 
     def given(self, call: ir.Call) -> tuple[ir.Expr, ...]:
         return call.args if call.receiver is None else (call.receiver, *call.args)
@@ -206,7 +211,7 @@ class Effects(Engine):
         out: State | None = None
         value: Values = mem.NOTHING
         for function, this in found:
-            if id(function) in on_stack and not any(self._works_on_device(s, function.cls, set()) for s in walk(function.body)):
+            if id(function) in on_stack and not self._works_on_device(function):
                 continue  # host code that calls itself: what it does is seen in the outer call
             if id(function) in on_stack or len(self.frames) >= MAX_DEPTH:
                 self.unknown(f"`{call.callee}` calls itself", self.given(call), call, call.span, state)
@@ -395,8 +400,12 @@ class Effects(Engine):
         reads: Bits = 0,
         writes: Bits = 0,
         prints: bool = False,
+        certain: bool = True,
     ) -> None:
-        """Run one operation: check it against what is pending on its stream, then let it be pending for all others."""
+        """Run one operation: check it against what is pending on its stream, then let it be pending for all others.
+
+        If not `certain`, there may be no operation, and no other stream is in order because of it.
+        """
         orders = state.orders
         bit = 1 << op.number
         op.reads |= reads
@@ -451,7 +460,7 @@ class Effects(Engine):
             state.round_waits[x] &= ~bit
         if exact:
             for s in streams:
-                orders.leave(s, where)
+                orders.leave(s, where, certain)
         if state.capturing:
             state.captured |= reads | writes
 
@@ -590,7 +599,8 @@ class Effects(Engine):
                 self.wrong(Violation(Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams))
             if state.freed >> obj.number & 1 and not state.live >> obj.number & 1:
                 self.wrong(Violation(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj, streams=streams))
-        self.issue(op, streams, state, where, call.span)
+        frees = bool(values) and all(isinstance(v, mem.Ptr) for v in values)  # of a null pointer it is no step at all
+        self.issue(op, streams, state, where, call.span, certain=frees)
 
     def operations_in(self, bits: Bits) -> list[Operation]:
         return [op for op in self.outcome.operations if bits >> op.number & 1]
@@ -1072,9 +1082,7 @@ class Effects(Engine):
         """Whether the functions that a thread is given are known, and none of them works on the device."""
         names = [v.name for v in values if isinstance(v, mem.Function)]
         functions = [self.program.resolve(name, 0, self.frame.function.span.path) for name in names]
-        return all(functions) and bool(names) and not any(
-            self._works_on_device(s, f.cls, set()) for found in functions for f in found for s in walk(f.body)
-        )
+        return all(functions) and bool(names) and not any(self._works_on_device(f) for found in functions for f in found)
 
     def _visible(self, state: State) -> Bits:
         bits = 0

@@ -168,12 +168,12 @@ class Orders:
         elif s.kind is StreamKind.UNKNOWN:
             self.after(s, LEGACY, certain=False, where=where)  # it may be the legacy stream, or a blocking one
 
-    def leave(self, s: Stream, where: In = In.BOTH) -> None:
-        """After a step on `s`: the blocking streams wait for the legacy stream."""
+    def leave(self, s: Stream, where: In = In.BOTH, certain: bool = True) -> None:
+        """After a step on `s`: the blocking streams wait for the legacy stream. If not `certain`, there may be no step."""
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
                 if b.kind is StreamKind.BLOCKING:
-                    self.after(b, s, where=where)
+                    self.after(b, s, certain, where)
                 elif b.kind is StreamKind.UNKNOWN:
                     self.after(b, s, certain=False, where=where)
         elif s.kind is StreamKind.UNKNOWN:

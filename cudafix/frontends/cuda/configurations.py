@@ -393,7 +393,9 @@ def _atoms(node: Node) -> set[str]:
 
 
 # What a macro body must not hold if one of several bodies may stand for all of them.
-_MATTERS = re.compile(rb"cu(?:da|blas|fft|sparse|rand|solver|dnn|[A-Z])|<<<|##|\b(?:return|goto|break|continue|throw|exit)\b|[{};]")
+_MATTERS = re.compile(
+    rb"cu(?:da|blas|fft|sparse|rand|solver|dnn|[A-Z])|<<<|##|\b(?:return|goto|break|continue|throw|exit)\b|[{};]"
+)
 
 
 def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
@@ -409,7 +411,9 @@ def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
             alike = old.kind == macro.kind and old.passes == macro.passes
             if alike and macro.kind == "transparent":
                 macro = replace(macro, looks=old.looks or macro.looks)
-            elif not (alike and macro.kind == "constant") and (_MATTERS.search(old.body) or _MATTERS.search(macro.body)):
+            elif not (alike and macro.kind == "constant") and (
+                _MATTERS.search(old.body) or _MATTERS.search(macro.body)
+            ):
                 macro = replace(macro, kind="opaque", passes=None, looks=False)
         result[macro.name] = macro
     return result

@@ -14,7 +14,8 @@ from difflib import SequenceMatcher
 from cudafix import ir
 from cudafix.models import Tables
 from cudafix.models.api import Effect
-from cudafix.ordering.engine import blocks_of, variables, walk
+from cudafix.ir import blocks_of, walk
+from cudafix.ordering.engine import variables
 from cudafix.ordering.program import Overlay, key_of
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}

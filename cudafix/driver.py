@@ -24,7 +24,7 @@ from cudafix.frontends.cuda import lower, source
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import check
-from cudafix.ordering.engine import walk
+from cudafix.ir import walk
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter

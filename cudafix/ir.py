@@ -11,6 +11,7 @@ All positions are byte offsets into the file that the function was lowered from.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
@@ -319,6 +320,32 @@ Stmt: TypeAlias = (
     | Unknown
 )
 Block: TypeAlias = tuple[Stmt, ...]
+
+
+def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
+    """The blocks inside a statement."""
+    match stmt:
+        case If():
+            return stmt.then, stmt.other
+        case Loop():
+            return stmt.condition, stmt.body, stmt.step
+        case Switch():
+            return stmt.arms
+        case Try():
+            return (stmt.body, *stmt.handlers)
+        case _:
+            return ()
+
+
+def walk(block: Block) -> Iterator[Stmt]:
+    """All statements of a block, nested ones too."""
+    stack = list(reversed(block))
+    while stack:
+        stmt = stack.pop()
+        yield stmt
+        for inner in reversed(blocks_of(stmt)):
+            stack.extend(reversed(inner))
+
 
 # ---------------------------------------------------------------------------------------------------------------------
 # functions, kernels, files

@@ -7,7 +7,7 @@ itself (`static` functions and anonymous namespaces stay in it), then among all 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from cudafix import ir
 
@@ -25,6 +25,7 @@ class Program:
         self.globals: dict[str, ir.GlobalVar] = {}
         self.home: dict[int, ir.Module] = {}
         self._functions: dict[str, list[ir.Function]] = defaultdict(list)
+        self._reaching: dict[str, frozenset[int]] = {}
         for module in self.modules:
             for function in module.functions:
                 self._functions[last(function.name)].append(function)
@@ -41,6 +42,27 @@ class Program:
     def functions(self) -> Iterable[ir.Function]:
         for module in self.modules:
             yield from module.functions
+
+    def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
+        """The functions (by `id`) that have a statement for which `holds`, or that call one that does. Kept by `fact`."""
+        if fact not in self._reaching:
+            callers: dict[int, set[int]] = defaultdict(set)
+            found: list[int] = []
+            for function in self.functions():
+                for stmt in ir.walk(function.body):
+                    if holds(stmt):
+                        found.append(id(function))
+                    if isinstance(stmt, ir.Call):
+                        for callee in self.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls):
+                            callers[id(callee)].add(id(function))
+            reached: set[int] = set()
+            while found:
+                current = found.pop()
+                if current not in reached:
+                    reached.add(current)
+                    found.extend(callers[current])
+            self._reaching[fact] = frozenset(reached)
+        return self._reaching[fact]
 
     def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
         """The functions that a call of `name` with `arity` arguments in the file `path` may reach.

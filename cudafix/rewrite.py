@@ -11,7 +11,7 @@ from cudafix.codemods import pool_release_threshold, stream_ordered_pairs, sync_
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.link import Program
-from cudafix.ordering.engine import walk
+from cudafix.ir import walk
 from cudafix.ordering.program import Key, Outcome, key_of
 from cudafix.repair import Does, Group, Insertion, Plan
 

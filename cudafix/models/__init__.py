@@ -51,6 +51,7 @@ class Tables:
         self._known: dict[str, Api] = {}
         self._exact: set[str] = set()
         self._own: set[str] = set()
+        self._answers: dict[tuple[str, int | str], Api | None] = {}
         self._own_families(extra)
 
     def lookup(self, name: str, arity: int) -> Api | None:
@@ -62,6 +63,12 @@ class Tables:
         takes is a call of something else: None. Fewer are allowed (default arguments) where the library has C++
         headers.
         """
+        asked = (name, arity)
+        if asked not in self._answers:
+            self._answers[asked] = self._function(name, arity)
+        return self._answers[asked]
+
+    def _function(self, name: str, arity: int) -> Api | None:
         plain = _plain(name)
         for candidate in (plain, _VERSION.sub("", plain), f"cub::{plain}" if "::" in plain else f"thrust::{plain}"):
             for key in (f"{candidate}/{arity}", candidate):
@@ -78,6 +85,12 @@ class Tables:
         Argument 0 of the row is the object. `auto`, or no type, finds only what plain types of the standard library
         have; it is for objects whose type no declaration of the program can be.
         """
+        asked = (type, name)
+        if asked not in self._answers:
+            self._answers[asked] = self._method(type, name)
+        return self._answers[asked]
+
+    def _method(self, type: str, name: str) -> Api | None:  # noqa: A002
         plain = _plain("".join(_QUALIFIER.sub("", type).split()).rstrip("*&"))
         while _CLOCKED.match(plain):
             plain = _CLOCKED.sub("", plain)

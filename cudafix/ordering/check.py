@@ -14,7 +14,8 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.effects import Effects
-from cudafix.ordering.engine import UNKNOWN_STREAM, OutOfBudget, State, numbers, walk
+from cudafix.ir import walk
+from cudafix.ordering.engine import UNKNOWN_STREAM, OutOfBudget, State, numbers
 from cudafix.ordering.memory import Environment, Values
 from cudafix.ordering.program import Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.state import Orders, Stream, StreamKind

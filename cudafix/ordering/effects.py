@@ -10,7 +10,8 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits
 from cudafix.ordering import memory as mem
-from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, variables, walk
+from cudafix.ir import walk
+from cudafix.ordering.engine import MAX_DEPTH, NULLS, UNKNOWN_STREAM, Engine, State, joined, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
@@ -18,6 +19,7 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 HOST_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT, Effect.NOTHING, Effect.STATUS})
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
+INERT_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
 
@@ -120,6 +122,28 @@ class Effects(Engine):
             text = f"is touched in a region of `{call.callee}`"
             self.obstacle(self._visible(state) & state.live, "several_host_threads", text, call.span)
 
+    def _is_inert(self, function: ir.Function) -> bool:
+        """Host code that matters only while an order is lost: it computes, prints, reads clocks, and keeps no pointer."""
+        if "*" in function.returns or id(function) in self.program.reaching("consequence", self._is_consequence):
+            return False
+        return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
+
+    def _is_consequence(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Assign):
+            number = isinstance(stmt.value, ir.Opaque) or (isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS)
+            return not number and (not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name)
+        if not isinstance(stmt, ir.Call):
+            return isinstance(stmt, ir.Launch | ir.Unknown)
+        if stmt.receiver is None and self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+            return False  # what it calls is asked on its own
+        if last(stmt.callee) in ("cout", "cerr", "clog"):
+            return False
+        if stmt.receiver is not None:
+            api = self._by_name(stmt.callee)
+        else:
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
+        return api is None or api.effect not in INERT_EFFECTS or bool(api.returns == "pointer")
+
     def _reaches_device(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call):
             callees = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
@@ -204,6 +228,9 @@ class Effects(Engine):
 
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
+        if not state.unreported and not state.orders.lost.get(HOST, 0) and all(self._is_inert(f) for f, _ in found):
+            self.result(call, mem.NOTHING, state)
+            return state
         on_stack = {id(frame.function) for frame in self.frames}
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}" if self.frame.name else str(call.span.start)
         if self.family:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cudafix import ir
+from cudafix.ir import blocks_of, walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
@@ -43,7 +44,7 @@ from cudafix.ordering.state import (
 )
 
 MAX_DEPTH = 40  # inlined calls
-MAX_STEPS = 150_000  # statements run for one program, rounds of loops counted
+MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
 
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
@@ -177,31 +178,6 @@ def declared_arrays(block: ir.Block) -> Iterator[str]:
     for stmt in walk(block):
         if isinstance(stmt, ir.Declare) and stmt.array:
             yield stmt.var.name
-
-
-def blocks_of(stmt: ir.Stmt) -> tuple[ir.Block, ...]:
-    """The blocks inside a statement."""
-    match stmt:
-        case ir.If():
-            return stmt.then, stmt.other
-        case ir.Loop():
-            return stmt.condition, stmt.body, stmt.step
-        case ir.Switch():
-            return stmt.arms
-        case ir.Try():
-            return (stmt.body, *stmt.handlers)
-        case _:
-            return ()
-
-
-def walk(block: ir.Block) -> Iterator[ir.Stmt]:
-    """All statements of a block, nested ones too."""
-    stack = list(reversed(block))
-    while stack:
-        stmt = stack.pop()
-        yield stmt
-        for inner in reversed(blocks_of(stmt)):
-            stack.extend(reversed(inner))
 
 
 def variables(expr: ir.Expr) -> Iterator[ir.Expr]:

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 from cudafix import ir
+from cudafix.ir import blocks_of, walk
 from cudafix.models import Tables
 from cudafix.models.api import Effect
-from cudafix.ir import blocks_of, walk
 from cudafix.ordering.engine import variables
 from cudafix.ordering.program import Overlay, key_of
 

@@ -44,7 +44,7 @@ class Program:
             yield from module.functions
 
     def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
-        """The functions (by `id`) that have a statement for which `holds`, or that call one that does. Kept by `fact`."""
+        """The functions (by `id`) with a statement for which `holds`, or that call one of these. Kept by `fact`."""
         if fact not in self._reaching:
             callers: dict[int, set[int]] = defaultdict(set)
             found: list[int] = []

@@ -10,8 +10,8 @@ from cudafix import ir, refusals, statements
 from cudafix.codemods import pool_release_threshold, stream_ordered_pairs, sync_before_reset, wait_between_streams
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
-from cudafix.link import Program
 from cudafix.ir import walk
+from cudafix.link import Program
 from cudafix.ordering.program import Key, Outcome, key_of
 from cudafix.repair import Does, Group, Insertion, Plan
 

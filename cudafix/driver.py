@@ -6,6 +6,7 @@ only if it is proved for every program, root and configuration that reaches it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 from collections import defaultdict
@@ -285,6 +286,39 @@ def _agreeing(modules: Sequence[ir.Module], chosen: ir.Module) -> ir.Module:
     return next((m for m in modules if all(wanted.get(c, v) == v for c, v in m.configuration)), modules[0])
 
 
+def _reached(program: Program, root: ir.Function) -> set[int]:
+    """The functions (by `id`) that a root may run."""
+    found: set[int] = set()
+    stack = [root]
+    while stack:
+        function = stack.pop()
+        if id(function) not in found:
+            found.add(id(function))
+            for name, arity in check.called(function):
+                stack += program.resolve(name, arity, function.span.path, function.cls)
+    return found
+
+
+class Fingerprints:
+    """Tells views apart by what they run: configurations that differ elsewhere give the same proof."""
+
+    def __init__(self) -> None:
+        self._functions: dict[int, tuple[ir.Function, bytes]] = {}
+
+    def of(self, view: View) -> object:
+        """Equal for two views only if they run the same statements from the same root."""
+        reached = _reached(view.program, view.root)
+        functions = sorted(self._of(f) for f in view.program.functions() if id(f) in reached)
+        kernels = sorted((k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps) for ks in view.program.kernels.values() for k in ks)
+        return view.root.span, tuple(functions), repr(kernels), tuple(sorted(view.program.globals))
+
+    def _of(self, function: ir.Function) -> bytes:
+        if id(function) not in self._functions:
+            text = repr((function.name, function.params, function.body, function.problems))
+            self._functions[id(function)] = function, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        return self._functions[id(function)][1]
+
+
 class Cluster:
     """The programs that share candidates: surveyed, repaired and rewritten as one."""
 
@@ -295,7 +329,9 @@ class Cluster:
         self.config = config
         self.per_thread = config.default_stream == "per-thread"
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
-        self.views = views_of(tree, programs)
+        views = views_of(tree, programs)
+        prints = Fingerprints()
+        self.views = views if len(views) == 1 else list({prints.of(v): v for v in reversed(views)}.values())[::-1]
         self.too_large: set[int] = set()
 
     def run(self, overlay: Overlay, views: Sequence[View]) -> list[Outcome]:
@@ -392,7 +428,7 @@ class Cluster:
         changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
         files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
         known = {(v.kind, v.later.span) for outcome in survey for v in outcome.violations}
-        for violation in lockstep(self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread):
+        for violation in lockstep(self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, True):
             if isinstance(violation, str):
                 return violation
             assumed = violation.earlier is not None and violation.earlier.assumption is not None
@@ -407,12 +443,12 @@ class _Memory:
     def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]]) -> None:
         self.cluster = cluster
         self.views = views
-        self.reached = [_reached(outcome) for _, outcome in views]
+        self.reached = [_anchors(outcome) for _, outcome in views]
         self.done: list[dict[object, Outcome]] = [{} for _ in views]
 
     def run(self, overlay: Overlay) -> list[Outcome]:
         outcomes: list[Outcome] = []
-        for (view, _), reached, done in zip(self.views, self.reached, self.done, strict=True):
+        for (view, original), reached, done in zip(self.views, self.reached, self.done, strict=True):
             seen = (
                 frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
                 frozenset((k, _words(calls)) for k, calls in overlay.before.items() if k in reached),
@@ -420,7 +456,14 @@ class _Memory:
                 frozenset(overlay.removed & reached),
             )
             if seen not in done:
-                done[seen] = self.cluster.run(overlay, [view])[0]
+                done[seen] = check.run(
+                    view.program,
+                    self.cluster.tables,
+                    overlay,
+                    view.root,
+                    per_thread=self.cluster.per_thread,
+                    known=frozenset((v.kind, v.later.span) for v in original.violations),
+                )
             outcomes.append(done[seen])
         return outcomes
 
@@ -429,7 +472,7 @@ def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
     return tuple((c.callee, c.args) for c in calls)
 
 
-def _reached(outcome: Outcome) -> set[Key]:
+def _anchors(outcome: Outcome) -> set[Key]:
     """The calls that an overlay may change or stand next to, as far as a view runs them."""
     found = {*(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None), *outcome.allocations, *outcome.frees, *outcome.resets}
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
@@ -443,9 +486,12 @@ def said(violation: Violation) -> str:
 
 
 def lockstep(
-    before: Tree, after: Tree, programs: Iterable[list[str]], tables: Tables, per_thread: bool
+    before: Tree, after: Tree, programs: Iterable[list[str]], tables: Tables, per_thread: bool, ours: bool = False
 ) -> list[Violation | str]:
-    """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it."""
+    """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it.
+
+    `ours`: the rewrite comes from a plan, which moves no group that is refused, and moves groups whole.
+    """
     found: list[Violation | str] = []
     for paths in programs:
         if all(before.files[path] == after.files[path] for path in paths):
@@ -456,25 +502,39 @@ def lockstep(
         views, rewritten = views_of(before, [paths]), views_of(after, [paths])
         if len(views) != len(rewritten):
             return ["the roots or configurations of the program changed"]
+        prints, seen = Fingerprints(), set()
         for view, other in zip(views, rewritten, strict=True):
+            if len(views) > 1:
+                pair = prints.of(view), prints.of(other)
+                if pair in seen:
+                    continue
+                seen.add(pair)
             try:
                 overlay = align(view.program.modules, other.program.modules, tables)
                 if overlay == Overlay():
                     continue
-                survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
-                for group in groups_of([survey]):
-                    refused = static_refusal(group, [survey])
-                    blocking = {k for k, s in group.sites() if s.call.callee in ("cudaMalloc", "cudaFree")} - overlay.removed
-                    moves = blocking & overlay.replaced.keys()
-                    if moves and refused is not None:
-                        found.append(f"{refused.name}: {refused.text}")
-                    elif moves and moves != blocking:
-                        found.append("allocations and frees that may meet do not move together")
+                if not ours:
+                    found += _unfit(view, overlay, tables, per_thread)
                 found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
             except Different as different:
                 return [str(different)]
             except check.OutOfBudget:
                 return ["the program is too large for the proof"]
+    return found
+
+
+def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:
+    """Groups that a rewrite moves although they cannot move, or moves in part."""
+    found: list[str] = []
+    survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
+    for group in groups_of([survey]):
+        refused = static_refusal(group, [survey])
+        blocking = {k for k, s in group.sites() if s.call.callee in ("cudaMalloc", "cudaFree")} - overlay.removed
+        moves = blocking & overlay.replaced.keys()
+        if moves and refused is not None:
+            found.append(f"{refused.name}: {refused.text}")
+        elif moves and moves != blocking:
+            found.append("allocations and frees that may meet do not move together")
     return found
 
 

@@ -91,14 +91,24 @@ _MANAGES = frozenset(
 )
 
 
-def run(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, *, per_thread: bool = False) -> Outcome:
-    """Run one root. Raises OutOfBudget when the program is too large.
+def run(
+    program: Program,
+    tables: Tables,
+    overlay: Overlay,
+    root: ir.Function,
+    *,
+    per_thread: bool = False,
+    known: frozenset[object] | None = None,
+) -> Outcome:
+    """Run one root. Raises OutOfBudget when the program is too large. `known` violations (kind and place) are the original's.
 
     A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
     be no round at all is looked at apart: what is wrong then is added to the outcome.
     """
     engine = _once(program, tables, overlay, root, per_thread, frozenset())
     outcome = engine.outcome
+    if known is not None and any((v.kind, v.later.span) not in known and not _assumed(v) for v in outcome.violations):
+        return outcome  # not proved as it is
     if overlay.replaced or overlay.removed or engine.async_objects:
         seen = {_identity(v) for v in outcome.violations}
         for empty in _choices(list(engine.ranges)):
@@ -107,6 +117,10 @@ def run(program: Program, tables: Tables, overlay: Overlay, root: ir.Function, *
                     seen.add(_identity(violation))
                     outcome.violations.append(violation)
     return outcome
+
+
+def _assumed(v: Violation) -> bool:
+    return v.earlier is not None and v.earlier.assumption is not None
 
 
 def _identity(v: Violation) -> tuple[object, ...]:

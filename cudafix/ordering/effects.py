@@ -117,10 +117,14 @@ class Effects(Engine):
 
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
-        inside = (s for s in walk(self.frame.function.body) if call.span.start < s.span.start < call.close)
-        if any(self._reaches_device(s) for s in inside):
+        inside = tuple(s for s in walk(self.frame.function.body) if call.span.start < s.span.start < call.close)
+        if self.works_on_device(inside):
             text = f"is touched in a region of `{call.callee}`"
             self.obstacle(self._visible(state) & state.live, "several_host_threads", text, call.span)
+
+    def works_on_device(self, block: ir.Block) -> bool:
+        """Whether a statement of a block reaches the device, through calls too."""
+        return any(self._reaches_device(s) for s in walk(block))
 
     def _is_inert(self, function: ir.Function) -> bool:
         """Host code that matters only while an order is lost: it computes, prints, reads clocks, and keeps no pointer."""

@@ -505,6 +505,13 @@ class Machine:
         return bits
 
 
+def _launches(arm: ir.Block) -> object:
+    """What an arm of a `switch` launches, if it does nothing else and then leaves; None for any other arm."""
+    if not arm or not isinstance(arm[-1], ir.Break) or not all(isinstance(s, ir.Launch | ir.Break) for s in arm):
+        return None
+    return tuple((s.kernel, s.args, s.stream) for s in arm if isinstance(s, ir.Launch))
+
+
 StatementRunner = Callable[[ir.Stmt, State], State | None]
 
 
@@ -548,6 +555,9 @@ class Engine(Machine):
         raise NotImplementedError
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
+        raise NotImplementedError
+
+    def works_on_device(self, block: ir.Block) -> bool:
         raise NotImplementedError
 
     # -- blocks ------------------------------------------------------------------------------------------------------
@@ -710,7 +720,12 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Switch)
         self.frame.breaks.append(None)
         through: State | None = None
+        seen: set[object] = set()
         for arm in stmt.arms:
+            only = _launches(arm)
+            if only is not None and through is None and only in seen:
+                continue  # another instance of the same template, launched with the same arguments
+            seen.add(only)
             through = self.block(arm, joined(state.copy(), through))
         out = joined(through, self.frame.breaks.pop())
         return out if stmt.has_default else joined(out, state)
@@ -765,7 +780,7 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Loop)
         if stmt.index is not None and stmt.range is not None:
             if id(stmt) not in self._families:
-                self._families[id(stmt)] = indexes_device_state(stmt)
+                self._families[id(stmt)] = indexes_device_state(stmt) and self.works_on_device(stmt.body)
             if self._families[id(stmt)]:
                 return self._family(stmt, state)
         self.loops += 1

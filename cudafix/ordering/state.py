@@ -13,7 +13,7 @@ The rules are DESIGN.md's table; `tests/test_ordering_state.py` runs them agains
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
@@ -35,12 +35,22 @@ class Stream:
     kind: StreamKind
     summary: bool = False
     device: str = "?"
+    _hash: int = field(init=False, compare=False, repr=False)  # streams are keys everywhere
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.name, self.summary)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     name: str
     summary: bool = False
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 @dataclass(frozen=True, slots=True)

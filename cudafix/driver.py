@@ -46,6 +46,7 @@ class Tree:
     by_name: dict[str, list[str]] = field(default_factory=dict)
     includes: dict[str, list[str]] = field(default_factory=dict)
     parse_errors: dict[str, int] = field(default_factory=dict)
+    views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
 
     def __post_init__(self) -> None:
         for path in self.files:
@@ -266,18 +267,24 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
     Configurations of different files are not multiplied: while one file with candidates takes each of its own, the others
     take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are left out.
     """
-    views: list[View] = []
     for paths in programs:
-        variants = [tree.lowered(p) for p in paths]
-        seen: set[tuple[int, ...]] = set()
-        for n, modules in enumerate(variants):
-            varied = modules if CANDIDATE.search(tree.files[paths[n]]) or not n else modules[:1]
-            for chosen in varied:
-                picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
-                if tuple(map(id, picked)) not in seen:
-                    seen.add(tuple(map(id, picked)))
-                    program = Program(picked)
-                    views += [View(program, root) for root in check.roots(program)]
+        if tuple(paths) not in tree.views:
+            tree.views[tuple(paths)] = _views(tree, paths)
+    return [view for paths in programs for view in tree.views[tuple(paths)]]
+
+
+def _views(tree: Tree, paths: list[str]) -> list[View]:
+    views: list[View] = []
+    variants = [tree.lowered(p) for p in paths]
+    seen: set[tuple[int, ...]] = set()
+    for n, modules in enumerate(variants):
+        varied = modules if CANDIDATE.search(tree.files[paths[n]]) or not n else modules[:1]
+        for chosen in varied:
+            picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
+            if tuple(map(id, picked)) not in seen:
+                seen.add(tuple(map(id, picked)))
+                program = Program(picked)
+                views += [View(program, root) for root in check.roots(program)]
     return views
 
 

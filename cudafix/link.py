@@ -26,6 +26,7 @@ class Program:
         self.home: dict[int, ir.Module] = {}
         self._functions: dict[str, list[ir.Function]] = defaultdict(list)
         self._reaching: dict[str, frozenset[int]] = {}
+        self._resolved: dict[tuple[str, int, str, str | None], list[ir.Function]] = {}
         for module in self.modules:
             for function in module.functions:
                 self._functions[last(function.name)].append(function)
@@ -69,6 +70,12 @@ class Program:
 
         Default arguments let a call give fewer arguments than the function has parameters.
         """
+        question = name, arity, path, cls
+        if question not in self._resolved:
+            self._resolved[question] = self._resolve(name, arity, path, cls)
+        return self._resolved[question]
+
+    def _resolve(self, name: str, arity: int, path: str, cls: str | None) -> list[ir.Function]:
         name = name.removeprefix("::")
         found = [
             f

@@ -40,6 +40,8 @@ from enum import Enum
 class Effect(Enum):
     """What kind of step a call is."""
 
+    __hash__ = object.__hash__  # members are unique
+
     ALLOC = "alloc"  # `new` receives memory of kind `memory`
     FREE = "free"  # `free` goes back
     COPY = "copy"  # one operation on the stream; the host waits as the direction says (FACTS.md)

@@ -127,9 +127,14 @@ def _may_be_same(a: str, b: str) -> bool:
 
 def overlaps(a: Path, b: Path) -> bool:
     """Whether two paths from one root may name the same cell."""
-    return len(a) == len(b) and all(
-        ka == kb and (_may_be_same(na, nb) if ka == "at" else na == nb) for (ka, na), (kb, nb) in zip(a, b, strict=True)
-    )
+    if len(a) != len(b):
+        return False
+    if a == b:
+        return True
+    for (ka, na), (kb, nb) in zip(a, b, strict=True):
+        if ka != kb or (na != nb and not (ka == "at" and _may_be_same(na, nb))):
+            return False
+    return True
 
 
 class Environment:
@@ -175,9 +180,10 @@ class Environment:
         if exact is not None:
             return exact
         found: Values = NOTHING
-        for other, values in inner.items():
-            if overlaps(other, path):
-                found |= values
+        if path:
+            for other, values in inner.items():
+                if overlaps(other, path):
+                    found |= values
         if not found and path:
             for n in range(len(path)):
                 if Ptr(EXTERNAL) in inner.get(path[:n], NOTHING):  # a part of something that came from outside
@@ -191,9 +197,10 @@ class Environment:
             if root[0] == "memory" and root[1] == EXTERNAL:
                 continue
             inner = dict(self.roots.get(root, {}))
-            for other in inner:
-                if other != path and overlaps(other, path):
-                    inner[other] |= values
+            if path:
+                for other in inner:
+                    if other != path and overlaps(other, path):
+                        inner[other] |= values
             inner[path] = values if strong else inner.get(path, NOTHING) | values
             self.roots[root] = inner
 
@@ -206,7 +213,9 @@ class Environment:
         root, path = cell
         n = len(path)
         for other, values in self.roots.get(root, {}).items():
-            if len(other) >= n and overlaps(other[:n], path):
+            if not n:
+                yield other, values
+            elif len(other) >= n and overlaps(other[:n], path):
                 yield other[n:], values
 
     def content(self, value: Value) -> Iterator[Values]:

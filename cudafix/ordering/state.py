@@ -21,6 +21,8 @@ Bits: TypeAlias = int
 
 
 class StreamKind(Enum):
+    __hash__ = object.__hash__  # members are unique
+
     LEGACY = "legacy"
     BLOCKING = "blocking"
     NON_BLOCKING = "non-blocking"
@@ -53,7 +55,7 @@ class Event:
         return hash(self.name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Host:
     pass
 
@@ -108,9 +110,16 @@ class Orders:
         self.elsewhere |= other.elsewhere
         for stream, bits in other.own.items():
             self.own[stream] = self.own.get(stream, 0) | bits
+        theirs, no_loss = other.pending, not self.lost and not other.lost
         for x, bits in self.pending.items():
-            like = x if x in other.pending else _stands_for(x)
-            more, less = bits | other.pending[like], self.lost.get(x, 0)
+            like = x if x in theirs else _stands_for(x)
+            more = bits | theirs[like]
+            if no_loss:
+                if more != bits:
+                    self.pending[x] = more
+                    changed = True
+                continue
+            less = self.lost.get(x, 0)
             lost = less | other.lost.get(like, 0)
             if more != bits or lost != less:
                 self.pending[x], self.lost[x] = more, lost

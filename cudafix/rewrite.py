@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from cudafix import ir, refusals, statements
@@ -15,6 +17,7 @@ from cudafix.link import Program
 from cudafix.ordering.program import Key, Outcome, key_of
 from cudafix.repair import Does, Group, Insertion, Plan
 
+_CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
 _THRESHOLD = b"cudaMemPoolAttrReleaseThreshold"
 
 
@@ -73,10 +76,10 @@ class Rewriter:
         lines: dict[tuple[Key, bool], tuple[ir.Site, list[str]]] = {}
         owners: dict[tuple[Key, bool], set[int]] = defaultdict(set)
         for insertion, needed_by in plan.insertions.items():
-            call = plan.anchors[insertion.anchor]
+            site = self._in_style(plan.anchors[insertion.anchor].site)
             where = insertion.anchor, insertion.after
             unit = statements.style_of(self.files[insertion.anchor.path]).unit
-            lines.setdefault(where, (call.site, []))[1].extend(_words(insertion, call.site, unit))
+            lines.setdefault(where, (site, []))[1].extend(_words(insertion, site, unit))
             owners[where] |= needed_by
         return lines, owners
 
@@ -95,6 +98,8 @@ class Rewriter:
             key = reached[0][1]
             call = outcome.allocations[key].call
             function, block, once = self._where(view, outcome, key)
+            if not _CUDA.search(self.files[function.span.path]):  # a `main` that includes no header of CUDA
+                function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
             stmt = next((s for s in block if _contains(s, key, view.program)), None)
             if stmt is None:
                 stmt, once = call, False
@@ -104,9 +109,9 @@ class Rewriter:
             done.add(anchor)
             data = self.files[anchor.path]
             unit = statements.style_of(data).unit
-            site = self._site(stmt, call, data)
+            site = self._in_style(self._site(stmt, data))
             lines = pool_release_threshold.statements(site, once, unit, frozenset(function.types))
-            yield key_of(call) if site is call.site else anchor, (site, lines)
+            yield anchor, (site, lines)
 
     def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:
         """The function whose outermost block reaches the first allocation, from the root by calls that run once."""
@@ -121,13 +126,32 @@ class Rewriter:
                 return function, function.body, once
             function = callees[0]
 
-    def _site(self, stmt: ir.Stmt, call: ir.Call, data: bytes) -> ir.Site:
-        if isinstance(stmt, ir.Call):
+    def _site(self, stmt: ir.Stmt, data: bytes) -> ir.Site:
+        if isinstance(stmt, ir.Call | ir.Launch):
             return stmt.site
         line = data.rfind(b"\n", 0, stmt.span.start) + 1
         indent = data[line : stmt.span.start]
         indent = indent[: len(indent) - len(indent.lstrip())]
-        return ir.Site(stmt.span, indent.decode("ascii", "replace"), call.site.prefix, call.site.suffix)
+        return ir.Site(stmt.span, indent.decode("ascii", "replace"), "", ";")
+
+    def _in_style(self, site: ir.Site) -> ir.Site:
+        """The site with a check wrapper that its own function uses; another function's may return what this one cannot."""
+        data = self.files[site.span.path]
+        if site.prefix and data.startswith(site.prefix.encode(), site.span.start):
+            return site
+        styles: Counter[tuple[str, str]] = Counter()
+        for module in (m for view in self.views for m in view.program.modules if m.path == site.span.path):
+            for function in module.functions:
+                if function.span.start <= site.span.start < function.span.end:
+                    for stmt in walk(function.body):
+                        if isinstance(stmt, ir.Call) and stmt.callee.startswith("cuda") and stmt.site.prefix:
+                            if data.startswith(stmt.site.prefix.encode(), stmt.site.span.start):
+                                styles[stmt.site.prefix, stmt.site.suffix] += 1
+                    if not styles and function.name == "main" and module.check_style is not None:
+                        styles[module.check_style] += 1  # `main` may return whatever a check returns
+        usable = [style for style, _ in styles.most_common() if "=" not in style[0] and not style[0].lstrip().startswith("return")]
+        prefix, suffix = usable[0] if usable else ("", ";")
+        return replace(site, prefix=prefix, suffix=suffix)
 
     # -- the report ----------------------------------------------------------------------------------------------------
 
@@ -183,6 +207,10 @@ class Rewriter:
             tuple(sorted(group.assumptions)),
             number,
         )
+
+
+def _holds(function: ir.Function, key: Key) -> bool:
+    return function.span.path == key.path and any(isinstance(s, ir.Call) and key_of(s) == key for s in walk(function.body))
 
 
 def _words(insertion: Insertion, site: ir.Site, unit: str) -> list[str]:

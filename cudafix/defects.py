@@ -75,12 +75,11 @@ def defects(
         mended = _merged([Proposal(mended, ()), *chosen])
         v = violations[0]
         earlier = v.earlier
-        message = f"{earlier.text if earlier is not None else v.later.text} {v.kind.value}"
         related = []
         if earlier is not None and earlier.stmt is not None and earlier.stmt.span != span:
             related.append(Place(earlier.stmt.span.path, earlier.stmt.span.start, earlier.text))
         edits = tuple(e for p in chosen for e in p.edits)
-        found.append(Finding(name, span.path, span.start, message, edits, tuple(related)))
+        found.append(Finding(name, span.path, span.start, v.words, edits, tuple(related)))
     return found
 
 

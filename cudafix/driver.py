@@ -440,7 +440,7 @@ class Cluster:
                 return violation
             assumed = violation.earlier is not None and violation.earlier.assumption is not None
             if not assumed and (violation.kind, violation.later.span) not in known:
-                return said(violation)
+                return f"{violation.words}: {violation.later.text}"
         return None
 
 
@@ -484,12 +484,6 @@ def _anchors(outcome: Outcome) -> set[Key]:
     found = {*(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None), *outcome.allocations, *outcome.frees, *outcome.resets}
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
     return found
-
-
-def said(violation: Violation) -> str:
-    """A counterexample in one line."""
-    earlier = violation.earlier.text if violation.earlier is not None else "the program"
-    return f"{earlier} {violation.kind.value}: {violation.later.text}"
 
 
 def lockstep(
@@ -558,11 +552,11 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Confi
         return ["the files are not the same ones"]
     programs = [p for cluster in clusters_of(old) for p in cluster]
     wrong = [
-        v if isinstance(v, str) else said(v)
+        v if isinstance(v, str) else v.words
         for v in lockstep(old, new, programs, tables, per_thread)
         if isinstance(v, str) or v.earlier is None or v.earlier.assumption is None
     ]
     for view in views_of(new, programs):
         outcome = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
-        wrong += [said(v) for v in outcome.violations]
+        wrong += [v.words for v in outcome.violations]
     return list(dict.fromkeys(wrong))

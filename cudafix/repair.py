@@ -494,16 +494,12 @@ class Repair:
     def _because(self, v: Violation, name: str) -> Refused:
         earlier = v.earlier
         places: list[tuple[ir.Span, str]] = []
-        subject = "it"
-        if earlier is not None:
-            subject = earlier.text
-            if earlier.stmt is not None:
-                places.append((earlier.stmt.span, earlier.text))
+        if earlier is not None and earlier.stmt is not None:
+            places.append((earlier.stmt.span, earlier.text))
         places.append((v.later.span, v.later.text))
         if name == "out_of_order" and earlier is not None and not self._nameable(earlier):
             name = "needs_device_sync"
-        words = v.kind.value if v.kind is not Wrong.ORDER else f"{v.kind.value} {v.later.text}"
-        return Refused(name, f"{subject} {words}", tuple(places))
+        return Refused(name, v.words, tuple(places))
 
     def _nameable(self, op: Operation) -> bool:
         return len(op.streams) == 1 and not any(s.summary for s in op.streams)

@@ -118,6 +118,22 @@ class Violation:
     via: tuple[Key, ...] = ()
     streams: frozenset[Stream] = frozenset()  # where `later` runs; empty for the host
 
+    @property
+    def words(self) -> str:
+        """The counterexample as a clause: what may happen when."""
+        earlier = self.earlier.text if self.earlier is not None else "the program"
+        match self.kind:
+            case Wrong.USE_BEFORE_ALLOCATION:
+                return f"{self.later.text} may run before {earlier}"
+            case Wrong.ORDER:
+                return f"{earlier} {self.kind.value} {self.later.text}"
+            case Wrong.FREE_MEMORY:
+                return f"{self.later.text} asks how much memory is free, and the pool keeps some"
+            case Wrong.NOT_UNDERSTOOD:
+                return f"{self.later.text}, which cannot be proved"
+            case _:
+                return f"{earlier} {self.kind.value}"
+
 
 class StreamName(NamedTuple):
     """How a statement can name a stream."""

@@ -222,7 +222,7 @@ def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str])
     grown = True
     while grown:
         grown = False
-        used = set(_CALLED.findall(text))
+        used = set(_WORD.findall(text))
         for path in list(rest):
             if used.intersection(defined[path]):
                 rest.remove(path)
@@ -233,7 +233,7 @@ def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str])
     return files
 
 
-_CALLED = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>;(){}]*>\s*)?\(")
+_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
 _DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
 
 

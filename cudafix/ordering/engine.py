@@ -249,12 +249,15 @@ class Machine:
             return "global", "", name[2:]
         if "::" in name and not name.startswith("%"):
             return "global", "", name
+        if name in self.program.globals and name not in self.frame.function.types:
+            return "global", "", name  # declared in a header, which the front end does not see
         return "local", self.frame.name, name
 
     def is_array(self, name: str) -> bool:
         if name in self.frame.arrays:
             return True
-        variable = self.program.globals.get(name.removeprefix("::")) if "::" in name else None
+        root = self.root(name)
+        variable = self.program.globals.get(root[2]) if root[0] == "global" else None
         return variable is not None and variable.array
 
     def key(self, state: State, index: ir.Expr) -> str:

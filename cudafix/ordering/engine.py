@@ -301,7 +301,11 @@ class Machine:
                 variable = self.program.globals.get(root[2]) if root[0] == "global" else None
                 if variable is not None and variable.space != "host":
                     return frozenset({mem.Ptr(self.symbol(variable).number)})
-                return state.env.read((root, ()))
+                held = state.env.read((root, ()))
+                if not held and variable is None and root[0] == "global":
+                    if self.program.resolve(root[2], 0, self.frame.function.span.path):
+                        return frozenset({mem.Function(root[2])})  # a function of another file
+                return held
             case ir.Field() | ir.Index() | ir.Deref():
                 found: Values = mem.NOTHING
                 for cell in self.cells(state, expr):

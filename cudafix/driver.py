@@ -22,16 +22,18 @@ from cudafix.defects import Context, defects
 from cudafix.edits import apply
 from cudafix.findings import Edit, Finding, Problem, Refusal, Report, Runs
 from cudafix.frontends.cuda import lower, source
+from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import check
-from cudafix.ir import walk
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
 
 CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
-_MAIN = re.compile(rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE)
+_MAIN = re.compile(
+    rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
+)
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 MAX_VIEWS = 64  # roots and configurations of one program
 
@@ -72,7 +74,11 @@ class Tree:
         if direct in self.files:
             return direct
         wanted = os.path.normpath(target)
-        found = [p for p in self.by_name.get(os.path.basename(wanted), []) if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))]
+        found = [
+            p
+            for p in self.by_name.get(os.path.basename(wanted), [])
+            if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))
+        ]
         if not found:
             return None
         return max(found, key=lambda p: (len(os.path.commonprefix([p, path])), -len(p)))
@@ -316,7 +322,11 @@ class Fingerprints:
         """Equal for two views only if they run the same statements from the same root."""
         reached = _reached(view.program, view.root)
         functions = sorted(self._of(f) for f in view.program.functions() if id(f) in reached)
-        kernels = sorted((k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps) for ks in view.program.kernels.values() for k in ks)
+        kernels = sorted(
+            (k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps)
+            for ks in view.program.kernels.values()
+            for k in ks
+        )
         return view.root.span, tuple(functions), repr(kernels), tuple(sorted(view.program.globals))
 
     def _of(self, function: ir.Function) -> bytes:
@@ -386,7 +396,9 @@ class Cluster:
         found = {
             name: (module.DEFECTS, module.propose)
             for name, declared in codemods().items()
-            if declared.finds_defects and hasattr(module := codemod(name), "DEFECTS") and name not in self.config.disabled
+            if declared.finds_defects
+            and hasattr(module := codemod(name), "DEFECTS")
+            and name not in self.config.disabled
         }
         outcomes = [o for _, o in faulty]
         return defects(outcomes, _Memory(self, faulty).run, Context(self.tree.files, self.tables, outcomes), found)
@@ -435,7 +447,9 @@ class Cluster:
         changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
         files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
         known = {(v.kind, v.later.span) for outcome in survey for v in outcome.violations}
-        for violation in lockstep(self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, True):
+        for violation in lockstep(
+            self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, True
+        ):
             if isinstance(violation, str):
                 return violation
             assumed = violation.earlier is not None and violation.earlier.assumption is not None
@@ -481,7 +495,12 @@ def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
 
 def _anchors(outcome: Outcome) -> set[Key]:
     """The calls that an overlay may change or stand next to, as far as a view runs them."""
-    found = {*(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None), *outcome.allocations, *outcome.frees, *outcome.resets}
+    found = {
+        *(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None),
+        *outcome.allocations,
+        *outcome.frees,
+        *outcome.resets,
+    }
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
     return found
 

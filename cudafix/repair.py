@@ -192,7 +192,14 @@ def groups_of(outcomes: Iterable[Outcome]) -> list[Group]:
             _merge(mine[key], site)
         else:
             mine[key] = Site(
-                site.call, site.function, set(), dict(site.names or {}), site.in_loop, set(site.contexts), set(site.frees_other), site.order
+                site.call,
+                site.function,
+                set(),
+                dict(site.names or {}),
+                site.in_loop,
+                set(site.contexts),
+                set(site.frees_other),
+                site.order,
             )
         if is_allocation:
             freed = set().union(*(s.objects for s in outcome.frees.values()))
@@ -265,7 +272,9 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
     for site in (*group.allocations.values(), *group.frees.values()):
         fixed = site.call.site.fixed
         if site.call.name_span.start == site.call.name_span.end or fixed:
-            return Refused("site_not_editable", f"`{site.call.callee}` cannot be edited here: {fixed or 'a macro makes the name'}")
+            return Refused(
+                "site_not_editable", f"`{site.call.callee}` cannot be edited here: {fixed or 'a macro makes the name'}"
+            )
     for obstacle in sorted(group.obstacles, key=lambda o: _RANK.get(o.name, 50)):
         return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),))
     if not group.frees:
@@ -274,20 +283,47 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
         return Refused("free_not_found", "there are paths or configurations in which nothing frees it")
     for key, site in group.frees.items():
         if site.frees_other & {"external", "nothing"}:
-            return Refused("escapes", "a pointer that cannot be followed may be freed at the same place", ((site.call.span, "this free"),))
+            return Refused(
+                "escapes",
+                "a pointer that cannot be followed may be freed at the same place",
+                ((site.call.span, "this free"),),
+            )
         other = site.frees_other - {"null", "interior", "async"}
         if other:
             kinds = ", ".join(sorted(other))
-            return Refused("mixed_allocation_kinds", f"the free may also give back {kinds} memory", ((site.call.span, "this free"),))
+            return Refused(
+                "mixed_allocation_kinds",
+                f"the free may also give back {kinds} memory",
+                ((site.call.span, "this free"),),
+            )
         if "interior" in site.frees_other:
-            return Refused("out_of_order", "a pointer into the middle of a block may be freed", ((site.call.span, "this free"),))
+            return Refused(
+                "out_of_order", "a pointer into the middle of a block may be freed", ((site.call.span, "this free"),)
+            )
     for outcome in outcomes:
         if outcome.peers and any(k in outcome.allocations for k in group.allocations):
-            return Refused("peer_access", "another device may reach it: pools need access of their own", ((outcome.peers[0], "peer access is enabled"),))
+            return Refused(
+                "peer_access",
+                "another device may reach it: pools need access of their own",
+                ((outcome.peers[0], "peer access is enabled"),),
+            )
     return None
 
 
-_RANK = {name: n for n, name in enumerate(("freed_by_device_reset", "deleter", "several_host_threads", "ipc_handle", "external_library", "unknown_call", "escapes"))}
+_RANK = {
+    name: n
+    for n, name in enumerate(
+        (
+            "freed_by_device_reset",
+            "deleter",
+            "several_host_threads",
+            "ipc_handle",
+            "external_library",
+            "unknown_call",
+            "escapes",
+        )
+    )
+}
 
 _REFUSAL = {
     Wrong.RESET_LEAKS: "freed_by_device_reset",
@@ -297,12 +333,24 @@ _REFUSAL = {
     Wrong.STREAM_DESTROYED: "stream_destroyed",
 }
 _LIFETIME = frozenset(
-    {Wrong.USE_BEFORE_ALLOCATION, Wrong.FREE_BEFORE_USE, Wrong.NO_STREAM, Wrong.STREAM_DESTROYED, Wrong.DOUBLE_FREE, Wrong.USE_AFTER_FREE}
+    {
+        Wrong.USE_BEFORE_ALLOCATION,
+        Wrong.FREE_BEFORE_USE,
+        Wrong.NO_STREAM,
+        Wrong.STREAM_DESTROYED,
+        Wrong.DOUBLE_FREE,
+        Wrong.USE_AFTER_FREE,
+    }
 )
 
 
 def _identity(v: Violation) -> tuple[object, ...]:
-    return v.kind, v.earlier.text if v.earlier else None, v.earlier.stmt.span if v.earlier and v.earlier.stmt else None, v.later.span
+    return (
+        v.kind,
+        v.earlier.text if v.earlier else None,
+        v.earlier.stmt.span if v.earlier and v.earlier.stmt else None,
+        v.later.span,
+    )
 
 
 class Repair:
@@ -321,7 +369,9 @@ class Repair:
             if group.refused is None:
                 group.options = stream_options(group)
                 if not group.options:
-                    group.refused = Refused("out_of_order", "no stream that uses it can be named at every allocation and free")
+                    group.refused = Refused(
+                        "out_of_order", "no stream that uses it can be named at every allocation and free"
+                    )
         found = self._choose_streams()
         for _ in range(MAX_ROUNDS):
             if not found:
@@ -378,7 +428,11 @@ class Repair:
             for n, group in enumerate(self.plan.groups):
                 if group.refused is not None:
                     continue
-                bad = sum(3 if v.kind in (Wrong.NO_STREAM, Wrong.STREAM_DESTROYED) else 1 for v in found if v.kind in _LIFETIME and group in self._responsible(v))
+                bad = sum(
+                    3 if v.kind in (Wrong.NO_STREAM, Wrong.STREAM_DESTROYED) else 1
+                    for v in found
+                    if v.kind in _LIFETIME and group in self._responsible(v)
+                )
                 if n not in best or bad < best[n][0]:
                     best[n] = (bad, group.chosen)
                 if bad and best[n][0] and group.chosen + 1 < len(group.options):
@@ -397,10 +451,19 @@ class Repair:
         keys = set(v.via)
         if v.object is not None and v.object.call is not None:
             keys.add(key_of(v.object.call))
-        if isinstance(v.later.stmt, ir.Call) and v.kind in _LIFETIME | {Wrong.UNDER_CAPTURE, Wrong.OTHER_DEVICE, Wrong.NOT_UNDERSTOOD}:
+        if isinstance(v.later.stmt, ir.Call) and v.kind in _LIFETIME | {
+            Wrong.UNDER_CAPTURE,
+            Wrong.OTHER_DEVICE,
+            Wrong.NOT_UNDERSTOOD,
+        }:
             keys.add(key_of(v.later.stmt))
         found = [g for g in self.plan.moving() if any(k in keys for k, _ in g.sites())]
-        if not found and v.kind in (Wrong.FREE_MEMORY, Wrong.RESET_PENDING, Wrong.RESET_LEAKS, Wrong.DESTROYED_AFTER_RESET):
+        if not found and v.kind in (
+            Wrong.FREE_MEMORY,
+            Wrong.RESET_PENDING,
+            Wrong.RESET_LEAKS,
+            Wrong.DESTROYED_AFTER_RESET,
+        ):
             return self.plan.moving()
         return found
 
@@ -413,7 +476,9 @@ class Repair:
         if not self._responsible(v):
             return False
         for insertion, at in self._candidates(v):
-            if insertion in self.fresh and insertion in self.plan.insertions:  # another counterexample of this round has asked for it
+            if (
+                insertion in self.fresh and insertion in self.plan.insertions
+            ):  # another counterexample of this round has asked for it
                 self.plan.insertions[insertion] |= {id(g) for g in self._responsible(v)}
                 return True
             token = (_identity(v), insertion)

@@ -149,7 +149,11 @@ class Rewriter:
                                 styles[stmt.site.prefix, stmt.site.suffix] += 1
                     if not styles and function.name == "main" and module.check_style is not None:
                         styles[module.check_style] += 1  # `main` may return whatever a check returns
-        usable = [style for style, _ in styles.most_common() if "=" not in style[0] and not style[0].lstrip().startswith("return")]
+        usable = [
+            style
+            for style, _ in styles.most_common()
+            if "=" not in style[0] and not style[0].lstrip().startswith("return")
+        ]
         prefix, suffix = usable[0] if usable else ("", ";")
         return replace(site, prefix=prefix, suffix=suffix)
 
@@ -210,7 +214,9 @@ class Rewriter:
 
 
 def _holds(function: ir.Function, key: Key) -> bool:
-    return function.span.path == key.path and any(isinstance(s, ir.Call) and key_of(s) == key for s in walk(function.body))
+    return function.span.path == key.path and any(
+        isinstance(s, ir.Call) and key_of(s) == key for s in walk(function.body)
+    )
 
 
 def _words(insertion: Insertion, site: ir.Site, unit: str) -> list[str]:

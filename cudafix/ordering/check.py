@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from cudafix import ir
+from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.effects import Effects
-from cudafix.ir import walk
 from cudafix.ordering.engine import UNKNOWN_STREAM, OutOfBudget, State, numbers
 from cudafix.ordering.memory import Environment, Values
 from cudafix.ordering.program import Outcome, Overlay, Point, Violation, Wrong
@@ -193,5 +193,3 @@ def _caller_goes_on(engine: Effects, end: State, value: Values, root: ir.Functio
             held = held.union(*inner.values())
     kept = engine.mask(engine.reachable(end, held)) & end.live
     engine.obstacle(kept, "escapes", f"is still reachable when `{last(root.name)}` returns", point.span)
-
-

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cudafix import ir
+from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits
 from cudafix.ordering import memory as mem
-from cudafix.ir import walk
 from cudafix.ordering.engine import MAX_DEPTH, NULLS, UNKNOWN_STREAM, Engine, State, joined, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
@@ -134,7 +134,9 @@ class Effects(Engine):
 
     def _is_consequence(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Assign):
-            number = isinstance(stmt.value, ir.Opaque) or (isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS)
+            number = isinstance(stmt.value, ir.Opaque) or (
+                isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS
+            )
             return not number and (not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name)
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch | ir.Unknown)
@@ -310,7 +312,9 @@ class Effects(Engine):
             gone = self.streams(state, args.stream) & state.destroyed
             if gone:
                 op = self.operation("step", call, f"`{call.callee}`", state)
-                self.wrong(Violation(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone))
+                self.wrong(
+                    Violation(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone)
+                )
         run = self._effect.get(api.effect)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
@@ -334,7 +338,9 @@ class Effects(Engine):
             inside = frozenset(mem.Ref((root, (*path, mem.FIRST))) for root, path in cells)  # `v.data()`
             return values | inside
         if api.returns == "pointer":
-            return frozenset({mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)})
+            return frozenset(
+                {mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)}
+            )
         if api.returns in ("handle", "keeper"):
             return frozenset({mem.Handle(self._handle_name(call))})
         return frozenset({mem.OTHER})
@@ -374,13 +380,19 @@ class Effects(Engine):
             if role == "-":
                 continue
             if role in ("r", "w", "rw"):
-                values = self.reachable(state, self.whole(state, expr)) if api.effect is not Effect.COPY else self.values(state, expr)
+                values = (
+                    self.reachable(state, self.whole(state, expr))
+                    if api.effect is not Effect.COPY
+                    else self.values(state, expr)
+                )
                 if "r" in role:
                     args.reads |= values
                 if "w" in role:
                     args.writes |= values
             elif role in ("hr", "hw", "hrw"):
-                bits = self.mask(self.values(state, expr)) | (self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0)
+                bits = self.mask(self.values(state, expr)) | (
+                    self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
+                )
                 if "r" in role[1:]:
                     args.host_reads |= bits
                 if "w" in role[1:]:
@@ -395,7 +407,12 @@ class Effects(Engine):
         for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
             for expr in args.named.get(role, ()):
                 if api.effect is not Effect.HANDLE_CREATE or role != "handle_out":
-                    self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.Handle(self._handle_name(call))}), call.span)
+                    self.store(
+                        state,
+                        self.cells(state, ir.Deref(expr)),
+                        frozenset({mem.Handle(self._handle_name(call))}),
+                        call.span,
+                    )
         for expr in args.named.get("alias", ()):
             of = args.one("of")
             if of is not None:
@@ -474,7 +491,11 @@ class Effects(Engine):
             obj = self.outcome.objects[low.bit_length() - 1]
             if obj.allocated_by & pending and not obj.summary:
                 allocation = self.operations_in(obj.allocated_by & pending)[0]
-                self.wrong(Violation(Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams))
+                self.wrong(
+                    Violation(
+                        Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams
+                    )
+                )
             if state.freed_early & low or (state.freed & low and not state.live & low):
                 self.wrong(Violation(Wrong.USE_AFTER_FREE, op, Point(span, op.text, op.stmt), obj, streams=streams))
         for bits in (reads | writes,):
@@ -627,9 +648,17 @@ class Effects(Engine):
             if obj.summary:
                 continue
             for use in self.operations_in((obj.used_by | obj.allocated_by) & pending):
-                self.wrong(Violation(Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams))
+                self.wrong(
+                    Violation(
+                        Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams
+                    )
+                )
             if state.freed >> obj.number & 1 and not state.live >> obj.number & 1:
-                self.wrong(Violation(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj, streams=streams))
+                self.wrong(
+                    Violation(
+                        Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj, streams=streams
+                    )
+                )
         frees = bool(values) and all(isinstance(v, mem.Ptr) for v in values)  # of a null pointer it is no step at all
         self.issue(op, streams, state, where, call.span, certain=frees)
 
@@ -657,7 +686,9 @@ class Effects(Engine):
         for obj in objects:
             if obj.memory_after == "async" and not obj.summary:
                 for use in self.operations_in((obj.used_by | obj.allocated_by) & orders.pending[HOST]):
-                    self.wrong(Violation(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj))
+                    self.wrong(
+                        Violation(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
+                    )
                 if state.freed >> obj.number & 1 and not state.live >> obj.number & 1:
                     op = self.operation("free", call, "the free", state)
                     self.wrong(Violation(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj))
@@ -672,7 +703,11 @@ class Effects(Engine):
         old = self.tables.lookup(call.callee, len(call.args))
         new = self.tables.lookup(replacement.callee, len(replacement.args))
         if old is None or new is None or old.effect is not new.effect:
-            self.wrong(Violation(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` became `{replacement.callee}`", call)))
+            self.wrong(
+                Violation(
+                    Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` became `{replacement.callee}`", call)
+                )
+            )
             return self.call(call, state, In.BOTH)
         args = self.arguments(call, old, state)
         if old.effect is Effect.ALLOC:
@@ -689,11 +724,19 @@ class Effects(Engine):
         """An operation or wait on another stream than in P: P's order through it is not used, Q's is what it says."""
         after = self.library_call(call, old, state, In.ORIGINAL)
         if after is not None:
-            self.wrong(Violation(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` is called with other arguments", call)))
+            self.wrong(
+                Violation(
+                    Wrong.NOT_UNDERSTOOD,
+                    None,
+                    Point(call.span, f"`{call.callee}` is called with other arguments", call),
+                )
+            )
             after = self.library_call(replacement, new, after, In.REWRITTEN)
         return after
 
-    def _moved_allocation(self, call: ir.Call, old: Api, new: Api, replacement: ir.Call, args: Arguments, state: State) -> None:
+    def _moved_allocation(
+        self, call: ir.Call, old: Api, new: Api, replacement: ir.Call, args: Arguments, state: State
+    ) -> None:
         obj = self.new_object(("alloc", *self.context(call)), old.memory or "device", "async", call, state)
         self.site(self.outcome.allocations, call, state).objects.add(obj.number)
         streams = self.streams_for(new, self.arguments(replacement, new, state), state)
@@ -701,13 +744,19 @@ class Effects(Engine):
         op = self.operation("alloc", call, f"the allocation `{call.callee}`", state)
         obj.allocated_by |= 1 << op.number
         if old.memory not in ("device", "async") or new.memory != "async":
-            self.wrong(Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "another kind of memory is allocated", call), obj))
+            self.wrong(
+                Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "another kind of memory is allocated", call), obj)
+            )
         self._site_streams(op, streams, call, obj, state)
         self.issue(op, streams, state, In.REWRITTEN, call.span)
         state.allocated = True
 
-    def _site_streams(self, op: Operation, streams: frozenset[Stream], call: ir.Call, obj: Object | None, state: State) -> None:
-        point = Point(call.span, "the memory is allocated" if op.text.startswith("the alloc") else "the memory is freed", call)
+    def _site_streams(
+        self, op: Operation, streams: frozenset[Stream], call: ir.Call, obj: Object | None, state: State
+    ) -> None:
+        point = Point(
+            call.span, "the memory is allocated" if op.text.startswith("the alloc") else "the memory is freed", call
+        )
         if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
             self.wrong(Violation(Wrong.NO_STREAM, op, point, obj, streams=streams))
         if state.capturing:
@@ -726,7 +775,9 @@ class Effects(Engine):
         for obj in objects:
             self._site_streams(op, streams, call, obj, state)
             if obj.memory_after != "async":
-                self.wrong(Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "other memory may be freed here", call), obj))
+                self.wrong(
+                    Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "other memory may be freed here", call), obj)
+                )
         # P's barrier comes first: what it waited for is what Q may lose.
         self._free_and_wait(call, objects, values, state, In.ORIGINAL)
         self._free_on(call, objects, values, streams, state, In.REWRITTEN)
@@ -745,7 +796,9 @@ class Effects(Engine):
         kind = args.one("kind")
         direction = kind.text if isinstance(kind, ir.Const) else "cudaMemcpyDefault" if kind is None else "?"
         to_host = direction.endswith("ToHost") or (targets <= HOST_MEMORY and direction in ("cudaMemcpyDefault", "?"))
-        from_host = direction.endswith(("HostToDevice", "HostToHost")) or (sources <= HOST_MEMORY and direction in ("cudaMemcpyDefault", "?"))
+        from_host = direction.endswith(("HostToDevice", "HostToHost")) or (
+            sources <= HOST_MEMORY and direction in ("cudaMemcpyDefault", "?")
+        )
         if "params" in args.named:
             to_host = from_host = False
         reads, writes = self.mask(args.reads), self.mask(args.writes)
@@ -837,12 +890,20 @@ class Effects(Engine):
             values = self.values(state, flags)
             if values <= {mem.Number("cudaStreamDefault"), mem.ZERO, mem.Number("CU_STREAM_DEFAULT")} and values:
                 kind = StreamKind.BLOCKING
-            elif values <= {mem.Number("cudaStreamNonBlocking"), mem.Number("1"), mem.Number("CU_STREAM_NON_BLOCKING")} and values:
+            elif (
+                values <= {mem.Number("cudaStreamNonBlocking"), mem.Number("1"), mem.Number("CU_STREAM_NON_BLOCKING")}
+                and values
+            ):
                 kind = StreamKind.NON_BLOCKING
             else:
                 kind = StreamKind.UNKNOWN
         stream = Stream(self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), state.device)
-        if not stream.summary and stream in state.orders.pending and stream not in state.destroyed and not self._in_rewrite(where):
+        if (
+            not stream.summary
+            and stream in state.orders.pending
+            and stream not in state.destroyed
+            and not self._in_rewrite(where)
+        ):
             stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
         state.destroyed -= {stream}
         state.orders.created(stream)
@@ -861,7 +922,9 @@ class Effects(Engine):
                 calls.append(call)
         if state.reset and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "a stream", state)
-            self.wrong(Violation(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams))
+            self.wrong(
+                Violation(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
+            )
         if where is not In.ORIGINAL:
             state.destroyed |= {s for s in streams if s is not self.default_stream and s is not UNKNOWN_STREAM}
         return state
@@ -965,7 +1028,9 @@ class Effects(Engine):
         for expr in args.named.get("handle_out", ()):
             self.store(state, self.cells(state, ir.Deref(expr)), frozenset({handle}), call.span)
         streams = self.streams(state, args.stream)
-        state.env.write([(("global", "", f"stream of {handle.name}"), ())], frozenset(mem.StreamValue(s) for s in streams))
+        state.env.write(
+            [(("global", "", f"stream of {handle.name}"), ())], frozenset(mem.StreamValue(s) for s in streams)
+        )
         return state
 
     def _handle_set_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -1013,7 +1078,9 @@ class Effects(Engine):
                 op = self.operation("reset", call, "the memory", state)
                 self.wrong(Violation(Wrong.RESET_LEAKS, op, point, obj))
             elif obj.memory == "device" and not state.freed >> number & 1:
-                self.obstacle(1 << number, "freed_by_device_reset", "is still allocated when the device is reset", call.span)
+                self.obstacle(
+                    1 << number, "freed_by_device_reset", "is still allocated when the device is reset", call.span
+                )
         touching = 0
         for obj in self.outcome.objects:
             if obj.memory_after == "async":
@@ -1036,7 +1103,9 @@ class Effects(Engine):
         return state
 
     def _clock(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        self.host_observes(state, Wrong.CLOCK, Point(call.span, f"`{call.callee}` reads a clock", call), everything=True)
+        self.host_observes(
+            state, Wrong.CLOCK, Point(call.span, f"`{call.callee}` reads a clock", call), everything=True
+        )
         return state
 
     def _exit(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -1113,7 +1182,9 @@ class Effects(Engine):
         """Whether the functions that a thread is given are known, and none of them works on the device."""
         names = [v.name for v in values if isinstance(v, mem.Function)]
         functions = [self.program.resolve(name, 0, self.frame.function.span.path) for name in names]
-        return all(functions) and bool(names) and not any(self._works_on_device(f) for found in functions for f in found)
+        return (
+            all(functions) and bool(names) and not any(self._works_on_device(f) for found in functions for f in found)
+        )
 
     def _visible(self, state: State) -> Bits:
         bits = 0
@@ -1139,7 +1210,9 @@ class Effects(Engine):
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
         pointed = self.values(state, stmt.parts[0])
         names = [v.name for v in pointed if isinstance(v, mem.Function)]
-        found = [(f, mem.NOTHING) for name in names for f in self.program.resolve(name, len(stmt.parts) - 1, stmt.span.path)]
+        found = [
+            (f, mem.NOTHING) for name in names for f in self.program.resolve(name, len(stmt.parts) - 1, stmt.span.path)
+        ]
         if len(names) != len(pointed) or len(found) < len(names) or not found:
             return None
         site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")

@@ -159,7 +159,7 @@ def joined(a: State | None, b: State | None) -> State | None:
 class Frame:
     """One inlined call of a function."""
 
-    __slots__ = ("name", "function", "arrays", "returned", "value", "labels", "breaks", "continues", "depth")
+    __slots__ = ("arrays", "breaks", "continues", "depth", "function", "labels", "name", "returned", "value")
 
     def __init__(self, name: str, function: ir.Function, arrays: frozenset[str], depth: int) -> None:
         self.name = name
@@ -661,7 +661,9 @@ class Engine(Machine):
         kind = self.frame.function.types.get(target.name, "")
         deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in variables(value))
         if deleter or _OWNER.search(kind):
-            self.obstacle(self.mask(values), "deleter", f"is owned by `{target.name}`, whose destructor may free it", span)
+            self.obstacle(
+                self.mask(values), "deleter", f"is owned by `{target.name}`, whose destructor may free it", span
+            )
 
     def store(self, state: State, targets: list[Cell], values: Values, span: ir.Span) -> None:
         """Write values to cells. What is written to external memory is out of sight from then on."""

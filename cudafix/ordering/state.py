@@ -86,7 +86,7 @@ def _stands_for(x: Observer) -> Stream:
 class Orders:
     """The pending and lost sets of all observers. Copies are cheap: two dictionaries of ints."""
 
-    __slots__ = ("pending", "lost", "own", "elsewhere")
+    __slots__ = ("elsewhere", "lost", "own", "pending")
 
     def __init__(self) -> None:
         self.pending: dict[Observer, Bits] = {HOST: 0, LEGACY: 0, FRESH_BLOCKING: 0, FRESH: 0}

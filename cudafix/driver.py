@@ -38,16 +38,42 @@ SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 MAX_VIEWS = 64  # roots and configurations of one program
 
 
+class Variant:
+    """A file in one of its configurations, lowered when it is asked for."""
+
+    def __init__(self, configuration: source.Configuration) -> None:
+        self.values = configuration.values
+        self.errors = 0
+        self._configuration: source.Configuration | None = configuration
+        self._module: ir.Module | None = None
+
+    @property
+    def lowered(self) -> bool:
+        """Whether a program has asked for it."""
+        return self._module is not None
+
+    @property
+    def module(self) -> ir.Module:
+        if self._module is None:
+            assert self._configuration is not None
+            parsed = self._configuration.parse()
+            self._configuration = None
+            self.errors = len(parsed.errors)
+            self._module = lower.lower(parsed)
+        return self._module
+
+
 @dataclass(slots=True)
 class Tree:
     """The files of a run, lowered when they are asked for."""
 
     files: Mapping[str, bytes]
-    modules: dict[str, list[ir.Module]] = field(default_factory=dict)
+    variants: dict[str, list[Variant]] = field(default_factory=dict)
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
     by_name: dict[str, list[str]] = field(default_factory=dict)
     includes: dict[str, list[str]] = field(default_factory=dict)
-    parse_errors: dict[str, int] = field(default_factory=dict)
+    names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
+    direct: dict[str, list[str]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
 
     def __post_init__(self) -> None:
@@ -60,14 +86,24 @@ class Tree:
             seen: dict[str, None] = {}
             stack = [path]
             while stack:
-                current = stack.pop()
-                for target in source.includes_of(self.files[current]):
-                    found = self._find(current, target.strip('<>"'))
-                    if found is not None and found not in seen and found != path:
+                for found in self._includes(stack.pop()):
+                    if found not in seen and found != path:
                         seen[found] = None
                         stack.append(found)
             self.includes[path] = list(seen)
         return self.includes[path]
+
+    def _includes(self, path: str) -> list[str]:
+        if path not in self.direct:
+            found = (self._find(path, target.strip('<>"')) for target in source.includes_of(self.files[path]))
+            self.direct[path] = [p for p in found if p is not None]
+        return self.direct[path]
+
+    def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[bytes]:
+        """What `pattern` finds in a file."""
+        if (path, pattern) not in self.names:
+            self.names[path, pattern] = frozenset(pattern.findall(self.files[path]))
+        return self.names[path, pattern]
 
     def _find(self, path: str, target: str) -> str | None:
         direct = os.path.normpath(os.path.join(os.path.dirname(path), target))
@@ -89,25 +125,27 @@ class Tree:
         return self.macros[path]
 
     def lowered(self, path: str) -> list[ir.Module]:
-        """The file in each of its configurations, with the macros of the headers that it includes."""
-        if path not in self.modules:
+        """The file in each of its configurations."""
+        return [variant.module for variant in self.variants_of(path)]
+
+    def variants_of(self, path: str) -> list[Variant]:
+        """The configurations of a file, with the macros of the headers that it includes."""
+        if path not in self.variants:
             visible: dict[str, source.Macro] = {}
             for header in reversed(self.included(path)):
                 visible.update(self.macros_of(header))
             for name in ("cudaMalloc", "cudaFree"):
                 visible.pop(name, None)  # refused by name later
-            parsed = source.read(path, self.files[path], visible)
-            self.parse_errors[path] = max(len(p.errors) for p in parsed)
-            self.modules[path] = [lower.lower(p) for p in parsed]
-        return self.modules[path]
+            self.variants[path] = [Variant(c) for c in source.configurations(path, self.files[path], visible)]
+        return self.variants[path]
 
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
         other = Tree(files)
         changed = {path for path, data in files.items() if self.files.get(path) != data}
-        for path, modules in self.modules.items():
+        for path, variants in self.variants.items():
             if path not in changed and changed.isdisjoint(self.included(path)):
-                other.modules[path], other.parse_errors[path] = modules, self.parse_errors[path]
+                other.variants[path] = variants
                 other.includes[path] = self.included(path)
         other.macros = {path: macros for path, macros in self.macros.items() if path not in changed}
         return other
@@ -115,7 +153,7 @@ class Tree:
     def errors(self, path: str) -> int:
         """How many places of a file the grammar could not read."""
         self.lowered(path)
-        return self.parse_errors[path]
+        return max(variant.errors for variant in self.variants_of(path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,19 +260,18 @@ def clusters_of(tree: Tree) -> list[list[list[str]]]:
 def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str]) -> list[str]:
     """`main` with its headers, and the other sources that define what the program calls."""
     files = [main, *tree.included(main)]
-    defined = {p: _DEFINED.findall(tree.files[p]) for p in others}
-    text = b"\n".join(tree.files[p] for p in files)
+    used = set().union(*(tree.words(p, _WORD) for p in files))
     rest = list(others)
     grown = True
     while grown:
         grown = False
-        used = set(_WORD.findall(text))
+        called = frozenset(used)
         for path in list(rest):
-            if used.intersection(defined[path]):
+            if called & tree.words(path, _DEFINED):
                 rest.remove(path)
                 more = [p for p in (path, *tree.included(path)) if p not in files]
                 files += more
-                text += b"\n".join(tree.files[p] for p in more)
+                used.update(*(tree.words(p, _WORD) for p in more))
                 grown = True
     return files
 
@@ -281,22 +318,22 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
 
 def _views(tree: Tree, paths: list[str]) -> list[View]:
     views: list[View] = []
-    variants = [tree.lowered(p) for p in paths]
+    variants = [tree.variants_of(p) for p in paths]
     seen: set[tuple[int, ...]] = set()
-    for n, modules in enumerate(variants):
-        varied = modules if CANDIDATE.search(tree.files[paths[n]]) or not n else modules[:1]
+    for n, own in enumerate(variants):
+        varied = own if CANDIDATE.search(tree.files[paths[n]]) or not n else own[:1]
         for chosen in varied:
             picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
             if tuple(map(id, picked)) not in seen:
                 seen.add(tuple(map(id, picked)))
-                program = Program(picked)
+                program = Program(variant.module for variant in picked)
                 views += [View(program, root) for root in check.roots(program)]
     return views
 
 
-def _agreeing(modules: Sequence[ir.Module], chosen: ir.Module) -> ir.Module:
-    wanted = dict(chosen.configuration)
-    return next((m for m in modules if all(wanted.get(c, v) == v for c, v in m.configuration)), modules[0])
+def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
+    wanted = dict(chosen.values)
+    return next((m for m in variants if all(wanted.get(c, v) == v for c, v in m.values)), variants[0])
 
 
 def _reached(program: Program, root: ir.Function) -> set[int]:
@@ -435,8 +472,9 @@ class Cluster:
         """Every host call of `cudaMalloc`, reached or not."""
         found: dict[tuple[str, int], ir.Call] = {}
         for path in self.paths:
-            for module in self.tree.lowered(path):
-                for function in module.functions:
+            candidate = CANDIDATE.search(self.tree.files[path])
+            for variant in self.tree.variants_of(path):
+                for function in variant.module.functions if candidate or variant.lowered else ():
                     for stmt in walk(function.body):
                         if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
                             found[stmt.span.path, stmt.span.start] = stmt

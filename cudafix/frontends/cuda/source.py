@@ -18,7 +18,7 @@ from cudafix.frontends.cuda.configurations import Preprocessor, Run
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.macros import Macro
 
-__all__ = ["Macro", "Parsed", "includes_of", "macros_of", "read"]
+__all__ = ["Configuration", "Macro", "Parsed", "configurations", "includes_of", "macros_of", "read"]
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _FUNCTIONS = tree_sitter.Query(_LANGUAGE, "(function_definition) @function")
@@ -52,19 +52,42 @@ class Parsed:
     qualifiers: tuple[tuple[int, str], ...] = ()
 
 
+@dataclass(slots=True, eq=False)
+class Configuration:
+    """A configuration of a file, parsed when it is asked for. `values` is the `configuration` of what comes out."""
+
+    path: str
+    data: bytes
+    run: Run
+    values: tuple[tuple[str, bool], ...]
+    too_many: tuple[tuple[int, int], ...]
+    default: Parsed
+    is_default: bool
+
+    def parse(self) -> Parsed:
+        parsed = self.default if self.is_default else _parse(self.path, self.data, self.run, self.default)
+        parsed.configuration = self.values
+        parsed.too_many_configurations = self.too_many
+        return parsed
+
+
 def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parsed]:
     """Parse `data` in each configuration that may matter, the default one first; never empty, whatever the input.
 
     `macros` are those of the headers that the file includes, by name.
     """
+    return [one.parse() for one in configurations(path, data, macros)]
+
+
+def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Configuration]:
+    """As `read`, without parsing more than the default configuration."""
     preprocessor = Preprocessor(scan(data), path, macros)
     default = preprocessor.run({})
     first = _parse(path, data, default)
     choices, too_many = preprocessor.choices(default, lambda: _functions(first.tree))
-    first.too_many_configurations = too_many
     if choices == [{}]:
-        return [first]
-    result: list[Parsed] = []
+        return [Configuration(path, data, default, (), too_many, first, True)]
+    result: list[Configuration] = []
     seen: set[tuple[bytes, tuple[Macro, ...]]] = set()
     for chosen in choices:
         run = preprocessor.run(chosen)
@@ -72,10 +95,9 @@ def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parse
         if key in seen:
             continue
         seen.add(key)
-        parsed = first if run.text == default.text and run.macros == default.macros else _parse(path, data, run, first)
-        parsed.configuration = tuple((atom, value) for atom, value in run.met.items() if atom in chosen)
-        parsed.too_many_configurations = too_many
-        result.append(parsed)
+        values = tuple((atom, value) for atom, value in run.met.items() if atom in chosen)
+        is_default = run.text == default.text and run.macros == default.macros
+        result.append(Configuration(path, data, run, values, too_many, first, is_default))
     return result
 
 

@@ -1,7 +1,7 @@
 """From files to a report: programs are put together, surveyed, proved, repaired, rewritten, and validated.
 
-Files that share candidates (a header with an allocation, a library file of two programs) are decided together: a site moves
-only if it is proved for every program, root and configuration that reaches it.
+Files that share candidates (a header with an allocation, a library file of two programs) are decided together: a
+site moves only if it is proved for every program, root and configuration that reaches it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 
 from cudafix import ir, models
 from cudafix.align import Different, align
@@ -81,7 +82,9 @@ class Tree:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
 
     def included(self, path: str) -> list[str]:
-        """The files of the tree that a file includes, transitively, in order; the nearest one where several have the name."""
+        """The files of the tree that a file includes, transitively, in order; the nearest one where several have the
+        name.
+        """
         if path not in self.includes:
             seen: dict[str, None] = {}
             stack = [path]
@@ -117,7 +120,7 @@ class Tree:
         ]
         if not found:
             return None
-        return max(found, key=lambda p: (len(os.path.commonprefix([p, path])), -len(p)))
+        return max(found, key=lambda p: (_shared_folders(p, path), -len(p)))
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
         if path not in self.macros:
@@ -154,6 +157,12 @@ class Tree:
         """How many places of a file the grammar could not read."""
         self.lowered(path)
         return max(variant.errors for variant in self.variants_of(path))
+
+
+def _shared_folders(a: str, b: str) -> int:
+    """How many leading folders two paths share."""
+    pairs = zip(a.split(os.sep), b.split(os.sep), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +235,8 @@ def _in_processes(tree: Tree, clusters: list[list[list[str]]], config: Config, j
 def clusters_of(tree: Tree) -> list[list[list[str]]]:
     """Programs, as lists of files, grouped by the candidates that they share.
 
-    A program is a file with `main` and what it needs: the headers that it includes, and the sources beside it (in its folder)
-    that define a function which it calls. Candidates that no program needs are programs of their own.
+    A program is a file with `main` and what it needs: the headers that it includes, and the sources beside it (in
+    its folder) that define a function which it calls. Candidates that no program needs are programs of their own.
     """
     candidates = {p for p, data in tree.files.items() if CANDIDATE.search(data)}
     folders: dict[str, list[str]] = defaultdict(list)
@@ -307,8 +316,9 @@ def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[s
 def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
     """Every program in every configuration, from every root.
 
-    Configurations of different files are not multiplied: while one file with candidates takes each of its own, the others
-    take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are left out.
+    Configurations of different files are not multiplied: while one file with candidates takes each of its own, the
+    others take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are
+    left out.
     """
     for paths in programs:
         if tuple(paths) not in tree.views:
@@ -392,14 +402,16 @@ class Cluster:
         return [check.run(v.program, self.tables, overlay, v.root, per_thread=self.per_thread) for v in views]
 
     def survey(self) -> list[Outcome]:
-        """One run of the original program for each view; views that are too large are left out and their sites refused."""
+        """One run of the original program for each view; views that are too large are left out and their sites
+        refused.
+        """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
         for view in self.views:
             try:
                 outcomes += self.run(Overlay(), [view])
                 fitting.append(view)
-            except check.OutOfBudget:
+            except check.OutOfBudget:  # noqa: PERF203  # each view has a budget of its own
                 self.too_large.add(id(view.program))
         self.views = fitting
         return outcomes

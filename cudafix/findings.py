@@ -30,7 +30,7 @@ class Safety(Enum):
 
 
 class Runs(Enum):
-    """`churn`: in a loop or in a function that is called again and again. `once` gains nothing (FACTS.md)."""
+    """`churn`: in a loop or in a function that is called again and again. `once` gains nothing (docs/FACTS.md)."""
 
     CHURN = "churn"
     ONCE = "once"

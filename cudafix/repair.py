@@ -1,9 +1,9 @@
 """From a proof that fails to a rewrite that is proved, or to the reason why there is none.
 
-Start from the bare rewrite of every group of sites that may meet. The checker answers with counterexamples: *this* operation
-must be ordered before *that* point. Choose another stream, else insert the narrowest thing that orders them (an event wait,
-a stream sync), and ask again. What needs a device-wide sync, or cannot be ordered at all, is refused. In the end each
-insertion is taken out again, and stays only if the proof needs it (DESIGN.md, repair).
+Start from the bare rewrite of every group of sites that may meet. The checker answers with counterexamples: *this*
+operation must be ordered before *that* point. Choose another stream, else insert the narrowest thing that orders them
+(an event wait, a stream sync), and ask again. What needs a device-wide sync, or cannot be ordered at all, is refused.
+In the end each insertion is taken out again, and stays only if the proof needs it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,9 @@ class Refused(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Group:
-    """Allocation and free sites that may meet, over all programs and configurations: they move together or not at all."""
+    """Allocation and free sites that may meet, over all programs and configurations: they move together or not at
+    all.
+    """
 
     allocations: dict[Key, Site] = field(default_factory=dict)
     frees: dict[Key, Site] = field(default_factory=dict)
@@ -281,7 +283,7 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
         return Refused("free_not_found", "no `cudaFree` of it was found")
     if group.never_freed:
         return Refused("free_not_found", "there are paths or configurations in which nothing frees it")
-    for key, site in group.frees.items():
+    for site in group.frees.values():
         if site.frees_other & {"external", "nothing"}:
             return Refused(
                 "escapes",
@@ -517,7 +519,7 @@ class Repair:
                 elif self._blocking(awaited):
                     yield Insertion(Does.SYNC, key, False, (DEFAULT,)), site.call
             return
-        for group, key, site in self._sites(set(v.via)):
+        for _, key, site in self._sites(set(v.via)):
             other = site.name_of(awaited)
             waiter = site.name_of(v.streams) if v.streams else None
             if v.streams and other is not None and waiter is not None and waiter != other:

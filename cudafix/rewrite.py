@@ -135,7 +135,9 @@ class Rewriter:
         return ir.Site(stmt.span, indent.decode("ascii", "replace"), "", ";")
 
     def _in_style(self, site: ir.Site) -> ir.Site:
-        """The site with a check wrapper that its own function uses; another function's may return what this one cannot."""
+        """The site with a check wrapper that its own function uses; another function's may return what this one
+        cannot.
+        """
         data = self.files[site.span.path]
         if site.prefix and data.startswith(site.prefix.encode(), site.span.start):
             return site

@@ -44,7 +44,7 @@ class Effect(Enum):
 
     ALLOC = "alloc"  # `new` receives memory of kind `memory`
     FREE = "free"  # `free` goes back
-    COPY = "copy"  # one operation on the stream; the host waits as the direction says (FACTS.md)
+    COPY = "copy"  # one operation on the stream; the host waits as the direction says (docs/FACTS.md)
     WORK = "work"  # one operation on the stream of `stream`, of `handle`, or on the default stream
     RECORD = "record"  # record `event` on `stream`
     WAIT = "wait"  # `stream` waits for `event`

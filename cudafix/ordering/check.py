@@ -1,7 +1,7 @@
 """Runs the engine over a program from its roots: `main`, and every function that nobody in the program calls.
 
-`main` starts with nothing pending. Any other root is checked under its most general caller, which may have work pending that
-the function waited for, and may look at anything when it returns (DESIGN.md, whole program).
+`main` starts with nothing pending. Any other root is checked under its most general caller, which may have work
+pending that the function waited for, and may look at anything when it returns (README, "What is proved").
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def run(
     per_thread: bool = False,
     known: frozenset[object] | None = None,
 ) -> Outcome:
-    """Run one root. Raises OutOfBudget when the program is too large. `known` violations (kind and place) are the original's.
+    """Run one root. Raises OutOfBudget when the program is too large. `known` violations (kind and place) are the
+    original's.
 
     A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
     be no round at all is looked at apart: what is wrong then is added to the outcome.

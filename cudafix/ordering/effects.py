@@ -127,7 +127,9 @@ class Effects(Engine):
         return any(self._reaches_device(s) for s in walk(block))
 
     def _is_inert(self, function: ir.Function) -> bool:
-        """Host code that matters only while an order is lost: it computes, prints, reads clocks, and keeps no pointer."""
+        """Host code that matters only while an order is lost: it computes, prints, reads clocks, and keeps no
+        pointer.
+        """
         if "*" in function.returns or id(function) in self.program.reaching("consequence", self._is_consequence):
             return False
         return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
@@ -208,7 +210,9 @@ class Effects(Engine):
         return [(f, mem.NOTHING) for n in functions for f in self.program.resolve(n, arity, path)]
 
     def _by_name(self, method: str) -> Api | None:
-        """A method of an object whose type is not known: of the standard library, if only that has such a method here."""
+        """A method of an object whose type is not known: of the standard library, if only that has such a method
+        here.
+        """
         if any("thrust" in include for module in self.program.modules for include in module.includes):
             return None
         found = (self.tables.method(kind, method) for kind in _STANDARD)
@@ -305,7 +309,7 @@ class Effects(Engine):
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
-        if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (FACTS.md)
+        if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Violation(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call)))
         if args.stream is not None and state.destroyed and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
@@ -322,7 +326,7 @@ class Effects(Engine):
         for expr in args.named.get("out", ()):
             after.env.write(self.cells(after, ir.Deref(expr)), frozenset({mem.OTHER}))
         self._keep(call, api, args, after)
-        if call.result is not None and api.effect not in (Effect.ALLOC,):
+        if call.result is not None and api.effect != Effect.ALLOC:
             self.result(call, self._returned(call, api, after), after)
         if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
             self.looks(after)
@@ -669,13 +673,16 @@ class Effects(Engine):
         return call.callee
 
     def _free_and_wait(self, call: ir.Call, objects: list[Object], values: Values, state: State, where: In) -> None:
-        """`cudaFree`: a barrier for the device if the memory is of `cudaMalloc`, none at all if it is stream-ordered."""
+        """`cudaFree`: a barrier for the device if the memory is of `cudaMalloc`, none at all if it is
+        stream-ordered.
+        """
         orders = state.orders
         moved = any(o.memory in BLOCKING_MEMORY and o.memory_after == "async" for o in objects)
         if where is In.ORIGINAL and objects and all(o.memory == "async" for o in objects):
-            return  # P did not wait either (FACTS.md)
+            return  # P did not wait either (docs/FACTS.md)
         if where is In.ORIGINAL or moved:
-            # P waits here for everything; what Q still has pending is lost. (If the pointer is null P does not wait: less is lost.)
+            # P waits here for everything; what Q still has pending is lost. (If the pointer is null P does not wait:
+            # less is lost.)
             bits = orders.pending[HOST] & ~self.rewritten_only
             for op in self.operations_in(bits):
                 if key_of(call) not in op.via:
@@ -699,7 +706,9 @@ class Effects(Engine):
             orders.finish(self.same_device(state), where)
 
     def replaced(self, call: ir.Call, replacement: ir.Call, state: State) -> State | None:
-        """A call that has another form in Q: an allocation or free that became stream-ordered, a wait that another replaced."""
+        """A call that has another form in Q: an allocation or free that became stream-ordered, a wait that another
+        replaced.
+        """
         old = self.tables.lookup(call.callee, len(call.args))
         new = self.tables.lookup(replacement.callee, len(replacement.args))
         if old is None or new is None or old.effect is not new.effect:
@@ -790,7 +799,7 @@ class Effects(Engine):
         return {self.outcome.objects[n].memory for n in self._set(self.mask(values))} or {"external"}
 
     def _copy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        """A copy is one operation; whom the host waits for depends on the kinds of memory (FACTS.md)."""
+        """A copy is one operation; whom the host waits for depends on the kinds of memory (docs/FACTS.md)."""
         streams = self.streams_for(api, args, state)
         sources, targets = self.kinds(args.reads), self.kinds(args.writes)
         kind = args.one("kind")
@@ -1055,7 +1064,8 @@ class Effects(Engine):
                 if isinstance(value, mem.Number):
                     device = value.text
                 elif not self.loops or self.family:
-                    device = f"{expr}{self.frame.name if isinstance(expr, ir.Var) and not expr.name.startswith('::') else ''}"
+                    is_local = isinstance(expr, ir.Var) and not expr.name.startswith("::")
+                    device = f"{expr}{self.frame.name if is_local else ''}"
             elif not self.loops:
                 device = f"{expr}{self.frame.name}"
         if not state.live and not state.orders.pending[HOST] and self._devices == {"0"}:
@@ -1065,7 +1075,9 @@ class Effects(Engine):
         return state
 
     def _reset(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        """`cudaDeviceReset` gives back `cudaMalloc` memory, and leaks stream-ordered memory; callers must quiesce the device first."""
+        """`cudaDeviceReset` gives back `cudaMalloc` memory, and leaks stream-ordered memory; callers must quiesce the
+        device first.
+        """
         orders = state.orders
         self.outcome.resets.setdefault(key_of(call), call)
         if where is In.ORIGINAL:
@@ -1200,7 +1212,9 @@ class Effects(Engine):
     # -- what nobody has seen ----------------------------------------------------------------------------------------
 
     def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
-        """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist say so."""
+        """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
+        say so.
+        """
         op = self.operation(("foreign", name), call, f"work of {name}", state)
         op.assumption = f"{name} leaves no work running on the device"
         span = call.span if call is not None else self.frame.function.span

@@ -1,8 +1,8 @@
 """The interpreter: runs a program's IR over the lockstep state of P and Q, from its roots, and collects what is wrong.
 
-Structured control flow needs no graph: branches join, loops run to a fixpoint, `break`, `continue`, `return` and forward
-`goto` carry their states to where they arrive. Calls are inlined, within a budget. What a library call means comes from
-the tables (`cudafix.models`), through `cudafix.ordering.effects`.
+Structured control flow needs no graph: branches join, loops run to a fixpoint, `break`, `continue`, `return` and
+forward `goto` carry their states to where they arrive. Calls are inlined, within a budget. What a library call means
+comes from the tables (`cudafix.models`), through `cudafix.ordering.effects`.
 """
 
 from __future__ import annotations
@@ -495,7 +495,7 @@ class Machine:
     def looks(self, state: State) -> None:
         """The program looks at a status: it learns of the errors of all operations that have finished.
 
-        Reporting an error one checked call later is not a loss, never reporting it is (FACTS.md: the process exits 0).
+        Reporting an error one checked call later is not a loss, never reporting it is (docs/FACTS.md: the process exits 0).
         """
         orders = state.orders
         state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)
@@ -827,10 +827,11 @@ class Engine(Machine):
     def _family(self, loop: ir.Loop, state: State) -> State | None:
         """A loop over arrays of buffers, streams or events: the generic round `k`, with all others before and after it.
 
-        Every array element that is picked by this range's index is either the generic one or one of the others, so what is
-        proved for `k` holds for each index (DESIGN.md).
+        Every array element that is picked by this range's index is either the generic one or one of the others, so
+        what is proved for `k` holds for each index (README).
         """
-        assert loop.index is not None and loop.range is not None
+        assert loop.index is not None
+        assert loop.range is not None
         if loop.range in self.empty:
             return self.block(loop.condition, state)
         if not loop.at_least_once:

@@ -7,7 +7,7 @@ An *observer* is a stream, a recorded event, or the host. Operations are bits of
 
 Both are upper bounds, joined by union, so an empty `lost` is a proof. P's own pending sets are never needed: with
 `Q[x] &= Q[y]` and `P[x] &= P[y]` (x waits for y), `Q[x] - P[x]` becomes `(lost[x] & Q[y]) | (lost[y] & Q[x])`.
-The rules are DESIGN.md's table; `tests/test_ordering_state.py` runs them against the explicit happens-before graph.
+The rules are the table in README.md; `tests/test_ordering_state.py` runs them against the explicit happens-before graph.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ class In(Enum):
 
 
 def _stands_for(x: Observer) -> Stream:
-    """The observer that has waited for as much as `x`, of which nothing is known: an event that was not recorded orders nothing."""
+    """The observer that has waited for as much as `x`, of which nothing is known: an event that was not recorded
+    orders nothing.
+    """
     return FRESH_BLOCKING if isinstance(x, Stream) and x.kind is StreamKind.BLOCKING else FRESH
 
 
@@ -173,7 +175,7 @@ class Orders:
             self.lost[x] = self.lost.get(x, 0) | (lost & self.pending[x])
 
     def enter(self, s: Stream, where: In = In.BOTH) -> None:
-        """Before a step on `s`: the legacy stream waits for all blocking streams (FACTS.md, "legacy stream `0`")."""
+        """Before a step on `s`: the legacy stream waits for all blocking streams (docs/FACTS.md, "legacy stream `0`")."""
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
                 if b.kind is StreamKind.BLOCKING:
@@ -188,7 +190,9 @@ class Orders:
             self.after(s, LEGACY, certain=False, where=where)  # it may be the legacy stream, or a blocking one
 
     def leave(self, s: Stream, where: In = In.BOTH, certain: bool = True) -> None:
-        """After a step on `s`: the blocking streams wait for the legacy stream. If not `certain`, there may be no step."""
+        """After a step on `s`: the blocking streams wait for the legacy stream. If not `certain`, there may be no
+        step.
+        """
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
                 if b.kind is StreamKind.BLOCKING:

@@ -495,7 +495,7 @@ class Machine:
     def looks(self, state: State) -> None:
         """The program looks at a status: it learns of the errors of all operations that have finished.
 
-        Reporting an error one checked call later is not a loss, never reporting it is (docs/FACTS.md: the process exits 0).
+        Reporting an error one checked call later is not a loss, never reporting it is (docs/FACTS.md).
         """
         orders = state.orders
         state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)

@@ -7,7 +7,7 @@ An *observer* is a stream, a recorded event, or the host. Operations are bits of
 
 Both are upper bounds, joined by union, so an empty `lost` is a proof. P's own pending sets are never needed: with
 `Q[x] &= Q[y]` and `P[x] &= P[y]` (x waits for y), `Q[x] - P[x]` becomes `(lost[x] & Q[y]) | (lost[y] & Q[x])`.
-The rules are the table in README.md; `tests/test_ordering_state.py` runs them against the explicit happens-before graph.
+The rules are the table in README.md; `tests/test_ordering_state.py` runs them against the happens-before graph.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Orders:
             self.lost[x] = self.lost.get(x, 0) | (lost & self.pending[x])
 
     def enter(self, s: Stream, where: In = In.BOTH) -> None:
-        """Before a step on `s`: the legacy stream waits for all blocking streams (docs/FACTS.md, "legacy stream `0`")."""
+        """Before a step on `s`: the legacy stream waits for all blocking streams (docs/FACTS.md)."""
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
                 if b.kind is StreamKind.BLOCKING:

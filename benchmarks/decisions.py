@@ -3,8 +3,8 @@
     python benchmarks/decisions.py TREE ... [--json FILE]
     python benchmarks/decisions.py --diff OLD_JSON NEW_JSON
 
-A tree is analysed as one program. A site is a host `cudaMalloc` call; it is rewritten or refused. Findings of the other
-codemods are counted apart. The difference lists every place whose decision is another one now, then the counts.
+A tree is analysed as one program. A site is a host `cudaMalloc` call; it is rewritten, left for
+`--unsafe` because the proof rests on an assumption, or refused. Findings of the other codemods are counted apart. The difference lists every place whose decision is another one now, then the counts.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from pathlib import Path
 from cudafix import discovery
 from cudafix.config import Config
 from cudafix.driver import analyze
+from cudafix.findings import Safety
 
 PAIRS = "stream_ordered_pairs"
+ASSUMED = f"{PAIRS} (assumes)"
 
 
 @dataclass
@@ -54,7 +56,8 @@ def decide(tree: str, jobs: int) -> Decisions:
         places.setdefault(f"{name}:{line}", []).append(decision)
 
     for finding in report.findings:
-        note(finding.path, finding.offset, finding.codemod)
+        assumed = finding.codemod == PAIRS and finding.safety is Safety.ASSUMES
+        note(finding.path, finding.offset, ASSUMED if assumed else finding.codemod)
     for refusal in report.refusals:
         note(refusal.path, refusal.offset, f"refused: {refusal.name}")
     problems = [f"{problem.path}: {problem.message}" for problem in (*found.problems, *report.problems)]
@@ -72,11 +75,13 @@ def table(trees: dict[str, Decisions]) -> str:
     total: Counter[str] = sum(counts.values(), Counter())
     reasons = [decision for decision, _ in total.most_common() if decision.startswith("refused: ")]
     others = [
-        decision for decision, _ in total.most_common() if not decision.startswith("refused: ") and decision != PAIRS
+        decision
+        for decision, _ in total.most_common()
+        if not decision.startswith("refused: ") and decision not in (PAIRS, ASSUMED)
     ]
     rows = [["", *trees], ["---"] * (len(trees) + 1)]
     rows.append(["`cudaMalloc` sites", *(str(decisions.sites) for decisions in trees.values())])
-    for title, names in (("rewritten", [PAIRS]), ("refused", reasons)):
+    for title, names in (("rewritten", [PAIRS]), ("left for `--unsafe`", [ASSUMED]), ("refused", reasons)):
         parts = {name: sum(counts[name][decision] for decision in names) for name in trees}
         rows.append([f"**{title}**", *(share(parts[name], trees[name].sites) for name in trees)])
     rows += [

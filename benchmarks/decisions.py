@@ -3,8 +3,9 @@
     python benchmarks/decisions.py TREE ... [--json FILE]
     python benchmarks/decisions.py --diff OLD_JSON NEW_JSON
 
-A tree is analysed as one program. A site is a host `cudaMalloc` call; it is rewritten, left for
-`--unsafe` because the proof rests on an assumption, or refused. Findings of the other codemods are counted apart. The difference lists every place whose decision is another one now, then the counts.
+A tree is analysed as one program. A site is a host `cudaMalloc` call; it is rewritten, left for `--unsafe` because the
+proof rests on an assumption, or refused. Findings of the other codemods are counted apart. The difference lists every
+place whose decision is another one now, then the counts.
 """
 
 from __future__ import annotations

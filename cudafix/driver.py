@@ -36,7 +36,6 @@ _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
-MAX_VIEWS = 64  # roots and configurations of one program
 
 
 class Variant:

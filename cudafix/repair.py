@@ -233,7 +233,7 @@ def stream_options(group: Group) -> list[dict[Key, StreamName]]:
         named: dict[Key, StreamName] = {}
         for sites, stream in ((group.allocations, allocate), (group.frees, release)):
             for key, site in sites.items():
-                name = DEFAULT if stream is None else _name_in_context(site, stream)
+                name = DEFAULT if stream is None else site.name_of([stream])
                 if name is None:
                     return None
                 named[key] = name
@@ -256,13 +256,6 @@ def stream_options(group: Group) -> list[dict[Key, StreamName]]:
         if option is not None and option not in options:
             options.append(option)
     return options[:12]
-
-
-def _name_in_context(site: Site, stream: Stream) -> StreamName | None:
-    for name, found in (site.names or {}).items():
-        if stream in found:
-            return name
-    return None
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -636,7 +636,7 @@ class Effects(Engine):
     ) -> None:
         """`cudaFreeAsync`: an operation on a stream that no use of the memory may still be pending for."""
         orders = state.orders
-        op = self.operation("free", call, f"the free of `{self.text(call)}`", state)
+        op = self.operation("free", call, f"the free of `{call.callee}`", state)
         pending = 0
         if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
             self.wrong(Violation(Wrong.NO_STREAM, op, Point(call.span, "the memory is freed", call), streams=streams))
@@ -668,9 +668,6 @@ class Effects(Engine):
 
     def operations_in(self, bits: Bits) -> list[Operation]:
         return [op for op in self.outcome.operations if bits >> op.number & 1]
-
-    def text(self, call: ir.Call) -> str:
-        return call.callee
 
     def _free_and_wait(self, call: ir.Call, objects: list[Object], values: Values, state: State, where: In) -> None:
         """`cudaFree`: a barrier for the device if the memory is of `cudaMalloc`, none at all if it is
@@ -780,7 +777,7 @@ class Effects(Engine):
         site = self.site(self.outcome.frees, call, state)
         site.objects |= {o.number for o in objects if o.number}
         streams = self.streams_for(new, self.arguments(replacement, new, state), state)
-        op = self.operation("free", call, f"the free of `{self.text(call)}`", state)
+        op = self.operation("free", call, f"the free of `{call.callee}`", state)
         for obj in objects:
             self._site_streams(op, streams, call, obj, state)
             if obj.memory_after != "async":
@@ -911,7 +908,7 @@ class Effects(Engine):
             not stream.summary
             and stream in state.orders.pending
             and stream not in state.destroyed
-            and not self._in_rewrite(where)
+            and where is not In.REWRITTEN
         ):
             stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
         state.destroyed -= {stream}
@@ -919,9 +916,6 @@ class Effects(Engine):
         for expr in args.named.get("stream_out", ()):
             self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.StreamValue(stream)}), call.span)
         return state
-
-    def _in_rewrite(self, where: In) -> bool:
-        return where is In.REWRITTEN
 
     def _stream_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         streams = self.streams(state, args.stream)
@@ -945,7 +939,7 @@ class Effects(Engine):
     def _event_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family))
         cells = [c for expr in args.named.get("event_out", ()) for c in self.cells(state, ir.Deref(expr))]
-        if not event.summary and event in state.orders.pending and not self._in_rewrite(where):
+        if not event.summary and event in state.orders.pending and where is not In.REWRITTEN:
             held = {v for c in cells for v in state.env.read(c)}
             if held - {mem.EventValue(event), mem.OTHER, mem.ZERO}:
                 event = Event(event.name + "+", True)
@@ -1181,10 +1175,10 @@ class Effects(Engine):
         name = "several_host_threads" if threads else "external_library"
         bits = self.mask(values)
         if threads:  # a thread sees the caller's variables and all globals
-            for function in (v.name for v in values if isinstance(v, mem.Function)):
-                bits |= self._captured_by(function, state)
             if self._only_host_work(values):
                 return state
+            if any(isinstance(v, mem.Function) for v in values):
+                bits |= self._visible(state)
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
@@ -1205,11 +1199,6 @@ class Effects(Engine):
                 for values in inner.values():
                     bits |= self.mask(self.reachable(state, values))
         return bits
-
-    def _captured_by(self, name: str, state: State) -> Bits:
-        return self._visible(state)
-
-    # -- what nobody has seen ----------------------------------------------------------------------------------------
 
     def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
         """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist

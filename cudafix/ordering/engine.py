@@ -519,9 +519,6 @@ def _launches(arm: ir.Block) -> object:
     return tuple((s.kernel, s.args, s.stream) for s in arm if isinstance(s, ir.Launch))
 
 
-StatementRunner = Callable[[ir.Stmt, State], State | None]
-
-
 class Engine(Machine):
     """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
 

@@ -193,4 +193,3 @@ class Outcome:
     destroys: dict[Stream, list[ir.Call]] = field(default_factory=dict)
     resets: dict[Key, ir.Call] = field(default_factory=dict)
     peers: list[ir.Span] = field(default_factory=list)
-    pool_kept: bool = False  # the program raises the release threshold itself

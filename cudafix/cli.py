@@ -13,7 +13,7 @@ import click
 
 from cudafix import __version__, codemod, config, discovery, edits
 from cudafix.config import Config
-from cudafix.findings import Problem, Report, Runs
+from cudafix.findings import Problem, Report, Runs, Safety
 from cudafix.selection import Selection, select
 
 _Command = TypeVar("_Command", bound=Callable[..., None])
@@ -57,7 +57,8 @@ def check(paths: tuple[str, ...], only: str | None, unsafe: bool, config_file: s
     from cudafix.report.terminal import Terminal
 
     out = Terminal(sys.stdout, done.sources)
-    out.details(done.selection.chosen, done.report.refusals)
+    assumed = [finding for finding, _ in done.selection.left if finding.safety is Safety.ASSUMES]
+    out.details((*done.selection.chosen, *assumed), done.report.refusals)
     out.summary(done.report, done.selection, "can be rewritten")
     _fail(done.report.problems)
     sys.exit(1 if done.selection.chosen else 0)

@@ -9,7 +9,7 @@ In the end each insertion is taken out again, and stays only if the proof needs 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
@@ -130,35 +130,18 @@ class Plan:
         return overlay
 
 
+_STREAM_ORDERED = {"cudaMalloc": "cudaMallocAsync", "cudaFree": "cudaFreeAsync"}
+
+
 def moved_call(call: ir.Call, stream: StreamName) -> ir.Call | None:
     """The stream-ordered form of a blocking call, None where the call is stream-ordered already."""
-    names = {"cudaMalloc": "cudaMallocAsync", "cudaFree": "cudaFreeAsync"}
-    if call.callee not in names:
-        return None
-    return ir.Call(
-        names[call.callee],
-        (*call.args, stream.expr),
-        call.span,
-        call.name_span,
-        call.close,
-        call.site,
-        result=call.result,
-        look=call.look,
-    )
+    name = _STREAM_ORDERED.get(call.callee)
+    return replace(with_stream(call, stream), callee=name) if name is not None else None
 
 
 def with_stream(call: ir.Call, stream: StreamName) -> ir.Call:
-    """A stream-ordered call that lacks its last argument, with it."""
-    return ir.Call(
-        call.callee,
-        (*call.args, stream.expr),
-        call.span,
-        call.name_span,
-        call.close,
-        call.site,
-        result=call.result,
-        look=call.look,
-    )
+    """The call with a stream as one more argument."""
+    return replace(call, args=(*call.args, stream.expr))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -56,12 +56,13 @@ class Rewriter:
         threshold = dict(self._thresholds(moving)) if moving else {}
         for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):
             data = self.files[key.path]
-            if not after and key in threshold:
-                texts = threshold.pop(key)[1] + texts
+            set_up = None if after else threshold.pop(key, None)
+            if set_up is not None:
+                texts = set_up[1] + texts
             made = (statements.after if after else statements.before)(at, texts, data)
             for owner in owners[key, after]:
                 self.of_group[owner] += made
-            if not after and texts[0] == "{" and pool_release_threshold.COMMENT in " ".join(texts):
+            if set_up is not None:
                 for group in moving:
                     self.of_group[id(group)] += made
         for at, texts in threshold.values():

@@ -105,10 +105,9 @@ class State:
             dict(self.round_waits),
         )
 
-    def join(self, other: State) -> bool:
-        changed = self.orders.join(other.orders)
-        changed = self.env.join(other.env) or changed
-        before = (
+    def _flags(self) -> tuple[object, ...]:
+        """What is plain data, to tell whether a join has changed it."""
+        return (
             self.device,
             self.live,
             self.freed,
@@ -120,6 +119,11 @@ class State:
             self.allocated,
             self.freed_early,
         )
+
+    def join(self, other: State) -> bool:
+        changed = self.orders.join(other.orders)
+        changed = self.env.join(other.env) or changed
+        before = self._flags()
         if self.device != other.device:
             self.device = "?"
         self.live |= other.live
@@ -132,19 +136,7 @@ class State:
         self.allocated |= other.allocated
         self.freed_early |= other.freed_early
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
-        after = (
-            self.device,
-            self.live,
-            self.freed,
-            self.destroyed,
-            self.reset,
-            self.capturing,
-            self.captured,
-            self.unreported,
-            self.allocated,
-            self.freed_early,
-        )
-        return changed or before != after
+        return changed or before != self._flags()
 
 
 def joined(a: State | None, b: State | None) -> State | None:

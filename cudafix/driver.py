@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
@@ -26,8 +26,10 @@ from cudafix.frontends.cuda import lower, source
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
+from cudafix.models.api import Effect
 from cudafix.ordering import check
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
+from cudafix.ordering.slicing import Slicer
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
 
@@ -361,25 +363,46 @@ def _reached(program: Program, root: ir.Function) -> set[int]:
 class Fingerprints:
     """Tells views apart by what they run: configurations that differ elsewhere give the same proof."""
 
-    def __init__(self) -> None:
-        self._functions: dict[int, tuple[ir.Function, bytes]] = {}
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._whole: dict[int, tuple[ir.Function, bytes]] = {}
 
     def of(self, view: View) -> object:
         """Equal for two views only if they run the same statements from the same root."""
-        reached = _reached(view.program, view.root)
-        functions = sorted(self._of(f) for f in view.program.functions() if id(f) in reached)
+        return self._print(view, self._of)
+
+    def skeleton(self, view: View) -> object:
+        """Equal for two views only if they run the same statements, less quiet ones, from the same root."""
+        slicer = Slicer.of(view.program, self._tables)
+        return self._print(view, lambda function: _hash(slicer.skeleton(function)))
+
+    def functions(self, view: View) -> dict[ir.Span, bytes]:
+        """What a view runs, function by function."""
+        return {f.span: self._of(f) for f in _functions(view)}
+
+    def _print(self, view: View, of: Callable[[ir.Function], bytes]) -> object:
         kernels = sorted(
             (k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps)
             for ks in view.program.kernels.values()
             for k in ks
         )
-        return view.root.span, tuple(functions), repr(kernels), tuple(sorted(view.program.globals))
+        functions = tuple(sorted(of(f) for f in _functions(view)))
+        return view.root.span, functions, repr(kernels), tuple(sorted(view.program.globals))
 
     def _of(self, function: ir.Function) -> bytes:
-        if id(function) not in self._functions:
-            text = repr((function.name, function.params, function.body, function.problems))
-            self._functions[id(function)] = function, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-        return self._functions[id(function)][1]
+        if id(function) not in self._whole:
+            print_ = _hash((function.name, function.params, function.body, function.problems))
+            self._whole[id(function)] = function, print_
+        return self._whole[id(function)][1]
+
+
+def _functions(view: View) -> list[ir.Function]:
+    reached = _reached(view.program, view.root)
+    return [f for f in view.program.functions() if id(f) in reached]
+
+
+def _hash(meaning: tuple[object, ...]) -> bytes:
+    return hashlib.sha256(repr(meaning).encode("utf-8", "surrogatepass")).digest()
 
 
 class Cluster:
@@ -393,9 +416,25 @@ class Cluster:
         self.per_thread = config.default_stream == "per-thread"
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
         views = views_of(tree, programs)
-        prints = Fingerprints()
-        self.views = views if len(views) == 1 else list({prints.of(v): v for v in reversed(views)}.values())[::-1]
+        self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
+        self.views = views if len(views) == 1 else self._representatives(views)
         self.too_large: set[int] = set()
+
+    def _representatives(self, views: list[View]) -> list[View]:
+        """The views that have to be surveyed: of those that differ only in quiet statements, one.
+
+        For the others, the functions are kept in which they differ: what matters there only while the host does not
+        know all that it knew.
+        """
+        prints = Fingerprints(self.tables)
+        found: dict[object, View] = {}
+        for view in list({prints.of(v): v for v in reversed(views)}.values())[::-1]:
+            first = found.setdefault(prints.skeleton(view), view)
+            if first is not view:
+                one, other = prints.functions(first), prints.functions(view)
+                differ = frozenset(span for span in one.keys() | other.keys() if one.get(span) != other.get(span))
+                self.alike.setdefault(id(first), []).append((view, differ))
+        return list(found.values())
 
     def run(self, overlay: Overlay, views: Sequence[View]) -> list[Outcome]:
         return [check.run(v.program, self.tables, overlay, v.root, per_thread=self.per_thread) for v in views]
@@ -430,7 +469,7 @@ class Cluster:
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey)
         faults = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
-        reason = self._validate(edits, outcomes) if edits else None
+        reason = self._validate(edits, outcomes, plan.overlay()) if edits else None
         if reason is not None:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
@@ -491,13 +530,16 @@ class Cluster:
                             found[stmt.span.path, stmt.span.start] = stmt
         return found
 
-    def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome]) -> str | None:
-        """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong."""
+    def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
+        """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.
+
+        Where the text turns out to say what is `proved` already, it is not run again.
+        """
         changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
         files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
         known = {(v.kind, v.later.span) for outcome in survey for v in outcome.violations}
         for violation in lockstep(
-            self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, True
+            self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, proved
         ):
             if isinstance(violation, str):
                 return violation
@@ -514,7 +556,7 @@ class _Memory:
         self.cluster = cluster
         self.views = views
         self.reached = [_anchors(outcome) for _, outcome in views]
-        self.done: list[dict[object, Outcome]] = [{} for _ in views]
+        self.done: list[dict[object, list[Outcome]]] = [{} for _ in views]
 
     def run(self, overlay: Overlay) -> list[Outcome]:
         outcomes: list[Outcome] = []
@@ -526,16 +568,20 @@ class _Memory:
                 frozenset(overlay.removed & reached),
             )
             if seen not in done:
-                done[seen] = check.run(
-                    view.program,
-                    self.cluster.tables,
-                    overlay,
-                    view.root,
-                    per_thread=self.cluster.per_thread,
-                    known=frozenset((v.kind, v.later.span) for v in original.violations),
-                )
-            outcomes.append(done[seen])
+                known = frozenset((v.kind, v.later.span) for v in original.violations)
+                done[seen] = list(self._run(overlay, view, known))
+            outcomes += done[seen]
         return outcomes
+
+    def _run(self, overlay: Overlay, view: View, known: frozenset[object]) -> Iterator[Outcome]:
+        cluster = self.cluster
+        first = check.run(view.program, cluster.tables, overlay, view.root, per_thread=cluster.per_thread, known=known)
+        yield first
+        for other, differ in cluster.alike.get(id(view), ()):
+            if not differ.isdisjoint(first.uncalm):
+                yield check.run(
+                    other.program, cluster.tables, overlay, other.root, per_thread=cluster.per_thread, known=known
+                )
 
 
 def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
@@ -555,11 +601,16 @@ def _anchors(outcome: Outcome) -> set[Key]:
 
 
 def lockstep(
-    before: Tree, after: Tree, programs: Iterable[list[str]], tables: Tables, per_thread: bool, ours: bool = False
+    before: Tree,
+    after: Tree,
+    programs: Iterable[list[str]],
+    tables: Tables,
+    per_thread: bool,
+    proved: Overlay | None = None,
 ) -> list[Violation | str]:
     """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it.
 
-    `ours`: the rewrite comes from a plan, which moves no group that is refused, and moves groups whole.
+    `proved`: the rewrite comes from this plan, which moves no group that is refused, and moves groups whole.
     """
     found: list[Violation | str] = []
     for paths in programs:
@@ -571,7 +622,7 @@ def lockstep(
         views, rewritten = views_of(before, [paths]), views_of(after, [paths])
         if len(views) != len(rewritten):
             return ["the roots or configurations of the program changed"]
-        prints, seen = Fingerprints(), set()
+        prints, seen = Fingerprints(tables), set()
         for view, other in zip(views, rewritten, strict=True):
             if len(views) > 1:
                 pair = prints.of(view), prints.of(other)
@@ -580,9 +631,9 @@ def lockstep(
                 seen.add(pair)
             try:
                 overlay = align(view.program.modules, other.program.modules, tables)
-                if overlay == Overlay():
+                if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
                     continue
-                if not ours:
+                if proved is None:
                     found += _unfit(view, overlay, tables, per_thread)
                 found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
             except Different as different:
@@ -590,6 +641,30 @@ def lockstep(
             except check.OutOfBudget:
                 return ["the program is too large for the proof"]
     return found
+
+
+def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -> bool:
+    """Whether an overlay of one program is what the plan said, as far as the program goes."""
+    present = {key_of(stmt) for function in program.functions() for stmt in walk(function.body)}
+
+    def steps(calls: Sequence[ir.Call]) -> tuple[object, ...]:
+        return _words(
+            [
+                c
+                for c in calls
+                if (api := tables.lookup(c.callee, len(c.args))) is None or api.effect is not Effect.NOTHING
+            ]
+        )
+
+    def meaning(one: Overlay) -> tuple[object, ...]:
+        return (
+            {k: (c.callee, c.args) for k, c in one.replaced.items() if k in present},
+            {k: found for k, calls in one.before.items() if k in present and (found := steps(calls))},
+            {k: found for k, calls in one.after.items() if k in present and (found := steps(calls))},
+            one.removed & present,
+        )
+
+    return meaning(overlay) == meaning(proved)
 
 
 def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from typing import TypeVar, cast
 
 from cudafix import ir
+
+T = TypeVar("T")
 
 
 def last(name: str) -> str:
@@ -25,7 +28,7 @@ class Program:
         self.globals: dict[str, ir.GlobalVar] = {}
         self.home: dict[int, ir.Module] = {}
         self._functions: dict[str, list[ir.Function]] = defaultdict(list)
-        self._reaching: dict[str, frozenset[int]] = {}
+        self._kept: dict[str, object] = {}
         self._resolved: dict[tuple[str, int, str, str | None], list[ir.Function]] = {}
         for module in self.modules:
             for function in module.functions:
@@ -44,26 +47,33 @@ class Program:
         for module in self.modules:
             yield from module.functions
 
+    def kept(self, fact: str, make: Callable[[], T]) -> T:
+        """What `make` returns, made once for this program."""
+        if fact not in self._kept:
+            self._kept[fact] = make()
+        return cast(T, self._kept[fact])
+
     def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
         """The functions (by `id`) with a statement for which `holds`, or that call one of these. Kept by `fact`."""
-        if fact not in self._reaching:
-            callers: dict[int, set[int]] = defaultdict(set)
-            found: list[int] = []
-            for function in self.functions():
-                for stmt in ir.walk(function.body):
-                    if holds(stmt):
-                        found.append(id(function))
-                    if isinstance(stmt, ir.Call):
-                        for callee in self.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls):
-                            callers[id(callee)].add(id(function))
-            reached: set[int] = set()
-            while found:
-                current = found.pop()
-                if current not in reached:
-                    reached.add(current)
-                    found.extend(callers[current])
-            self._reaching[fact] = frozenset(reached)
-        return self._reaching[fact]
+        return self.kept(fact, lambda: self._reaching(holds))
+
+    def _reaching(self, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
+        callers: dict[int, set[int]] = defaultdict(set)
+        found: list[int] = []
+        for function in self.functions():
+            for stmt in ir.walk(function.body):
+                if holds(stmt):
+                    found.append(id(function))
+                if isinstance(stmt, ir.Call):
+                    for callee in self.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls):
+                        callers[id(callee)].add(id(function))
+        reached: set[int] = set()
+        while found:
+            current = found.pop()
+            if current not in reached:
+                reached.add(current)
+                found.extend(callers[current])
+        return frozenset(reached)
 
     def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
         """The functions that a call of `name` with `arity` arguments in the file `path` may reach.

@@ -109,3 +109,16 @@ class Api:
     looks: bool = True  # the returned status tells of earlier asynchronous errors
     why: str | None = None
     source: str = ""
+
+
+HOST_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT, Effect.NOTHING, Effect.STATUS})
+"""What never reaches the device."""
+
+
+def roles_of(api: Api, count: int) -> list[str]:
+    """The roles of `count` arguments."""
+    roles = list(api.roles)
+    if roles and roles[-1].endswith("*"):
+        repeated = roles.pop()[:-1]
+        roles += [repeated] * max(0, count - len(roles))
+    return roles

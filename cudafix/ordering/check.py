@@ -113,7 +113,9 @@ def run(
     if overlay.replaced or overlay.removed or engine.async_objects:
         seen = {_identity(v) for v in outcome.violations}
         for empty in _choices(list(engine.ranges)):
-            for violation in _once(program, tables, overlay, root, per_thread, empty).outcome.violations:
+            without = _once(program, tables, overlay, root, per_thread, empty).outcome
+            outcome.uncalm |= without.uncalm
+            for violation in without.violations:
                 if _identity(violation) not in seen:
                     seen.add(_identity(violation))
                     outcome.violations.append(violation)

@@ -9,22 +9,18 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import Api, Effect, Waits
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
-from cudafix.ordering.engine import MAX_DEPTH, NULLS, UNKNOWN_STREAM, Engine, State, joined, variables
+from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
+from cudafix.ordering.slicing import OSTREAMS
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
-HOST_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT, Effect.NOTHING, Effect.STATUS})
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
-INERT_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
-
-
-_STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 
 
 @dataclass(slots=True)
@@ -41,14 +37,6 @@ class Arguments:
     def one(self, role: str) -> ir.Expr | None:
         found = self.named.get(role)
         return found[0] if found else None
-
-
-def roles_of(api: Api, count: int) -> list[str]:
-    roles = list(api.roles)
-    if roles and roles[-1].endswith("*"):
-        repeated = roles.pop()[:-1]
-        roles += [repeated] * max(0, count - len(roles))
-    return roles
 
 
 class Effects(Engine):
@@ -126,32 +114,6 @@ class Effects(Engine):
         """Whether a statement of a block reaches the device, through calls too."""
         return any(self._reaches_device(s) for s in walk(block))
 
-    def _is_inert(self, function: ir.Function) -> bool:
-        """Host code that matters only while an order is lost: it computes, prints, reads clocks, and keeps no
-        pointer.
-        """
-        if "*" in function.returns or id(function) in self.program.reaching("consequence", self._is_consequence):
-            return False
-        return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
-
-    def _is_consequence(self, stmt: ir.Stmt) -> bool:
-        if isinstance(stmt, ir.Assign):
-            number = isinstance(stmt.value, ir.Opaque) or (
-                isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS
-            )
-            return not number and (not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name)
-        if not isinstance(stmt, ir.Call):
-            return isinstance(stmt, ir.Launch | ir.Unknown)
-        if stmt.receiver is None and self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
-            return False  # what it calls is asked on its own
-        if last(stmt.callee) in ("cout", "cerr", "clog"):
-            return False
-        if stmt.receiver is not None:
-            api = self._by_name(stmt.callee)
-        else:
-            api = self.tables.lookup(stmt.callee, len(stmt.args))
-        return api is None or api.effect not in INERT_EFFECTS or bool(api.returns == "pointer")
-
     def _reaches_device(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call):
             callees = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
@@ -187,11 +149,11 @@ class Effects(Engine):
             methods = [f for f in own if f.cls is not None]
             api = self.tables.method(kind, name) if kind or not methods else None
             if api is None and not methods:
-                api = self._by_name(name)
+                api = self.slicer.method_by_name(name)
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
             return [(f, this) for f in methods]
-        if last(name) in ("cout", "cerr", "clog"):
+        if last(name) in OSTREAMS:
             return self.tables.method("std::ostream", "operator<<") or []
         if last(name) == "now" and "::" in name and not arity:  # an alias of a clock of the standard library
             return self.tables.lookup("std::chrono::steady_clock::now", 0) or []
@@ -208,15 +170,6 @@ class Effects(Engine):
         # A lambda or function pointer in a variable.
         functions = [v.name for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
         return [(f, mem.NOTHING) for n in functions for f in self.program.resolve(n, arity, path)]
-
-    def _by_name(self, method: str) -> Api | None:
-        """A method of an object whose type is not known: of the standard library, if only that has such a method
-        here.
-        """
-        if any("thrust" in include for module in self.program.modules for include in module.includes):
-            return None
-        found = (self.tables.method(kind, method) for kind in _STANDARD)
-        return next((api for api in found if api is not None), None)
 
     def type_of(self, expr: ir.Expr) -> str:
         """The declared type of the object that a method is called on, "" if it is not known."""
@@ -238,7 +191,12 @@ class Effects(Engine):
 
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
-        if not state.unreported and not state.orders.lost.get(HOST, 0) and all(self._is_inert(f) for f, _ in found):
+        if state.calm and all(self.slicer.is_inert(f) for f, _ in found):
+            for n, arg in enumerate(call.args):
+                if isinstance(arg, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
+                    self.overwritten(state, self.cells(state, arg.base if isinstance(arg, ir.Addr) else arg))
+                else:
+                    self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
             self.result(call, mem.NOTHING, state)
             return state
         on_stack = {id(frame.function) for frame in self.frames}
@@ -265,7 +223,7 @@ class Effects(Engine):
                 by_reference = n < len(function.params) and function.params[n].by_reference
                 place = self.cells(state, arg) if by_reference else []
                 if place and not (isinstance(arg, ir.Addr)):
-                    args.append(frozenset(mem.reference(c) for c in place))
+                    args.append(frozenset(self.reference(c) for c in place))
                 else:
                     args.append(self.values(state, arg))
             start = state.copy() if len(found) > 1 else state
@@ -401,6 +359,7 @@ class Effects(Engine):
                     args.host_reads |= bits
                 if "w" in role[1:]:
                     args.host_writes |= bits
+                    self.overwritten(state, self.cells(state, ir.Deref(expr)))
             elif role == "params":
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values

@@ -8,6 +8,7 @@ comes from the tables (`cudafix.models`), through `cudafix.ordering.effects`.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +32,7 @@ from cudafix.ordering.program import (
     Wrong,
     key_of,
 )
+from cudafix.ordering.slicing import NULLS, Slice, Slicer
 from cudafix.ordering.state import (
     HOST,
     LEGACY,
@@ -47,7 +49,6 @@ MAX_DEPTH = 40  # inlined calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
 
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
-NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 
 
 # Types whose destructor frees what they are given.
@@ -105,6 +106,11 @@ class State:
             dict(self.round_waits),
         )
 
+    @property
+    def calm(self) -> bool:
+        """Whether the host knows as much in Q as in P."""
+        return not self.unreported and not self.orders.lost.get(HOST, 0)
+
     def _flags(self) -> tuple[object, ...]:
         """What is plain data, to tell whether a join has changed it."""
         return (
@@ -151,12 +157,13 @@ def joined(a: State | None, b: State | None) -> State | None:
 class Frame:
     """One inlined call of a function."""
 
-    __slots__ = ("arrays", "breaks", "continues", "depth", "function", "labels", "name", "returned", "value")
+    __slots__ = ("arrays", "breaks", "continues", "depth", "function", "labels", "name", "returned", "slice", "value")
 
-    def __init__(self, name: str, function: ir.Function, arrays: frozenset[str], depth: int) -> None:
+    def __init__(self, name: str, function: ir.Function, arrays: frozenset[str], part: Slice, depth: int) -> None:
         self.name = name
         self.function = function
         self.arrays = arrays
+        self.slice = part
         self.returned: State | None = None
         self.value: Values = mem.NOTHING
         self.labels: dict[str, State | None] = {}
@@ -213,6 +220,7 @@ class Machine:
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         self.program = program
         self.tables = tables
+        self.slicer = Slicer.of(program, tables)
         self.overlay = overlay
         self.default_stream = PER_THREAD if per_thread else LEGACY
         external = Object(0, "external", "external", None, True, "?")
@@ -229,6 +237,10 @@ class Machine:
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
         self.steps = 0
+        self.exposed: set[Root] = set()  # the variables whose address somebody holds
+        self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file
+        for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
+            self.anchors[key.path].append(key.start)
         self._objects: dict[object, Object] = {}
         self._operations: dict[object, Operation] = {}
         self._seen: set[object] = set()
@@ -306,7 +318,7 @@ class Machine:
             case ir.Addr(base):
                 if isinstance(base, ir.Var) and self.is_array(base.name):
                     return frozenset({mem.Ref((self.root(base.name), (mem.FIRST,)))})
-                return frozenset(mem.reference(c) for c in self.cells(state, base))
+                return frozenset(self.reference(c) for c in self.cells(state, base))
             case ir.Offset(base):
                 return frozenset(m for v in self.values(state, base) if (m := mem.moved(v)) is not None)
             case ir.Const(text):
@@ -318,6 +330,12 @@ class Machine:
                 return frozenset({mem.OTHER, *(p for p in pointers if p is not None)})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name)})
+
+    def reference(self, cell: Cell) -> mem.Value:
+        """The address of a cell, for somebody to keep."""
+        if cell[1] == () and cell[0][0] == "local":
+            self.exposed.add(cell[0])
+        return mem.reference(cell)
 
     def constant(self, text: str) -> mem.Value:
         if text == "cudaStreamPerThread":
@@ -562,8 +580,11 @@ class Engine(Machine):
         declared: list[Root] = []
         overlay = self.overlay
         extra = overlay.before or overlay.after
+        self._watch(state)
         for stmt in block:
             if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
+                continue
+            if state is not None and self.passes(stmt, state):
                 continue
             self.steps += 1
             if self.steps > MAX_STEPS:
@@ -575,17 +596,35 @@ class Engine(Machine):
                 continue
             if not extra:
                 state = self._run[type(stmt)](stmt, state)
-                continue
-            key = key_of(stmt)
-            for inserted in overlay.before.get(key, ()):
-                state = self.call(inserted, state, In.REWRITTEN) or state
-            state = self._run[type(stmt)](stmt, state)
-            if state is not None:
-                for inserted in overlay.after.get(key, ()):
+            else:
+                key = key_of(stmt)
+                for inserted in overlay.before.get(key, ()):
                     state = self.call(inserted, state, In.REWRITTEN) or state
+                state = self._run[type(stmt)](stmt, state)
+                if state is not None:
+                    for inserted in overlay.after.get(key, ()):
+                        state = self.call(inserted, state, In.REWRITTEN) or state
+            self._watch(state)
         if state is not None and declared:
             state.env.forget(declared)
         return state
+
+    def _watch(self, state: State | None) -> None:
+        if state is not None and not state.calm:
+            self.outcome.uncalm.add(self.frame.function.span)
+
+    def passes(self, stmt: ir.Stmt, state: State) -> bool:
+        """Whether a statement is quiet, and nothing is lost that it could show (see `cudafix.ordering.slicing`)."""
+        found = self.frame.slice
+        if id(stmt) not in found.quiet or not state.calm:
+            return False
+        if id(stmt) in found.writes and any(
+            isinstance(value, mem.Number)
+            for root in self.exposed
+            for value in state.env.roots.get(root, mem.NO_CELLS).get((), ())
+        ):
+            return False
+        return not any(stmt.span.start <= start < stmt.span.end for start in self.anchors.get(stmt.span.path, ()))
 
     def _has_label(self, stmt: ir.Stmt) -> bool:
         return bool(self.frame.labels) and any(isinstance(s, ir.Label) for b in blocks_of(stmt) for s in walk(b))
@@ -678,11 +717,13 @@ class Engine(Machine):
             point = Point(stmt.span, "the host works on it", stmt)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=reads, writes=writes)
         for place in stmt.writes:
-            # Numbers are stored here; a constant that the place held is gone.
-            cells = self.cells(state, place)
-            if cells and not any(isinstance(v, mem.Ptr | mem.Ref) for c in cells for v in state.env.read(c)):
-                state.env.write([c for c in cells if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+            self.overwritten(state, self.cells(state, place))
         return state
+
+    def overwritten(self, state: State, cells: list[Cell]) -> None:
+        """The host stores numbers here: a constant that a variable held is gone."""
+        if cells and not any(isinstance(v, mem.Ptr | mem.Ref) for c in cells for v in state.env.read(c)):
+            state.env.write([c for c in cells if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
 
     def touched(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         bits = 0
@@ -878,7 +919,7 @@ class Engine(Machine):
     ) -> tuple[State | None, Values]:
         """Run a function's body with these arguments. Returns the state after it and what it returns."""
         caller = self.frame if self.frames else None
-        self.frame = Frame(name, function, self.arrays(function), len(self.frames))
+        self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames))
         self.frames.append(self.frame)
         for n, param in enumerate(function.params):
             if n < len(args):
@@ -889,6 +930,7 @@ class Engine(Machine):
         self.frames.pop()
         if end is not None:
             end.env.forget([r for r in end.env.roots if r[0] == "local" and r[1] == name])
+        self.exposed = {r for r in self.exposed if r[1] != name}
         if caller is not None:
             self.frame = caller
         return end, value

@@ -79,6 +79,7 @@ ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
 NOTHING: Values = frozenset()
 UNKNOWN: Values = frozenset({Ptr(EXTERNAL)})
+NO_CELLS: dict[Path, Values] = {}
 
 
 def reference(cell: Cell) -> Ptr | Ref:

@@ -138,6 +138,6 @@ class Blocks(Calls):
         original = self.file.original if span.path == self.file.path else self.source.text
         at = span.start if span.path == self.file.path else node.start_byte
         # a semicolon that is only in the masked text is no part of the statement
-        blank = len(original[at : at + span.end - span.start]) - len(original[at : at + span.end - span.start].rstrip())
-        span = Span(span.path, span.start, span.end - blank)
+        written = original[at : at + max(0, span.end - span.start)]
+        span = Span(span.path, span.start, span.end - len(written) + len(written.rstrip()))
         self.place = sites.Place(node, span, sites.line_indent(original, at), braceless, continuation=self.continuation)

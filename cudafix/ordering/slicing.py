@@ -1,0 +1,389 @@
+"""Which statements matter: the slice of a function that the ordering engine has to run.
+
+A statement is *quiet* if it changes nothing that a proof is made of, and only looks: it computes, prints, reads a
+clock, or ends the process. It matters only while P guarantees to the host what Q does not, or an error is unreported;
+otherwise the engine passes over it. A variable is *observed* if its value may decide what a statement touches, on which
+stream or device: assignments of all others are quiet. The analysis knows no order of statements, and no values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import Flag, auto
+
+from cudafix import ir
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
+
+NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
+OSTREAMS = ("cout", "cerr", "clog")
+_STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
+_INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
+_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "out", "kind", "flags", "device"))
+_WRITES = frozenset(("hw", "hrw", "out"))
+
+# A pointer does not fit into these.
+_NUMBERS = frozenset(
+    f"{sign}{kind}".strip()
+    for sign in ("", "unsigned ", "signed ")
+    for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
+) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
+
+
+class Way(Flag):
+    """How control may leave a statement."""
+
+    BELOW = auto()
+    BREAK = auto()
+    CONTINUE = auto()
+    END = auto()  # the process ends
+
+
+_PASSES = Way.BELOW | Way.END  # with END alone, what follows is not reached
+
+
+class Slice:
+    """The quiet statements of one function, by `id`, those of them that write through pointers, and the observed
+    variables.
+    """
+
+    __slots__ = ("observed", "quiet", "writes")
+
+    def __init__(self, quiet: frozenset[int], writes: frozenset[int], observed: frozenset[str]) -> None:
+        self.quiet = quiet
+        self.writes = writes
+        self.observed = observed
+
+
+class Slicer:
+    """Slices the functions of a program, each once."""
+
+    def __init__(self, program: Program, tables: Tables) -> None:
+        self._program = program
+        self._tables = tables
+        self._slices: dict[int, Slice] = {}
+        self._function: ir.Function
+        self._observed: set[str]
+        self._quiet: set[int]
+        self._writes: set[int]
+
+    @staticmethod
+    def of(program: Program, tables: Tables) -> Slicer:
+        return program.kept("slicer", lambda: Slicer(program, tables))
+
+    def slice(self, function: ir.Function) -> Slice:
+        found = self._slices.get(id(function))
+        if found is None:
+            self._function = function
+            self._observe(function)
+            self._quiet, self._writes = set(), set()
+            self._block(function.body)
+            found = Slice(frozenset(self._quiet), frozenset(self._writes), frozenset(self._observed))
+            self._slices[id(function)] = found
+        return found
+
+    def skeleton(self, function: ir.Function) -> tuple[object, ...]:
+        """What is left of a function without its quiet statements (but for those that may overwrite a constant)."""
+        found = self.slice(function)
+        types = sorted((name, kind) for name, kind in function.types.items() if name in found.observed)
+        return (
+            function.name,
+            function.params,
+            _without(function.body, found.quiet - found.writes),
+            function.problems,
+            types,
+        )
+
+    # -- inert functions ---------------------------------------------------------------------------------------------
+
+    def is_inert(self, function: ir.Function) -> bool:
+        """Host code that matters only while an order is lost: it computes, prints, reads clocks, and keeps no
+        pointer.
+        """
+        if "*" in function.returns or id(function) in self._program.reaching("consequence", self._is_consequence):
+            return False
+        return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
+
+    def _is_consequence(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Assign):
+            number = isinstance(stmt.value, ir.Opaque) or (
+                isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS
+            )
+            return not number and (not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name)
+        if not isinstance(stmt, ir.Call):
+            return isinstance(stmt, ir.Launch | ir.Unknown)
+        if stmt.receiver is None and self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+            return False  # what it calls is asked on its own
+        if last(stmt.callee) in OSTREAMS:
+            return False
+        if stmt.receiver is not None:
+            api = self.method_by_name(stmt.callee)
+        else:
+            api = self._tables.lookup(stmt.callee, len(stmt.args))
+        return api is None or api.effect not in _INERT or bool(api.returns == "pointer")
+
+    def method_by_name(self, method: str) -> Api | None:
+        """A method of an object whose type is not known: of the standard library, if only that has such a method
+        here.
+        """
+        if any("thrust" in include for module in self._program.modules for include in module.includes):
+            return None
+        found = (self._tables.method(kind, method) for kind in _STANDARD)
+        return next((api for api in found if api is not None), None)
+
+    # -- observed variables ------------------------------------------------------------------------------------------
+
+    def _observe(self, function: ir.Function) -> None:
+        observed: set[str] = set()
+        self._observed = observed
+        feeds: dict[str, list[ir.Expr]] = {}
+        for stmt in ir.walk(function.body):
+            match stmt:
+                case ir.Assign(target, value):
+                    if isinstance(target, ir.Var):
+                        feeds.setdefault(target.name, []).append(value)
+                    else:
+                        _names(target, observed)
+                        _names(value, observed)
+                case ir.Call():
+                    self._arguments(stmt)
+                case ir.Launch():
+                    for arg in stmt.args:
+                        self._pointers(arg, exact=True)
+                    if stmt.stream is not None:
+                        _names(stmt.stream, observed)
+                case ir.HostAccess(reads, writes):
+                    for place in (*reads, *writes):
+                        if not isinstance(place, ir.Var):
+                            self._pointers(place)
+                case ir.If(test) if test.place is not None:
+                    self._pointers(test.place, exact=True)
+                case ir.Return(value) if value is not None:
+                    _names(value, observed)
+                case ir.Unknown():
+                    for part in stmt.parts:
+                        _names(part, observed)
+                case _:
+                    pass
+        # Globals are seen by others. A variable that hides another one must be known to (Machine.named_streams).
+        stack = [name for name in feeds if name in observed or _is_shared(name)]
+        while stack:
+            for value in feeds.pop(stack.pop(), ()):
+                _names(value, observed)
+            stack = [name for name in feeds if name in observed]
+
+    def _arguments(self, call: ir.Call) -> None:
+        api = self._api(call)
+        given = call.args if call.receiver is None else (call.receiver, *call.args)
+        if api is None or api.effect is Effect.EXTERNAL:
+            for expr in given:
+                _names(expr, self._observed)
+        else:
+            host_only = api.effect in HOST_EFFECTS
+            for role, expr in zip(roles_of(api, len(given)), given, strict=False):
+                if role in ("hr", "hw", "hrw") and host_only:
+                    self._pointers(expr)
+                elif role != "-":
+                    _names(expr, self._observed)
+            if api.returns == "same" and given:
+                self._pointers(given[0], exact=True)
+        if call.result is not None and not isinstance(call.result, ir.Var):
+            _names(call.result, self._observed)
+
+    def _pointers(self, expr: ir.Expr, exact: bool = False) -> None:
+        """Observe what decides to which memory an expression leads. If not `exact`, any element of an array will do."""
+        match expr:
+            case ir.Var(name):
+                if self._function.types.get(name) not in _NUMBERS:
+                    self._observed.add(name)
+            case ir.Index(base, index):
+                self._pointers(base, exact)
+                if exact:
+                    _names(index, self._observed)
+            case ir.Field(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
+                self._pointers(base, exact)
+            case ir.Choice(parts) | ir.Opaque(parts):
+                for part in parts:
+                    self._pointers(part, exact)
+            case _:
+                pass
+
+    def _is_observed(self, place: ir.Expr) -> bool:
+        """Whether somebody looks at what is stored in a place."""
+        return not isinstance(place, ir.Var) or place.name in self._observed or _is_shared(place.name)
+
+    # -- quiet statements --------------------------------------------------------------------------------------------
+
+    def _block(self, block: Iterable[ir.Stmt]) -> Way | None:
+        """Mark the quiet statements of a block. The ways out of it if all are quiet, None if one is not."""
+        ways: Way | None = Way.BELOW
+        for stmt in block:
+            writing = len(self._writes)
+            out = self._statement(stmt)
+            if len(self._writes) > writing:
+                self._writes.add(id(stmt))
+            if out is not None and out in _PASSES and Way.BELOW in out:
+                self._quiet.add(id(stmt))
+            if out is None or ways is None:
+                ways = None
+            elif Way.BELOW in ways:
+                ways = ways & ~Way.BELOW | out
+        return ways
+
+    def _statement(self, stmt: ir.Stmt) -> Way | None:
+        match stmt:
+            case ir.HostAccess():
+                return self._host_access(stmt)
+            case ir.Assign(target):
+                return None if self._is_observed(target) else Way.BELOW
+            case ir.Declare(var):
+                return None if self._is_observed(var) else Way.BELOW
+            case ir.Call():
+                return self._call(stmt)
+            case ir.If():
+                return self._if(stmt)
+            case ir.Switch():
+                return self._switch(stmt)
+            case ir.Loop():
+                return self._loop(stmt)
+            case ir.Break():
+                return Way.BREAK
+            case ir.Continue():
+                return Way.CONTINUE
+            case ir.Try(body, handlers):
+                for inner in (body, *handlers):
+                    self._block(inner)
+                return None
+            case _:
+                return None
+
+    def _host_access(self, stmt: ir.HostAccess) -> Way | None:
+        for place in stmt.writes:
+            if isinstance(place, ir.Var):
+                if self._is_observed(place) and "::" not in place.name:
+                    return None  # a constant that it held is gone
+            elif not isinstance(place, ir.Field):
+                self._writes.add(id(stmt))
+        return Way.BELOW
+
+    def _if(self, stmt: ir.If) -> Way | None:
+        then, other = self._block(stmt.then), self._block(stmt.other)
+        if then is None or other is None:
+            return None
+        if Way.END in then | other and stmt.test.kind in ("null", "nonnull"):
+            return None  # whoever goes on knows which of the two it is
+        return then | other
+
+    def _switch(self, stmt: ir.Switch) -> Way | None:
+        found = Way(0) if stmt.has_default else Way.BELOW
+        arms = [self._block(arm) for arm in stmt.arms]
+        for arm in arms:
+            if arm is None:
+                return None
+            found |= arm
+        return found & ~Way.BREAK | Way.BELOW if Way.BREAK in found else found
+
+    def _loop(self, loop: ir.Loop) -> Way | None:
+        around = [self._block(inner) for inner in (loop.condition, loop.step)]
+        body = self._block(loop.body)
+        if body is None or None in around or (loop.index is not None and self._is_observed(loop.index)):
+            return None
+        goes_on = Way.BREAK in body or not (loop.forever or (loop.at_least_once and body is Way.END))
+        return (Way.BELOW if goes_on else Way(0)) | (body & Way.END)
+
+    def _call(self, call: ir.Call) -> Way | None:
+        if call.result is not None and self._is_observed(call.result):
+            return None
+        given = call.args if call.receiver is None else (call.receiver, *call.args)
+        api = self._api(call)
+        if api is None:
+            own = self._own(call)
+            if not own or not all(self.is_inert(f) for f in own):
+                return None
+            written = given
+        elif (
+            api.effect in HOST_EFFECTS
+            and api.returns not in ("handle", "keeper")
+            and all(role.rstrip("*") in _HOST_ROLES for role in api.roles)
+        ):
+            written = tuple(e for r, e in zip(roles_of(api, len(given)), given, strict=False) if r in _WRITES)
+        else:
+            return None
+        for expr in written:
+            place = expr.base if isinstance(expr, ir.Addr) else expr
+            if isinstance(place, ir.Var) and isinstance(expr, ir.Addr):
+                if self._is_observed(place):
+                    return None
+            elif not isinstance(place, ir.Const):
+                self._writes.add(id(call))
+        return Way.END if api is not None and api.effect is Effect.EXIT else Way.BELOW
+
+    # -- what calls mean ---------------------------------------------------------------------------------------------
+
+    def _own(self, call: ir.Call) -> list[ir.Function]:
+        """The program's functions that a plain call reaches; none for a method, and where a variable may hide them."""
+        if call.receiver is not None or call.callee in self._function.types:
+            return []
+        return self._program.resolve(call.callee, len(call.args), call.span.path, self._function.cls)
+
+    def _api(self, call: ir.Call) -> Api | None:
+        """The library function that a call reaches whatever variables hold; None where that is not certain."""
+        name, arity = call.callee, len(call.args)
+        if call.receiver is not None:
+            if not isinstance(call.receiver, ir.Var):
+                return None
+            kind = self._function.types.get(call.receiver.name, "")
+            return self._tables.method(kind, name) if kind.startswith("std::") else None
+        if last(name) in OSTREAMS:
+            return self._tables.method("std::ostream", "operator<<")
+        if name.startswith("#") or name in self._function.types:
+            return None
+        if not name.startswith(("cuda", "cublas")) and self._own(call):
+            return None
+        return self._tables.lookup(name, arity)
+
+
+def _is_shared(name: str) -> bool:
+    """Whether a variable is a global, or hides another variable."""
+    return ":" in name or "@" in name
+
+
+def _names(expr: ir.Expr, into: set[str]) -> None:
+    """Every variable in an expression."""
+    match expr:
+        case ir.Var(name):
+            into.add(name)
+        case ir.Index(base, index):
+            _names(base, into)
+            _names(index, into)
+        case ir.Field(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
+            _names(base, into)
+        case ir.Choice(parts) | ir.Opaque(parts):
+            for part in parts:
+                _names(part, into)
+        case _:
+            pass
+
+
+def _without(block: ir.Block, left_out: frozenset[int]) -> ir.Block:
+    """A block less some statements, nested ones too."""
+    kept: list[ir.Stmt] = []
+    for stmt in block:
+        if id(stmt) in left_out:
+            continue
+        match stmt:
+            case ir.If():
+                kept.append(replace(stmt, then=_without(stmt.then, left_out), other=_without(stmt.other, left_out)))
+            case ir.Loop():
+                condition, body, step = (_without(inner, left_out) for inner in ir.blocks_of(stmt))
+                kept.append(replace(stmt, condition=condition, body=body, step=step))
+            case ir.Switch():
+                kept.append(replace(stmt, arms=tuple(_without(arm, left_out) for arm in stmt.arms)))
+            case ir.Try():
+                body, *handlers = (_without(inner, left_out) for inner in ir.blocks_of(stmt))
+                kept.append(replace(stmt, body=body, handlers=tuple(handlers)))
+            case _:
+                kept.append(stmt)
+    return tuple(kept)

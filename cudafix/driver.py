@@ -16,6 +16,7 @@ from itertools import takewhile
 
 from cudafix import ir, models
 from cudafix.align import Different, align
+from cudafix.cache import Cache, signature
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.config import Config
@@ -174,16 +175,38 @@ class View:
     root: ir.Function
 
 
-def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1) -> Report:
-    """Analyse the files together. The order of `files` and the number of `jobs` do not matter for the result."""
+def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Cache | None = None) -> Report:
+    """Analyse the files together. The order of `files`, the number of `jobs` and what is in the `cache` do not matter
+    for the result.
+    """
     tree = Tree({path: files[path] for path in sorted(files)})
     clusters = clusters_of(tree)
-    if jobs > 1 and sum(len(files[p]) for c in clusters for program in c for p in program) > 200_000:
-        reports = _in_processes(tree, clusters, config, jobs)
-    else:
-        tables = models.load(config.tables)
-        reports = [Cluster(tree, programs, tables, config).report() for programs in clusters]
-    return _merged(reports)
+    if cache is None:
+        return _merged(_reports(tree, clusters, config, jobs))
+    keys = [_key(tree, programs, config) for programs in clusters]
+    known = cache.get(keys)
+    missing = [n for n, key in enumerate(keys) if key not in known]
+    if missing:
+        reports = _reports(tree, [clusters[n] for n in missing], config, jobs)
+        fresh = {keys[n]: report for n, report in zip(missing, reports, strict=True)}
+        cache.put(fresh)
+        known |= fresh
+    return _merged([known[key] for key in keys])
+
+
+def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
+    """Equal only where the report must be the same: the same programs of the same files, asked in the same way."""
+    asked = (sorted(config.disabled), config.default_stream, config.tables, config.only)
+    paths = dict.fromkeys(path for program in programs for path in program)
+    texts = [hashlib.sha256(tree.files[path]).digest() for path in paths]
+    return hashlib.sha256(signature() + repr((asked, programs, texts)).encode("utf-8", "surrogateescape")).digest()
+
+
+def _reports(tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int) -> list[Report]:
+    if jobs > 1 and sum(len(tree.files[p]) for c in clusters for program in c for p in program) > 200_000:
+        return _in_processes(tree, clusters, config, jobs)
+    tables = models.load(config.tables)
+    return [Cluster(tree, programs, tables, config).report() for programs in clusters]
 
 
 def _merged(reports: Iterable[Report]) -> Report:

@@ -16,6 +16,7 @@ import pytest
 
 import cudafix
 from cudafix import cli
+from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Problem, Refusal, Report, Runs, Safety
 
@@ -23,7 +24,7 @@ GIT = shutil.which("git")
 _SITE = re.compile(rb"cudaMalloc(?=\()(.*)")
 
 
-def analyze(files: Mapping[str, bytes], config: Config, jobs: int) -> Report:
+def analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None) -> Report:
     """One site for each `cudaMalloc(`; the words after it on its line say what to find there."""
     findings: list[Finding] = []
     refusals: list[Refusal] = []

@@ -1,0 +1,119 @@
+"""Reports of earlier runs, by everything that they depend on.
+
+One SQLite file in the user's cache folder (or in `CUDAFIX_CACHE_DIR`), shared by all trees and safe with several
+processes. It only saves time: whatever is wrong with it (no room, no permission, a damaged file or entry), the run goes
+on as if it were empty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import pickle
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+import cudafix.codemods
+from cudafix.findings import Report
+
+LIMIT = 128 * 2**20
+"""Bytes; above that the half of the entries goes that was not used for the longest time."""
+_SUM = 16  # bytes of the check sum in front of an entry
+_WAIT = 2.0  # seconds for another process that writes
+
+
+class Cache:
+    """Reports by key. Keys are digests that the caller makes of the input; `signature` belongs into each."""
+
+    def __init__(self) -> None:
+        folder = os.environ.get("CUDAFIX_CACHE_DIR") or platformdirs.user_cache_dir("cudafix")
+        self.file = Path(folder, "reports.sqlite")
+
+    def get(self, keys: Collection[bytes]) -> dict[bytes, Report]:
+        """The reports that are known."""
+        found: dict[bytes, Report] = {}
+
+        def read(database: sqlite3.Connection) -> None:
+            for key in keys:
+                row = database.execute("SELECT report FROM reports WHERE key = ?", (key,)).fetchone()
+                report = _loaded(row[0]) if row is not None else None
+                if report is not None:
+                    found[key] = report
+            now = time.time()
+            database.executemany("UPDATE reports SET used = ? WHERE key = ?", [(now, key) for key in found])
+
+        self._in_transaction(read)
+        return found
+
+    def put(self, reports: Mapping[bytes, Report]) -> None:
+        """Keep reports for later runs."""
+        now = time.time()
+        rows = [(key, _dumped(report), now) for key, report in reports.items()]
+
+        def write(database: sqlite3.Connection) -> None:
+            (size,) = database.execute("SELECT total(length(report)) FROM reports").fetchone()
+            if size > LIMIT:
+                database.execute(
+                    "DELETE FROM reports WHERE key IN"
+                    " (SELECT key FROM reports ORDER BY used LIMIT (SELECT count(*) / 2 FROM reports))"
+                )
+            database.executemany("INSERT OR REPLACE INTO reports VALUES (?, ?, ?)", rows)
+
+        self._in_transaction(write)
+
+    def _in_transaction(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """All of the work or nothing. A file that is no database any more is removed."""
+        try:
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with contextlib.closing(sqlite3.connect(self.file, timeout=_WAIT)) as database, database:
+                database.execute(
+                    "CREATE TABLE IF NOT EXISTS reports (key BLOB PRIMARY KEY, report BLOB, used REAL) WITHOUT ROWID"
+                )
+                work(database)
+        except (OSError, sqlite3.OperationalError):
+            pass  # locked for too long, read-only, or the disk is full
+        except sqlite3.DatabaseError:
+            with contextlib.suppress(OSError):
+                self.file.unlink()
+
+
+@cache
+def signature() -> bytes:
+    """A digest of what decides: the sources of cudafix, and the version of the grammar."""
+    digest = hashlib.sha256(f"{version('tree-sitter')} {version('tree-sitter-cuda')}".encode())
+    for package in (cudafix, cudafix.codemods):
+        for file in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
+            digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.digest()
+
+
+class _Reports(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if module != Report.__module__:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of a report")
+        return super().find_class(module, name)
+
+
+def _dumped(report: Report) -> bytes:
+    content = pickle.dumps(report, protocol=pickle.HIGHEST_PROTOCOL)
+    return hashlib.sha256(content).digest()[:_SUM] + content
+
+
+def _loaded(entry: bytes) -> Report | None:
+    content = entry[_SUM:]
+    if hashlib.sha256(content).digest()[:_SUM] != entry[:_SUM]:
+        return None
+    try:
+        report = _Reports(io.BytesIO(content)).load()
+    except (pickle.UnpicklingError, AttributeError, EOFError, TypeError):
+        return None
+    return report if isinstance(report, Report) else None

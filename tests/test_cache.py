@@ -1,0 +1,163 @@
+"""The cache saves time and nothing else: the report is the same whatever state it is in."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cudafix import cache, driver
+from cudafix.cache import Cache
+from cudafix.config import Config
+from cudafix.findings import Report
+
+PROGRAM = b"""#include <cuda_runtime.h>
+__global__ void k(float *p) { p[0] = 1; }
+int main() {
+    float *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    cudaFree(d);
+    return 0;
+}
+"""
+OTHER = PROGRAM.replace(b"    cudaFree(d);\n", b"")
+FILES = {"a/main.cu": PROGRAM, "b/main.cu": OTHER}
+
+
+@pytest.fixture
+def proofs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many programs were proved, in the one element."""
+    counted = [0]
+    prove = driver.Cluster.report
+
+    def report(cluster: driver.Cluster) -> Report:
+        counted[0] += 1
+        return prove(cluster)
+
+    monkeypatch.setattr(driver.Cluster, "report", report)
+    return counted
+
+
+def test_only_what_changed_is_proved_again(proofs: list[int]) -> None:
+    first = driver.analyze(FILES, Config(), cache=Cache())
+    assert proofs == [2]
+    assert driver.analyze(FILES, Config(), cache=Cache()) == first
+    assert proofs == [2]
+    changed = {**FILES, "b/main.cu": PROGRAM}
+    assert driver.analyze(changed, Config(), cache=Cache()) == driver.analyze(changed, Config())
+    assert proofs == [2 + 1 + 2]
+
+
+def test_a_header_is_part_of_what_was_proved(proofs: list[int]) -> None:
+    files = {"main.cu": b'#include "free.h"\n' + OTHER.replace(b"return", b"release(d);\n    return")}
+    files["free.h"] = b"inline void release(float *p) { cudaFree(p); }\n"
+    driver.analyze(files, Config(), cache=Cache())
+    files["free.h"] = b"inline void release(float *p) {}\n"
+    assert driver.analyze(files, Config(), cache=Cache()) == driver.analyze(files, Config())
+    assert driver.analyze(files, Config(), cache=Cache()).refusals
+
+
+def test_another_configuration_is_another_question(proofs: list[int]) -> None:
+    driver.analyze(FILES, Config(), cache=Cache())
+    per_thread = Config(default_stream="per-thread")
+    assert driver.analyze(FILES, per_thread, cache=Cache()) == driver.analyze(FILES, per_thread)
+    off = Config(disabled=frozenset({"pool_release_threshold"}))
+    assert driver.analyze(FILES, off, cache=Cache()) == driver.analyze(FILES, off)
+
+
+@pytest.mark.parametrize("content", [b"", b"this is no database, but as long as the header of one would be" * 40])
+def test_a_file_that_is_no_database_is_replaced(content: bytes, proofs: list[int]) -> None:
+    expected = driver.analyze(FILES, Config(), cache=Cache())
+    Cache().file.write_bytes(content)
+    assert driver.analyze(FILES, Config(), cache=Cache()) == expected
+    driver.analyze(FILES, Config(), cache=Cache())
+    driver.analyze(FILES, Config(), cache=Cache())
+    before = proofs[0]
+    assert driver.analyze(FILES, Config(), cache=Cache()) == expected
+    assert proofs[0] == before
+
+
+class _Harm:
+    def __reduce__(self) -> tuple[object, tuple[str, ...]]:
+        return os.system, ("echo harm",)
+
+
+def _with_sum(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:16] + content
+
+
+@pytest.mark.parametrize("entry", [b"", b"short", _with_sum(pickle.dumps(_Harm())), _with_sum(pickle.dumps(17))])
+def test_a_damaged_entry_is_a_miss(entry: bytes, proofs: list[int], capfd: pytest.CaptureFixture[str]) -> None:
+    expected = driver.analyze(FILES, Config(), cache=Cache())
+    with sqlite3.connect(Cache().file) as database:
+        database.execute("UPDATE reports SET report = ?", (entry,))
+    database.close()
+    assert driver.analyze(FILES, Config(), cache=Cache()) == expected
+    assert proofs == [4]
+    assert "harm" not in capfd.readouterr().out
+
+
+def test_a_flipped_bit_is_noticed(proofs: list[int]) -> None:
+    expected = driver.analyze(FILES, Config(), cache=Cache())
+    with sqlite3.connect(Cache().file) as database:
+        for key, report in database.execute("SELECT key, report FROM reports").fetchall():
+            flipped = bytearray(report)
+            flipped[-20] ^= 1
+            database.execute("UPDATE reports SET report = ? WHERE key = ?", (bytes(flipped), key))
+    database.close()
+    assert driver.analyze(FILES, Config(), cache=Cache()) == expected
+    assert proofs == [4]
+
+
+def test_another_process_that_writes_is_waited_for_and_then_passed_over(
+    monkeypatch: pytest.MonkeyPatch, proofs: list[int]
+) -> None:
+    expected = driver.analyze(FILES, Config(), cache=Cache())
+    monkeypatch.setattr(cache, "_WAIT", 0.05)
+    other = sqlite3.connect(Cache().file, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    assert driver.analyze(FILES, Config(), cache=Cache()) == expected
+    other.close()
+    assert driver.analyze(FILES, Config(), cache=Cache()) == expected
+    assert proofs == [4]
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("no folder")
+    monkeypatch.setenv("CUDAFIX_CACHE_DIR", str(blocked / "cache"))
+    assert driver.analyze(FILES, Config(), cache=Cache()) == driver.analyze(FILES, Config())
+
+
+def test_the_oldest_half_goes_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    report = driver.analyze(FILES, Config())
+    for n in range(4):
+        Cache().put({bytes([n]): report})
+    Cache().get([bytes([0])])
+    monkeypatch.setattr(cache, "LIMIT", 1)
+    Cache().put({bytes([9]): report})
+    left = Cache().get([bytes([n]) for n in (0, 1, 2, 3, 9)])
+    assert left.keys() == {bytes([0]), bytes([3]), bytes([9])}  # 1 and 2 were not used since
+
+
+def test_what_decides_is_part_of_the_key() -> None:
+    signature = cache.signature()
+    assert signature == cache.signature()
+    program = "from cudafix import cache, ir; ir.__file__; print(cache.signature().hex())"
+    again = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert again.stdout.strip() == signature.hex()
+
+
+def test_a_kept_report_is_whole() -> None:
+    report = driver.analyze(FILES, Config())
+    assert report.findings
+    assert report.refusals
+    Cache().put({b"key": report})
+    assert Cache().get([b"key", b"other"]) == {b"key": report}

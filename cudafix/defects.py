@@ -13,6 +13,7 @@ from cudafix import ir
 from cudafix.findings import Edit, Finding, Place
 from cudafix.models import Tables
 from cudafix.ordering.program import Outcome, Overlay, StreamName, Violation, Wrong
+from cudafix.ordering.state import StreamKind
 from cudafix.repair import DEFAULT, spelled
 
 Run = Callable[[Overlay], Sequence[Outcome]]
@@ -65,7 +66,7 @@ def defects(
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
             if v.kind is Wrong.STREAM_DESTROYED and not _is_free(v.later.stmt):
                 continue  # on some paths only, as far as is known: not for a report
-            if name is not None and v.later.stmt is not None and not (v.earlier and v.earlier.assumption):
+            if name is not None and v.later.stmt is not None and _certain(v):
                 faulty.setdefault((name, v.later.span), []).append(v)
     known = {_identity(v) for outcome in survey for v in outcome.violations}
     mended = Overlay()
@@ -83,6 +84,13 @@ def defects(
         edits = tuple(e for p in chosen for e in p.edits)
         found.append(Finding(name, span.path, span.start, v.words, edits, tuple(related)))
     return found
+
+
+def _certain(v: Violation) -> bool:
+    """Whether both operations are seen, on streams that are known: two unknown streams may be one."""
+    streams = v.streams if v.earlier is None else v.streams | v.earlier.streams
+    seen = v.earlier is None or v.earlier.assumption is None
+    return seen and not any(s.kind is StreamKind.UNKNOWN for s in streams)
 
 
 def _is_free(stmt: ir.Stmt | None) -> bool:

@@ -242,16 +242,19 @@ def _meaning(insertion: Insertion) -> str:
     return "the host waits for the device"
 
 
-def _contains(stmt: ir.Stmt, key: Key, program: Program, depth: int = 0) -> bool:
+def _contains(stmt: ir.Stmt, key: Key, program: Program) -> bool:
     """Whether the call at `key` runs inside a statement, through calls too."""
-    for inner in walk((stmt,)):
-        if key_of(inner) == key and isinstance(inner, ir.Call):
-            return True
-        if isinstance(inner, ir.Call) and depth < 12:
-            for callee in program.resolve(inner.callee, len(inner.args), inner.span.path):
-                if any(_contains(s, key, program, depth + 1) for s in callee.body):
-                    return True
-    return False
+
+    def is_it(inner: ir.Stmt) -> bool:
+        return isinstance(inner, ir.Call) and key_of(inner) == key
+
+    reach = program.reaching(f"{key}", is_it)
+    return any(
+        is_it(inner)
+        or isinstance(inner, ir.Call)
+        and any(id(f) in reach for f in program.resolve(inner.callee, len(inner.args), inner.span.path))
+        for inner in walk((stmt,))
+    )
 
 
 def _calls_of(program: Program, function: ir.Function) -> int:

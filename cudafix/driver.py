@@ -410,7 +410,7 @@ class Fingerprints:
             for k in ks
         )
         functions = tuple(sorted(of(f) for f in _functions(view)))
-        return view.root.span, functions, repr(kernels), tuple(sorted(view.program.globals))
+        return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals))
 
     def _of(self, function: ir.Function) -> bytes:
         if id(function) not in self._whole:

@@ -391,6 +391,12 @@ class Repair:
         return [v for v in self._all() if v.earlier is None or v.earlier.assumption is None]
 
     def _note_assumptions(self) -> None:
+        for outcome in self.outcomes:
+            if outcome.assumption is None:
+                continue
+            for group in self.plan.moving():
+                if any(key in outcome.allocations or key in outcome.frees for key, _ in group.sites()):
+                    group.assumptions.add(outcome.assumption)
         for v in self._all():
             if v.earlier is not None and v.earlier.assumption is not None:
                 for group in self._responsible(v):

@@ -14,6 +14,7 @@ from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
 from cudafix.link import Program
+from cudafix.ordering.clients import is_client
 from cudafix.ordering.program import Key, Outcome, key_of
 from cudafix.repair import Does, Group, Insertion, Plan
 
@@ -118,6 +119,9 @@ class Rewriter:
         """The function whose outermost block reaches the first allocation, from the root by calls that run once."""
         program, function = view.program, view.root
         once = function is program.main
+        if is_client(function):
+            call = next(s for s in walk(function.body) if isinstance(s, ir.Call) and _contains(s, key, program))
+            function = next(f for f in program.functions() if f.span == call.span)
         while True:
             stmt = next((s for s in function.body if _contains(s, key, program)), None)
             if not isinstance(stmt, ir.Call) or key_of(stmt) == key:

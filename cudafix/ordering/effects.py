@@ -11,7 +11,8 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
-from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, variables
+from cudafix.ordering.clients import CALLER, assumption
+from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
 from cudafix.ordering.slicing import OSTREAMS
@@ -44,6 +45,7 @@ class Effects(Engine):
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
+        self._callers_work: Operation | None = None
         self._effect: dict[Effect, Callable[[ir.Call, Api, Arguments, State, In], State | None]] = {
             Effect.ALLOC: self._alloc,
             Effect.FREE: self._free,
@@ -87,6 +89,13 @@ class Effects(Engine):
         if call.callee == "throw":
             self._throw(call, state)
             return None
+        if call.callee == CALLER:
+            result, *behind = call.args
+            if behind:
+                name = behind[0].name if isinstance(behind[0], ir.FuncRef) else ""
+                self.returns(self.whole(state, result), Point(call.span, f"`{last(name)}` returns", None), state)
+            self.unseen_caller(self.frame.function, state)
+            return state
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
@@ -95,6 +104,29 @@ class Effects(Engine):
         self.unknown(f"`{call.callee}` is not known", self.given(call), call, call.span, state)
         self.result(call, mem.UNKNOWN, state)
         return state
+
+    def unseen_caller(self, root: ir.Function, state: State) -> None:
+        """Unseen code runs before a function of the program is called: it may have started work of its own."""
+        if self._callers_work is None:
+            op = Operation(len(self.outcome.operations), None, "the caller's work", "", state.device)
+            op.assumption = assumption(root)
+            op.reads = op.writes = 1
+            op.prints = True
+            op.streams = frozenset({UNKNOWN_STREAM})
+            self.outcome.operations.append(op)
+            self._callers_work = op
+        state.orders.issue(1 << self._callers_work.number, [UNKNOWN_STREAM])
+
+    def returns(self, held: Values, point: Point, state: State) -> None:
+        """A function returns to unseen code, which may look at anything, and use what it is given as it likes."""
+        lost = state.unreported
+        for bits in state.orders.lost.values():
+            lost |= bits
+        for number in numbers(lost):
+            op = self.outcome.operations[number]
+            self.wrong(Violation(Wrong.LEAVES, op, point, via=tuple(op.via)))
+        kept = self.mask(self.reachable(state, held)) & state.live
+        self.obstacle(kept, "escapes", f"is still reachable when {point.text}", point.span)
 
     def _throw(self, call: ir.Call, state: State) -> None:
         """An exception reaches the handlers around it; without one the process ends."""
@@ -200,7 +232,7 @@ class Effects(Engine):
             self.result(call, mem.NOTHING, state)
             return state
         on_stack = {id(frame.function) for frame in self.frames}
-        name = f"{self.frame.name}/{call.span.path}:{call.span.start}" if self.frame.name else str(call.span.start)
+        name = f"{self.frame.name}/{call.span.path}:{call.span.start}"
         if self.family:
             name += "".join(self.family)
         out: State | None = None
@@ -459,7 +491,7 @@ class Effects(Engine):
                         Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams
                     )
                 )
-            if state.freed_early & low or (state.freed & low and not state.live & low):
+            if state.freed_early & low or self.was_freed(obj, state):
                 self.wrong(Violation(Wrong.USE_AFTER_FREE, op, Point(span, op.text, op.stmt), obj, streams=streams))
         for bits in (reads | writes,):
             remaining = bits & ~1
@@ -616,7 +648,7 @@ class Effects(Engine):
                         Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams
                     )
                 )
-            if state.freed >> obj.number & 1 and not state.live >> obj.number & 1:
+            if self.was_freed(obj, state):
                 self.wrong(
                     Violation(
                         Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj, streams=streams
@@ -624,6 +656,11 @@ class Effects(Engine):
                 )
         frees = bool(values) and all(isinstance(v, mem.Ptr) for v in values)  # of a null pointer it is no step at all
         self.issue(op, streams, state, where, call.span, certain=frees)
+
+    def was_freed(self, obj: Object, state: State) -> bool:
+        """Whether memory is freed on all paths to here, in the original too; a client that does this is none."""
+        bit = 1 << obj.number
+        return bool(state.freed & bit) and not state.live & bit and not self.any_order
 
     def operations_in(self, bits: Bits) -> list[Operation]:
         return [op for op in self.outcome.operations if bits >> op.number & 1]
@@ -652,7 +689,7 @@ class Effects(Engine):
                     self.wrong(
                         Violation(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
                     )
-                if state.freed >> obj.number & 1 and not state.live >> obj.number & 1:
+                if self.was_freed(obj, state):
                     op = self.operation("free", call, "the free", state)
                     self.wrong(Violation(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj))
         certain = bool(values) and all(

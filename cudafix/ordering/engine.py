@@ -234,6 +234,7 @@ class Machine:
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
         self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
         self.empty: frozenset[str] = frozenset()  # those that have none in this run
+        self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
         self.steps = 0
@@ -461,12 +462,6 @@ class Machine:
             self._operations[key] = found
             self.outcome.operations.append(found)
         return found
-
-    def start_operation(self, text: str, state: State) -> Operation:
-        """An operation that was issued before the program starts."""
-        op = Operation(len(self.outcome.operations), None, text, "", state.device)
-        self.outcome.operations.append(op)
-        return op
 
     def conflicts(self, lost: Bits, reads: Bits, writes: Bits) -> Iterator[Operation]:
         """The lost operations that touch the same memory, one of the two writing."""

@@ -193,4 +193,5 @@ class Outcome:
     destroys: dict[Stream, list[ir.Call]] = field(default_factory=dict)
     resets: dict[Key, ir.Call] = field(default_factory=dict)
     peers: list[ir.Span] = field(default_factory=list)
+    assumption: str | None = None  # what every proof from this root rests on
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host

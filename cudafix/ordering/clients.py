@@ -1,0 +1,292 @@
+"""Who calls what the program exports: `main`, or the most general client.
+
+`main` decides for all that it reaches. What nobody in the program calls is exported, and is run under a client that may
+do anything with it (DESIGN, "Whole program"):
+
+- a class: its constructor, its functions in any order and number, its destructor;
+- functions that share global variables: in any order and number, the variables as they are initialized;
+- any other function: on its own.
+
+A client is a function of the IR. Between its calls stands a call of `CALLER`: there the unseen code goes on, which may
+start work, and may look at everything that it can reach. What is proved under a client rests on an assumption that
+names what the unseen code is not expected to do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from cudafix import ir
+from cudafix.ir import walk
+from cudafix.link import Program, last
+
+CALLER = "<caller>"
+_CLIENT = "<client of "
+_OBJECT = ir.Var("%object")
+_RESULT = ir.Var("%result")
+_MANAGES = frozenset(
+    {"cudaMalloc", "cudaFree", "cudaMallocAsync", "cudaFreeAsync", "cudaMallocFromPoolAsync", "cudaDeviceReset"}
+)
+_FREES = frozenset({"cudaFree", "cudaFreeAsync"})
+
+
+def is_client(function: ir.Function) -> bool:
+    return function.name.startswith(_CLIENT)
+
+
+def assumption(root: ir.Function) -> str:
+    """What a proof from this root expects of the unseen code that calls it."""
+    if is_client(root):
+        names = root.name.removeprefix(_CLIENT).removesuffix(">")
+        return (
+            f"whoever uses `{names}` does so through its functions only, on one device and in one host thread, and "
+            "does not rely on them to wait for work of its own"
+        )
+    return f"no caller of `{last(root.name)}` relies on it to wait for work that the caller started"
+
+
+def called(function: ir.Function) -> Iterator[tuple[str, int]]:
+    """The names that a function calls, with the number of arguments."""
+    for stmt in walk(function.body):
+        if isinstance(stmt, ir.Call):
+            yield stmt.callee, len(stmt.args)
+        if isinstance(stmt, ir.Call | ir.Unknown):
+            for arg in stmt.args if isinstance(stmt, ir.Call) else stmt.parts:
+                if isinstance(arg, ir.Addr):
+                    arg = arg.base
+                if isinstance(arg, ir.FuncRef):  # may be called later, with any arguments
+                    yield arg.name, 0
+
+
+class _Graph:
+    """The calls between the functions of a program, by `id`."""
+
+    def __init__(self, program: Program) -> None:
+        self.functions = list(program.functions())
+        self.by_id = {id(f): f for f in self.functions}
+        self.callees: dict[int, list[int]] = {}
+        self.callers: dict[int, list[int]] = defaultdict(list)
+        self.names: dict[int, set[str]] = {}  # what each calls, whether it is defined here or not
+        for function in self.functions:
+            found: dict[int, None] = {}
+            names = self.names[id(function)] = set()
+            for name, arity in called(function):
+                names.add(name)
+                for callee in program.resolve(name, arity, function.span.path, function.cls):
+                    found[id(callee)] = None
+            self.callees[id(function)] = list(found)
+            for callee_id in found:
+                self.callers[callee_id].append(id(function))
+
+    def reached(self, start: Iterable[ir.Function]) -> set[int]:
+        return _closure((id(f) for f in start), self.callees)
+
+    def reaching(self, names: frozenset[str]) -> set[int]:
+        """The functions that call one of the names, through others too."""
+        return _closure((n for n, found in self.names.items() if found & names), self.callers)
+
+
+def _closure(start: Iterable[int], edges: dict[int, list[int]]) -> set[int]:
+    found: set[int] = set()
+    stack = list(start)
+    while stack:
+        current = stack.pop()
+        if current not in found:
+            found.add(current)
+            stack.extend(edges.get(current, ()))
+    return found
+
+
+def roots(program: Program) -> list[ir.Function]:
+    """Where to start, in source order: `main`, and the clients of what nobody calls.
+
+    What reaches no allocation and no free is left out.
+    """
+    graph = _Graph(program)
+    manages = graph.reaching(_MANAGES)
+    main = program.main
+    seen: set[int] = set()
+    if main is not None:
+        seen = graph.reached([main, *(f for f in graph.functions if last(f.name) == "<initializers>")])
+    exported: list[ir.Function] = []
+    for only_uncalled in (True, False):  # then what calls itself in a circle
+        for function in graph.functions:
+            called_by_others = any(caller != id(function) for caller in graph.callers[id(function)])
+            if id(function) not in seen and not (only_uncalled and called_by_others):
+                exported.append(function)
+                seen |= graph.reached([function])
+    found = [main] if main is not None and id(main) in manages else []
+    return found + _clients(program, graph, exported, manages)
+
+
+def _clients(program: Program, graph: _Graph, exported: Sequence[ir.Function], manages: set[int]) -> list[ir.Function]:
+    clients: list[tuple[ir.Span, ir.Function]] = []
+    left = {id(f): f for f in exported if last(f.name) != "<initializers>"}
+    for cls in dict.fromkeys(f.cls for f in left.values() if f.cls is not None and id(f) in manages):
+        members = [f for f in graph.functions if f.cls == cls and (id(f) in left or _is_used(f, graph))]
+        users = [f for f in left.values() if f.cls is None and any(_names(p, cls) for p in f.params)]
+        first = next(f for f in members if id(f) in left and id(f) in manages)
+        clients.append((first.span, _of_class(cls, [*members, *users], graph)))
+        for function in (*members, *users):
+            left.pop(id(function), None)
+    for shared in _sharing(program, graph, [f for f in left.values() if f.cls is None]):
+        managing = [f for f in shared if id(f) in manages]
+        if len(shared) > 1 and managing:
+            clients.append((managing[0].span, _of_globals(program, shared, graph)))
+            for function in shared:
+                left.pop(id(function), None)
+    clients += [(f.span, f) for f in left.values() if id(f) in manages]
+    order = {f.span: n for n, f in enumerate(graph.functions)}
+    return [client for _, client in sorted(clients, key=lambda one: order[one[0]])]
+
+
+def _is_used(member: ir.Function, graph: _Graph) -> bool:
+    """Whether somebody outside of its class calls it."""
+    return any(graph.by_id[caller].cls != member.cls for caller in graph.callers[id(member)])
+
+
+def _names(param: ir.Param, cls: str) -> bool:
+    """Whether a parameter is a reference or a pointer to an object of a class."""
+    plain = param.type.replace("const", " ").replace("struct", " ").strip(" *&").partition("<")[0]
+    return last(plain) == last(cls) and (param.by_reference or param.type.count("*") == 1)
+
+
+def _of_class(cls: str, members: Sequence[ir.Function], graph: _Graph) -> ir.Function:
+    """The client of a class: an object, and every function that takes it."""
+    plain = last(cls)
+    made = [f for f in members if last(f.name) == plain and f.cls == cls]
+    ended = [f for f in members if last(f.name) == f"~{plain}" and f.cls == cls]
+    between = [f for f in members if f not in made and f not in ended]
+    span = members[0].span
+    body: list[ir.Stmt] = [ir.Declare(_OBJECT, cls, False, span), _caller(span)]
+    if made:
+        arms = tuple((*_call(f, cls), ir.Break(span)) for f in made)
+        body.append(ir.Switch(arms, True, span))
+        body.append(_caller(span))
+    body += _in_any_order(between, graph, span, cls)
+    for function in ended[:1]:
+        body += _call(function, cls)
+    return _client(last(cls), members, body, {_OBJECT.name: cls})
+
+
+def _of_globals(program: Program, functions: Sequence[ir.Function], graph: _Graph) -> ir.Function:
+    """The client of functions that share globals, which start out as they are initialized: as null, if they are not."""
+    span = functions[0].span
+    body: list[ir.Stmt] = [
+        ir.Assign(ir.Var(f"::{name}"), ir.NULL, span)
+        for name, variable in program.globals.items()
+        if variable.space == "host" and not variable.array and "*" in variable.type
+    ]
+    body += [_plain_call(f, (), None) for f in graph.functions if last(f.name) == "<initializers>"]
+    body.append(_caller(span))
+    body += _in_any_order(functions, graph, span, None)
+    return _client("`, `".join(last(f.name) for f in functions), functions, body, {})
+
+
+def _in_any_order(functions: Sequence[ir.Function], graph: _Graph, span: ir.Span, cls: str | None) -> Iterator[ir.Stmt]:
+    """Rounds that run any of the functions. Those that free come last, so that a round has something to free."""
+    frees = graph.reaching(_FREES)
+    either = ir.Test("other", None, "the caller wants it")
+    rounds = tuple(ir.If(either, _call(f, cls), (), f.span) for f in sorted(functions, key=lambda f: id(f) in frees))
+    if rounds:
+        yield ir.Loop(rounds, span)
+
+
+def _sharing(program: Program, graph: _Graph, functions: Sequence[ir.Function]) -> Iterator[list[ir.Function]]:
+    """Functions grouped by the global pointers that they name, through what they call too."""
+    by_global: dict[str, list[int]] = defaultdict(list)
+    shared = {name for name, v in program.globals.items() if v.space == "host" and ("*" in v.type or v.array)}
+    for n, function in enumerate(functions):
+        for name in {name for f in graph.reached([function]) for name in _globals_in(graph.by_id[f])} & shared:
+            by_global[name].append(n)
+    parent = list(range(len(functions)))
+
+    def find(n: int) -> int:
+        while parent[n] != n:
+            n = parent[n]
+        return n
+
+    for numbers in by_global.values():
+        for n in numbers[1:]:
+            parent[find(n)] = find(numbers[0])
+    groups: dict[int, list[ir.Function]] = defaultdict(list)
+    for n, function in enumerate(functions):
+        groups[find(n)].append(function)
+    yield from groups.values()
+
+
+def _globals_in(function: ir.Function) -> set[str]:
+    found: set[str] = set()
+
+    def visit(expr: object) -> None:
+        if isinstance(expr, ir.Var):
+            if "::" in expr.name:
+                found.add(expr.name.removeprefix("::"))
+        elif isinstance(expr, tuple):
+            for part in expr:
+                visit(part)
+
+    for stmt in walk(function.body):
+        match stmt:
+            case ir.Call():
+                visit((stmt.args, stmt.receiver, stmt.result))
+            case ir.Launch():
+                visit((stmt.args, stmt.stream))
+            case ir.Assign():
+                visit((stmt.target, stmt.value))
+            case ir.HostAccess():
+                visit((stmt.reads, stmt.writes))
+            case ir.Return():
+                visit(stmt.value)
+            case ir.Unknown():
+                visit(stmt.parts)
+            case _:
+                pass
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the client as a function
+
+
+def _client(of: str, functions: Sequence[ir.Function], body: Sequence[ir.Stmt], types: dict[str, str]) -> ir.Function:
+    name = f"{_CLIENT}{of}>"
+    params = tuple(ir.Param(_argument(f, p).name, p.type, p.by_reference) for f in functions for p in f.params)
+    return ir.Function(name, params, tuple(body), functions[0].span, types=types | {p.name: p.type for p in params})
+
+
+def _argument(function: ir.Function, param: ir.Param) -> ir.Var:
+    return ir.Var(f"{last(function.name)}.{param.name}@{function.span.start}")
+
+
+def _call(function: ir.Function, cls: str | None) -> tuple[ir.Stmt, ...]:
+    """A call with arguments of the caller's, and what the caller does after it."""
+    args: list[ir.Expr] = []
+    for param in function.params:
+        value: ir.Expr = _argument(function, param)
+        if cls is not None and function.cls is None and _names(param, cls):
+            args.append(_OBJECT if param.by_reference else ir.Addr(_OBJECT))
+        else:
+            args.append(ir.Deref(value) if param.by_reference else value)
+    receiver = _OBJECT if function.cls is not None else None
+    return _plain_call(function, tuple(args), receiver), _caller(function.span, ir.FuncRef(function.name))
+
+
+def _plain_call(function: ir.Function, args: tuple[ir.Expr, ...], receiver: ir.Expr | None) -> ir.Call:
+    span = function.span
+    result = _RESULT if function.returns != "void" else None
+    return ir.Call(function.name, args, span, _nowhere(span), span.end, _site(span), (), receiver, result)
+
+
+def _caller(span: ir.Span, *behind: ir.FuncRef) -> ir.Call:
+    after = ir.Span(span.path, span.end - 1, span.end)
+    return ir.Call(CALLER, (_RESULT, *behind), after, _nowhere(span), span.end, _site(span))
+
+
+def _nowhere(span: ir.Span) -> ir.Span:
+    return ir.Span(span.path, span.end, span.end)
+
+
+def _site(span: ir.Span) -> ir.Site:
+    return ir.Site(span, "", "", ";", blocked="unseen code calls it")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cudafix.verify.process import Ran
 
-_NUMBER = re.compile(rb"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf|nan)(?![\w.])", re.IGNORECASE)
+_NUMBER = re.compile(rb"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|(?:inf|nan)\b)", re.IGNORECASE)
 _SHOWN = 160
 
 
@@ -94,10 +94,13 @@ def _close(one: bytes, other: bytes, tolerance: float) -> bool:
     a, b = ([float(number) for number in _NUMBER.findall(line)] for line in (one, other))
     if len(a) != len(b) or text(one) != text(other):
         return False
-    return all(
-        x == y or (math.isnan(x) and math.isnan(y)) or abs(x - y) <= tolerance * max(abs(x), abs(y), 1.0)
-        for x, y in zip(a, b, strict=True)
-    )
+    return all(_near(x, y, tolerance) for x, y in zip(a, b, strict=True))
+
+
+def _near(x: float, y: float, tolerance: float) -> bool:
+    if math.isfinite(x) and math.isfinite(y):
+        return abs(x - y) <= tolerance * max(abs(x), abs(y), 1.0)
+    return x == y or (math.isnan(x) and math.isnan(y))
 
 
 def _readable(line: bytes) -> str:

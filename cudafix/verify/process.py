@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 _MARK = "CUDAFIX_RUN"
-_PLAIN = re.compile(r"[\w@%+:,./ -]+")
+_PLAIN = re.compile(r"(?!\w+=)[\w@%+=:,./ -]+")
 _GRACE = 1.0
 """Seconds between the polite and the final signal: `srun` and the like hand the first one on to other machines."""
 

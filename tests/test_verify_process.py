@@ -36,6 +36,7 @@ def until(true: Callable[[], bool], seconds: float = 10) -> bool:
     ("command", "meant"),
     [
         ("./a.out 10 --n=3", ["./a.out", "10", "--n=3"]),
+        ("exit 4", ["/bin/sh", "-c", "exit 4"]),
         ("./a.out > log", ["/bin/sh", "-c", "./a.out > log"]),
         ("N=1 make run", ["N=1", "make", "run"]),
         ("./a.out '1 2'", ["/bin/sh", "-c", "./a.out '1 2'"]),

@@ -44,6 +44,10 @@ def run(paths: Sequence[str], request: Request, analysis: Analysis, processes: i
             return _fixtures(paths, request, processes)
         if request.build is None or request.run is None:
             raise click.UsageError("`--build` and `--run` belong together (`--build true` builds nothing)")
+        here = os.path.realpath(".")
+        for path in paths:
+            if os.path.commonpath([here, os.path.realpath(path)]) != here:
+                raise PlanError(f"{path}: not below the current folder, which is what is copied and built")
         return _tree(request, analysis, processes)
     except PlanError as error:
         raise click.ClickException(str(error)) from None
@@ -100,9 +104,6 @@ def _found(paths: Sequence[str]) -> list[Case]:
 
 def _tree(request: Request, analysis: Analysis, processes: int) -> int:
     sources, findings, config = analysis()
-    outside = next((path for path in sources if os.path.isabs(path)), None)
-    if outside is not None:
-        raise click.ClickException(f"{outside}: not below the current folder, which is what is copied and built")
     fixes = tree.fixes(sources, findings)
     if not fixes:
         click.echo("nothing is rewritten, so there is nothing to verify", err=True)

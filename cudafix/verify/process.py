@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -44,8 +44,11 @@ class Ran(NamedTuple):
 
 
 def words(command: str) -> list[str]:
-    """A command line as an argument list; through the shell only where it holds more than plain words."""
-    return shlex.split(command) if _PLAIN.fullmatch(command) else ["/bin/sh", "-c", command]
+    """A command line as an argument list; through the shell only where it is more than a program and plain words."""
+    plain = command.split() if _PLAIN.fullmatch(command) else []
+    if plain and ("/" in plain[0] or shutil.which(plain[0])):  # neither is a word of the shell's own, like `exit`
+        return plain
+    return ["/bin/sh", "-c", command]
 
 
 class Commands:

@@ -106,7 +106,7 @@ class Trial:
                 noise = (compare.difference(seen[0], one, self.subject.comparison) for one in seen[1:])
                 self._seen[name] = replace(self._described(seen[0]), noise=next(filter(None, noise), ""))
         seconds = [[one.ran.seconds for one in runs.get(kind.value, ())] for kind in (Kind.BEFORE, Kind.AFTER)]
-        if ready and all(seconds) and len(seconds[0]) == len(seconds[1]):
+        if ready and all(seconds) and len(seconds[0]) == len(seconds[1]) and min(map(min, seconds)) > 0:
             self._timing = compare_times(*seconds)
 
     def check(self) -> None:

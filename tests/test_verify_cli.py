@@ -312,7 +312,7 @@ def test_fixtures_are_exported_run_in_parts_and_recorded(project: Project, tmp_p
         (case / "wrong" / "renamed" / "main.cu").write_text("wrong\n")
         toml = 'why = "w"\nexpect = "rewrite"\n[wrong.renamed]\nwhy = "too early"\ngpu_shows = true\n'
         (case / "case.toml").write_text(toml)
-    project.tool("nvcc", '#!/bin/sh\necho "grep -q wrong main.cu && echo bad\ntrue" > program\nchmod +x program\n')
+    project.tool("nvcc", "#!/bin/sh\nprintf '#!/bin/sh\\ngrep wrong main.cu; true' > program; chmod +x program\n")
     there = tmp_path / "there"
     assert project.verify("fixtures", "--export", str(there), *NOTHING_ELSE).code == 0
     command = [sys.executable, "-I", "-S", str(there / "run.py")]

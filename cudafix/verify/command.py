@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -44,10 +44,7 @@ def run(paths: Sequence[str], request: Request, analysis: Analysis, processes: i
             return _fixtures(paths, request, processes)
         if request.build is None or request.run is None:
             raise click.UsageError("`--build` and `--run` belong together (`--build true` builds nothing)")
-        here = os.path.realpath(".")
-        for path in paths:
-            if os.path.commonpath([here, os.path.realpath(path)]) != here:
-                raise PlanError(f"{path}: not below the current folder, which is what is copied and built")
+        _inside(map(os.path.realpath, paths))
         return _tree(request, analysis, processes)
     except PlanError as error:
         raise click.ClickException(str(error)) from None
@@ -104,6 +101,7 @@ def _found(paths: Sequence[str]) -> list[Case]:
 
 def _tree(request: Request, analysis: Analysis, processes: int) -> int:
     sources, findings, config = analysis()
+    _inside(map(os.path.realpath, sources))  # the configuration may name paths too
     fixes = tree.fixes(sources, findings)
     if not fixes:
         click.echo("nothing is rewritten, so there is nothing to verify", err=True)
@@ -144,6 +142,13 @@ def _tree(request: Request, analysis: Analysis, processes: int) -> int:
             click.echo(f"kept as a fixture: {request.save_case}", err=True)
 
     return _carried_out(Plan(_settings(request), (subject,)), origin, request, keep)
+
+
+def _inside(paths: Iterable[str]) -> None:
+    here = os.path.realpath(".")
+    for path in paths:
+        if os.path.commonpath([here, path]) != here:
+            raise PlanError(f"{path}: not below the current folder, which is what is copied and built")
 
 
 def _clusters(files: Mapping[str, bytes]) -> list[list[str]]:

@@ -51,7 +51,7 @@ def seen(**change: Observation) -> Result:
         ({"after": replace(RAN, detected=RACE)}, f"after: the detector found: memory: {RACE.lines[0]}"),
         ({"after": replace(RAN, detected=SILENT)}, "after: no verdict of the detector: stopped after 60 s"),
         ({"after": replace(RAN, detected=None)}, "after: no verdict of the detector: there is none"),
-        ({"after": Observation(compiler="main.cu(3): error\n1 error")}, "after: does not build: 1 error"),
+        ({"after": Observation(compiler="main.cu(3): error\n1 error")}, "after: does not build: main.cu(3): error"),
         ({"after": replace(RAN, schedules={"0=0": "", "0=1": DIFFERS})}, f"after: with streams late (0=1): {DIFFERS}"),
         ({"after": replace(RAN, missing=("out.txt",))}, "after: writes no out.txt"),
         ({"before": Observation(compiler="1 error")}, "before: does not build: 1 error"),

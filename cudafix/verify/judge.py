@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -83,7 +84,7 @@ def judge(subject: Subject, result: Result) -> Verdict:
 def against(subject: Subject, before: Observation, after: Observation) -> list[tuple[Check, str]]:
     """What speaks against after, as far as it was seen."""
     if after.compiler:
-        return [(Check.BUILD, f"after: does not build: {_last(after.compiler)}")]
+        return [(Check.BUILD, f"after: does not build: {_error(after.compiler)}")]
     if after.differs is None:
         return []
     found: list[tuple[Check, str]] = []
@@ -128,10 +129,10 @@ def signs(subject: Subject, seen: Observation, good: Observation) -> tuple[str, 
 def _of_before(subject: Subject, before: Observation) -> Iterator[str]:
     declared = subject.variant(Kind.BEFORE)
     compiles = declared is None or declared.compiles
-    if bool(before.compiler) == compiles:
-        yield (
-            f"before: does not build: {_last(before.compiler)}" if before.compiler else "before: builds, and should not"
-        )
+    if before.compiler and compiles:
+        yield f"before: does not build: {_error(before.compiler)}"
+    elif not before.compiler and not compiles:
+        yield "before: builds, and should not"
     if before.compiler or before.differs is None or subject.faulty:
         return
     if before.exit != subject.exit:
@@ -175,6 +176,11 @@ def _allowed(subject: Subject, before: Observation) -> str:
 
 def _telling(lines: tuple[str, ...]) -> str:
     return next((line for line in lines if not line.startswith(("Saved", "ERROR", "LEAK"))), " ".join(lines))
+
+
+def _error(text: str) -> str:
+    """The line of a compiler's output that says what is wrong."""
+    return next((line.strip()[:300] for line in text.splitlines() if re.search(r"\berror\b", line)), _last(text))
 
 
 def _last(text: str) -> str:

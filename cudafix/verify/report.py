@@ -23,6 +23,8 @@ _COLOURS = {
     Outcome.NOISY: "yellow",
     Outcome.UNVERIFIED: "yellow",
 }
+_WORDS = 3
+"""Columns that hold no figures."""
 
 
 class Judged(NamedTuple):
@@ -45,14 +47,16 @@ def as_table(judged: Sequence[Judged], machine: Mapping[str, str], file: TextIO)
     console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
     if not console.is_terminal:
         console.width = 400  # rows in a pipe or a log stay whole
+    names = ("program", "outcome", "race detector", "before", "after", "after / before", "wrong shown", "waits noticed")
+    rows = [_row(one) for one in judged]
+    used = [n for n in range(len(names)) if any(row[n] for row in rows)]
     table = Table(box=None, pad_edge=False)
-    for name, side in (("program", "left"), ("outcome", "left"), ("race detector", "left"), ("before", "right")):
-        table.add_column(name, justify=side, no_wrap=name != "program")  # type: ignore[arg-type]
-    for name in ("after", "after / before", "wrong shown", "waits noticed"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in judged:
-        table.add_row(*_row(one))
-    console.print(table)
+    for n in used:
+        table.add_column(names[n], justify="left" if n < _WORDS else "right", no_wrap=n > 0)
+    for row in rows:
+        table.add_row(*(row[n] for n in used))
+    if rows:
+        console.print(table)
     for one in judged:
         _details(one, console)
     console.print(Text(_summary(judged, machine), style="bold"))
@@ -66,7 +70,7 @@ def _row(one: Judged) -> list[str | Text]:
     return [
         readable(subject.name),
         Text(verdict.outcome.value, style=_COLOURS[verdict.outcome]),
-        {"nothing": "clean", "": "no verdict"}.get(detected.caught, detected.caught) if detected else "not run",
+        {"nothing": "clean", "": "no verdict"}.get(detected.caught, detected.caught) if detected else "",
         f"{times.before * 1000:.0f} ms" if times else "",
         f"{times.after * 1000:.0f} ms" if times else "",
         f"{times.ratio:.2f} ({times.least:.2f} to {times.greatest:.2f})" if times else "",

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cases import FIXTURES
+from tests.cases import FIXTURES, load
 
 SOURCE = """\
 #include <cuda_runtime.h>
@@ -133,6 +133,7 @@ def test_a_rewrite_that_breaks_is_narrowed_down_left_out_and_kept(project: Proje
     assert done.code == 1
     assert "project: after: stdout: line 1: 'right', then 'wrong'" in done.out
     assert "`cudafix apply --except main.cu:4` leaves it out" in done.out
+    assert load(project.folder / "kept").wrong[0].why == "after: stdout: line 1: 'right', then 'wrong'"
     wrong = (project.folder / "kept" / "wrong" / "what_cudafix_wrote" / "main.cu").read_text()
     assert ("&a, 4)" in wrong, "MallocAsync(&b" in wrong, "&c, 4)" in wrong) == (True, True, True)
     shutil.rmtree(project.folder / "kept")

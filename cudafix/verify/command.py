@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -74,6 +75,9 @@ def _fixtures(paths: Sequence[str], request: Request, processes: int) -> int:
     found = _found(paths)
     if request.stale:
         found = [case for case in found if not records.is_current(case)]
+        if not found:
+            click.echo("every fixture has a good record of its text", err=True)
+            return 0
     by_name = {case.id: case for case in found}
     subjects = fixtures.subjects(found, driver.analyze, processes, request.mutants is not False)
     plan = Plan(_settings(request), tuple(subjects))
@@ -214,24 +218,24 @@ def _bar(total: int) -> Iterator[execute.Progress]:
 
 
 def _save_case(folder: Path, sources: Mapping[str, bytes], one: Judged) -> None:
-    """The sources as they were, and what failed of them: the smallest set of fixes where that is known."""
+    """The sources of the program as they were, and with the smallest set of fixes that breaks it."""
     if folder.exists() and any(folder.iterdir()):
         raise PlanError(f"{folder}: is not empty")
     fixes = [fix for fix in one.subject.fixes if fix.name in one.result.smallest] or list(one.subject.fixes)
-    wrong = {**sources, **applied(sources, fixes)}
-    for name, files in (("before", sources), ("wrong/what_cudafix_wrote", wrong)):
+    changed = applied(sources, fixes)
+    own = mutants.program_of(sources, list(changed), _clusters)
+    for name, files in (("before", own), ("wrong/what_cudafix_wrote", {**own, **changed})):
         for path, data in files.items():
             place = folder / name / path
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(data)
-    why = "; ".join(one.verdict.faults).replace("\\", "/").replace('"', "'")
     lines = [
-        f"# built with: {one.subject.build!r}, run with: {one.subject.run!r}",
+        f"# built with {json.dumps(one.subject.build)}, run with {json.dumps(one.subject.run)}",
         'why = "a rewrite that was proved and does something else"',
         'expect = "refuse"',
         "",
         "[wrong.what_cudafix_wrote]",
-        f'why = "{why}"',
+        f"why = {json.dumps('; '.join(one.verdict.faults))}",  # JSON's strings are strings of TOML
         "gpu_shows = true",
     ]
     (folder / "case.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")

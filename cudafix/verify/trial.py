@@ -71,6 +71,7 @@ class Trial:
         self._trees: dict[str, Tree] = {}
         self._seen: dict[str, Observation] = {}
         self._first: dict[str, Seen] = {}
+        self._sound: dict[str, bool] = {}  # schedules under which the right program does the same as without
         self._timing: Timing | None = None
         self._smallest: tuple[str, ...] = ()
         self._notes = list(notes)
@@ -118,7 +119,7 @@ class Trial:
             tree = self._trees[variant.name]
             seen = replace(seen, detected=self._watched(tree, self._early_allowed(variant)))
             if variant.kind is Kind.AFTER and not seen.noise and not seen.differs:
-                seen = replace(seen, schedules=self._late(tree))
+                seen = replace(seen, schedules=self._late_after(tree))
             self._seen[variant.name] = seen
         if not self._first:
             return
@@ -161,7 +162,7 @@ class Trial:
         seen = replace(seen, detected=self._watched(tree, False))
         good = self._seen[self._good]
         if not signs(self.subject, seen, good) and variant.shows is not False:
-            seen = replace(seen, schedules=self._late(tree, first_only=True))
+            seen = replace(seen, schedules=self._late_other(tree))
         return seen
 
     def _bisected(self, checks: set[Check], spare: Tree | None) -> tuple[str, ...]:
@@ -169,6 +170,7 @@ class Trial:
         if len(self.subject.fixes) < 2:
             return tuple(fix.name for fix in self.subject.fixes)
         tree = spare or Tree(self._origin, self._scratch / "other")
+        whole = self._seen[Kind.AFTER.value]
         originals = {edit.path: b"" for fix in self.subject.fixes for edit in fix.edits}
         originals = {path: (self._origin / path).read_bytes() for path in originals}
 
@@ -185,7 +187,8 @@ class Trial:
                 if Check.DETECTOR in checks and seen.exit is not None:
                     seen = replace(seen, detected=self._watched(tree, True))
                 if Check.SCHEDULES in checks and seen.exit is not None:
-                    seen = replace(seen, schedules=self._late(tree, first_only=True))
+                    failing = [schedule for schedule, said in whole.schedules.items() if said]
+                    seen = replace(seen, schedules={schedule: self._late(tree, schedule) for schedule in failing})
             faults = against(self.subject, self._seen[Kind.BEFORE.value], seen)
             return any(check in checks for check, _ in faults)
 
@@ -264,27 +267,40 @@ class Trial:
         before = self._seen[Kind.BEFORE.value].detected
         return variant.kind is Kind.AFTER and (self.subject.faulty or not before or before.caught != "memory")
 
-    def _late(self, tree: Tree, first_only: bool = False) -> dict[str, str]:
-        """How runs with late streams differ from the good variant; a difference that before has too does not count."""
-        library = self.tools.library
-        if not library or not self.tools.settings.schedules or self._seen[self._good].noise:
-            return {}
+    @property
+    def _schedules(self) -> Sequence[str]:
+        """The schedules that are tried: none where the library is missing, or a difference would say nothing."""
+        tried = self.tools.library and self.tools.settings.schedules and not self._seen[self._good].noise
+        return preload.SCHEDULES if tried else ()
+
+    def _late(self, tree: Tree, schedule: str) -> str:
+        """How a run with late streams differs from the good variant without."""
+        assert self.tools.library
+        with self.tools.slots:
+            seen = self._run(tree, preload.late(self.tools.library, schedule))
+        return compare.difference(self._first[self._good], seen, self.subject.comparison)
+
+    def _late_after(self, tree: Tree) -> dict[str, str]:
+        """How after differs, for each schedule. Where before differs too, that is no fault of the rewrite."""
         found: dict[str, str] = {}
-        good = self._first[self._good]
-        for schedule in preload.SCHEDULES:
-            with self.tools.slots:
-                seen = self._run(tree, preload.late(library, schedule))
-            said = compare.difference(good, seen, self.subject.comparison)
-            if said and not first_only and not self.subject.faulty:
-                with self.tools.slots:
-                    own = self._run(self._trees[Kind.BEFORE.value], preload.late(library, schedule))
-                if compare.difference(good, own, self.subject.comparison):
-                    self._notes.append(f"with streams late ({schedule}) before itself does something else: not counted")
-                    said = ""
+        for schedule in self._schedules:
+            said = self._late(tree, schedule)
+            self._sound[schedule] = not said
+            if said and not self.subject.faulty and self._late(self._trees[Kind.BEFORE.value], schedule):
+                self._notes.append(f"with streams late ({schedule}) before itself does something else: not counted")
+                said = ""
             found[schedule] = said
-            if said and first_only:
-                break
         return found
+
+    def _late_other(self, tree: Tree) -> dict[str, str]:
+        """The first schedule under which a wrong rewrite or a mutant differs, and a right one does not."""
+        for schedule in self._schedules:
+            if schedule not in self._sound:
+                self._sound[schedule] = not self._late(self._trees[self._good], schedule)
+            said = self._late(tree, schedule) if self._sound[schedule] else ""
+            if said:
+                return {schedule: said}
+        return dict.fromkeys(self._schedules, "")
 
 
 def _content(path: Path) -> bytes | None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
+from cudafix import nvcc
 from tests.cases import FIXTURES, load
 
 SOURCE = """\
@@ -229,6 +230,42 @@ def test_the_gpu_may_be_behind_a_launcher(project: Project) -> None:
     project.tool("srun", '#!/bin/sh\nshift\n[ "$1" = nvidia-smi ] && exec there-nvidia-smi\nexec "$@"\n')
     assert project("true").code == 3
     assert project("true", "--launcher", "srun --gres=gpu:1").code == 0
+
+
+@pytest.mark.skipif(nvcc.find() is None, reason=nvcc.MISSING)
+def test_streams_are_late_in_runs_of_their_own_and_never_in_timed_ones(project: Project) -> None:
+    log = project.folder.parent / "log"
+    script = f"echo ${{CUDAFIX_DELAY:-no}} >> {log}; [ \"$CUDAFIX_DELAY\" = 1=0 ] && grep -o '%s' main.cu; true"
+    late = ("--build", "true", "--run", "sh run.sh", "--rounds", "2")
+    project.write("run.sh", script % "Async(&b")
+    done = project.verify(*late)
+    assert done.code == 1
+    assert "after: with streams late (1=0): stdout: 0 lines, then 1: 'Async(&b'" in done.out
+    assert "--except main.cu:4" in done.out
+    assert log.read_text().split()[:6] == ["no"] * 6  # two rounds of both, and the detector
+    project.write("run.sh", script % "touch")
+    done = project.verify(*late)
+    assert done.code == 0
+    assert "with streams late (1=0) before itself does something else: not counted" in done.out
+
+
+def test_waits_are_taken_out_and_those_that_no_run_misses_are_listed(project: Project) -> None:
+    fixture = FIXTURES / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before" / "main.cu"
+    project.write("main.cu", fixture.read_text())
+    project.write(
+        "run.sh", "[ $(grep -c 'StreamSynchronize(stream)' main.cu) = 2 ] || grep -q 'cudaFree(d_v)' main.cu\n"
+    )
+    done = project("sh run.sh", "--mutants", "--format", "json")
+    assert done.code == 0, done
+    (program,) = json.loads(done.out)["programs"]
+    mutant = program["variants"]["mutant/1"]
+    assert mutant["about"] == "`cudaStreamSynchronize(stream)` at main.cu:43"
+    assert mutant["rejected"]
+    assert mutant["shown_by"] == ["exit code"]
+    done = project("true", "--mutants")
+    assert done.code == 0
+    assert "unverified wait: no run notices that `cudaStreamSynchronize(stream)` at main.cu:43 is gone" in done.out
+    assert "1 inserted waits taken out: 1 rejected by the proof, 0 shown" in done.out
 
 
 def test_a_program_that_hangs_is_stopped(project: Project) -> None:

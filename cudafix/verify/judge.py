@@ -126,6 +126,11 @@ def signs(subject: Subject, seen: Observation, good: Observation) -> tuple[str, 
     return tuple(found)
 
 
+def usable(subject: Subject, before: Observation) -> bool:
+    """Whether before gives anything to hold after against."""
+    return not list(_of_before(subject, before))
+
+
 def _of_before(subject: Subject, before: Observation) -> Iterator[str]:
     declared = subject.variant(Kind.BEFORE)
     compiles = declared is None or declared.compiles

@@ -15,7 +15,7 @@ from cudafix.findings import Edit
 from cudafix.verify import bisect, compare, detector, preload
 from cudafix.verify.compare import Seen
 from cudafix.verify.detector import Detected
-from cudafix.verify.judge import Check, against, signs
+from cudafix.verify.judge import Check, against, signs, usable
 from cudafix.verify.machine import Machine
 from cudafix.verify.plan import Fix, Kind, Settings, Subject, Variant
 from cudafix.verify.process import Commands, Limits, Ran, words
@@ -131,7 +131,7 @@ class Trial:
         after = self._seen.get(Kind.AFTER.value)
         if after is not None:
             faults = against(self.subject, self._seen[Kind.BEFORE.value], after)
-            if faults:
+            if faults and usable(self.subject, self._seen[Kind.BEFORE.value]):
                 self._smallest = self._bisected({check for check, _ in faults}, spare)
 
     def result(self) -> Result:

@@ -19,3 +19,6 @@ def test_record_is_of_this_text_and_good(case: Case) -> None:
     assert record["case"] == case.id
     assert record["ok"], record["faults"]
     assert not record["faults"]
+    assert not (record.get("timing") or {}).get("slower"), "the rewrite makes it slower"
+    mutants = [entry for name, entry in record["variants"].items() if name.startswith("mutant/")]
+    assert all(entry["rejected"] for entry in mutants), "the proof accepts it without one of its waits"

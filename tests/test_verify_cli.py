@@ -178,6 +178,9 @@ def test_output_that_varies_is_noisy_until_the_user_says_what_varies(project: Pr
     assert "project: before: noisy: stdout: line 1: 'took " in done.out
     assert "give --ignore or --tolerance" in done.out
     assert project(varies, "--ignore", r"took \d+ ns").code == 0
+    # what only the rewritten program does is no noise
+    done = project("if grep -q Async main.cu; then date +%N; fi")
+    assert (done.code, "after: varies by itself, as before does not: stdout: line 1" in done.out) == (1, True)
 
 
 def test_numbers_within_a_tolerance(project: Project) -> None:
@@ -208,6 +211,10 @@ def test_a_program_that_fails_as_it_is_cannot_be_verified(project: Project) -> N
     assert (done.code, "before: ends with 1, not 0: no data" in done.out) == (2, True)
     done = project("true", build="echo missing.h >&2; exit 1")
     assert (done.code, "before: does not build: missing.h" in done.out) == (2, True)
+    done = project("true", build="./absent")
+    assert (done.code, "before: does not build: ./absent: No such file or directory" in done.out) == (2, True)
+    done = project("true", "--build-limit", "0.5", build="sleep 60 & echo 'cc main.cu'; wait")
+    assert (done.code, "before: does not build: stopped after 0.5 s" in done.out) == (2, True)
     done = project("./absent")
     assert (done.code, "before: ends with 127, not 0" in done.out) == (2, True)
 

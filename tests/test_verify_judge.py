@@ -55,6 +55,7 @@ def seen(**change: Observation) -> Result:
         ({"after": replace(RAN, schedules={"0=0": "", "0=1": DIFFERS})}, f"after: with streams late (0=1): {DIFFERS}"),
         ({"after": replace(RAN, missing=("out.txt",))}, "after: writes no out.txt"),
         ({"before": Observation(compiler="1 error")}, "before: does not build: 1 error"),
+        ({"after": replace(RAN, noise=DIFFERS)}, f"after: varies by itself, as before does not: {DIFFERS}"),
         ({"before": replace(RAN, noise=DIFFERS)}, f"before: noisy: {DIFFERS}"),
         ({"wrong": RAN}, "wrong/too_early: not shown on the GPU"),
         ({"wrong": replace(RAN, schedules={"0=0": DIFFERS})}, "wrong/too_early: not shown on the GPU"),

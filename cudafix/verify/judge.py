@@ -52,11 +52,7 @@ def judge(subject: Subject, result: Result) -> Verdict:
     after = result.observations.get(Kind.AFTER.value) if subject.variant(Kind.AFTER) else None
     notes = [*result.notes, *_unchecked(subject, before, after)]
     broken = list(_of_before(subject, before))
-    noisy = [
-        f"{name}: noisy: {seen.noise}"
-        for name, seen in ((Kind.BEFORE.value, before), (Kind.AFTER.value, after))
-        if seen and seen.noise and not (subject.faulty and name == Kind.BEFORE.value)
-    ]
+    noisy = [f"before: noisy: {before.noise}"] if before.noise and not subject.faulty else []
     faults = [text for _, text in against(subject, before, after)] if after else []
     shown: dict[str, tuple[str, ...]] = {}
     unnoticed: list[str] = []
@@ -94,6 +90,8 @@ def against(subject: Subject, before: Observation, after: Observation) -> list[t
         found.append((Check.RUN, f"after: writes no {', '.join(after.missing)}"))
     if after.differs and not before.noise and not subject.faulty:
         found.append((Check.RUN, f"after: {after.differs}"))
+    if after.noise and (subject.faulty or not before.noise):
+        found.append((Check.RUN, f"after: varies by itself, as before does not: {after.noise}"))
     mine, own = after.detected, before.detected
     if subject.strict and not (mine and mine.caught) and after.exit is not None:
         said = _last(" ".join(mine.lines)) if mine else "there is none"

@@ -199,18 +199,17 @@ class Trial:
         if not self.subject.build:
             return ""
         settings = self.tools.settings
-        ran = self.tools.commands.run(
-            words(self.subject.build),
-            tree.folder,
-            Limits(settings.build_seconds, settings.output),
-            self.tools.machine.environment,
-        )
+        command = words(self.subject.build)
+        limits = Limits(settings.build_seconds, settings.output)
+        try:
+            ran = self.tools.commands.run(command, tree.folder, limits, self.tools.machine.environment)
+        except OSError as error:
+            return f"{command[0]}: {error.strerror}"
         if ran.exit == 0:
             return ""
         said = (ran.stdout + ran.stderr).replace(os.fsencode(tree.folder), b".").decode(errors="replace").strip()
-        return (said[-2000:] + f"\n{compare.ending(ran)}" if ran.exit is None else said[-2000:]) or (
-            f"exit code {compare.ending(ran)}"
-        )
+        how = ran.stopped or f"exit code {compare.ending(ran)}"
+        return said[-2000:] if said and not ran.stopped else f"{said[-2000:]}\n{how}".strip()
 
     def _run(self, tree: Tree, environment: Mapping[str, str] | None = None) -> Seen:
         for path in self.subject.outputs:  # what an earlier run wrote must not pass for this one's

@@ -264,7 +264,9 @@ def test_waits_are_taken_out_and_those_that_no_run_misses_are_listed(project: Pr
     )
     done = project("sh run.sh", "--mutants", "--format", "json")
     assert done.code == 0, done
-    (program,) = json.loads(done.out)["programs"]
+    data = json.loads(done.out)
+    assert data["figures"]["mutant"] == {"all": 1, "proof": 1, "run": 1, "late": 1}
+    (program,) = data["programs"]
     mutant = program["variants"]["mutant/1"]
     assert mutant["about"] == "`cudaStreamSynchronize(stream)` at main.cu:43"
     assert mutant["rejected"]

@@ -11,6 +11,9 @@ from cudafix.verify.detector import worse
 from cudafix.verify.plan import Kind, Subject, Variant
 from cudafix.verify.result import Observation, Result
 
+LATE = "late streams"
+"""The sign (see `signs`) that only a run with late streams gives."""
+
 
 class Outcome(str, Enum):
     """Of one subject. `UNUSABLE`: before itself does not build or fails, so there is nothing to compare with."""
@@ -120,7 +123,7 @@ def signs(subject: Subject, seen: Observation, good: Observation) -> tuple[str, 
     if seen.detected and worse(seen.detected.caught, (good.detected.caught if good.detected else "") or "nothing"):
         found.append("detector")
     if any(seen.schedules.values()):
-        found.append("late streams")
+        found.append(LATE)
     return tuple(found)
 
 
@@ -162,7 +165,7 @@ def _unchecked(subject: Subject, before: Observation, after: Observation | None)
 
 def _wrongly_shown(variant: Variant, found: tuple[str, ...]) -> Iterator[str]:
     # what late streams show is luck that was helped: `shows` is about a plain run and the detector
-    plain = [sign for sign in found if sign != "late streams"]
+    plain = [sign for sign in found if sign != LATE]
     if variant.kind is Kind.WRONG and not found and not variant.rejected:
         yield f"{variant.name}: neither a run nor the proof shows that it is wrong"
     if variant.shows is not None and bool(plain) != variant.shows:

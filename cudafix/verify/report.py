@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cudafix.report.terminal import readable
-from cudafix.verify.judge import Outcome, Verdict
+from cudafix.verify.judge import LATE, Outcome, Verdict
 from cudafix.verify.plan import Kind, Subject
 from cudafix.verify.records import record
 from cudafix.verify.result import Result
@@ -36,9 +36,11 @@ class Judged(NamedTuple):
 
 
 def as_json(judged: Sequence[Judged], machine: Mapping[str, str], file: TextIO) -> None:
-    """One object: `machine`, and `programs` in the form of the records."""
+    """One object: `machine`, `figures`, and `programs` in the form of the records."""
     programs = [record(one.subject, one.result, machine) for one in judged]
-    json.dump({"machine": dict(machine), "programs": programs}, file, indent=2, ensure_ascii=False)
+    json.dump(
+        {"machine": dict(machine), "figures": figures(judged), "programs": programs}, file, indent=2, ensure_ascii=False
+    )
     file.write("\n")
 
 
@@ -101,27 +103,38 @@ def _details(one: Judged, console: Console) -> None:
         console.print(Text.assemble((f"{readable(subject.name)}: ", "bold"), (readable(text), colour)))
 
 
+def figures(judged: Sequence[Judged]) -> dict[str, dict[str, int]]:
+    """How many programs have each outcome, and by what how many mutants and wrong rewrites are noticed.
+
+    `run`: by a run or the detector alone; `late`: by these or with late streams; `proof`: by the static checker.
+    """
+    found = {"outcomes": {o.value: n for o in Outcome if (n := sum(one.verdict.outcome is o for one in judged))}}
+    for kind in (Kind.MUTANT, Kind.WRONG):
+        mine = [
+            (variant, one.verdict.shown[variant.name])
+            for one in judged
+            for variant in one.subject.variants
+            if variant.kind is kind and variant.name in one.verdict.shown
+        ]
+        found[kind.value] = {
+            "all": len(mine),
+            "proof": sum(bool(variant.rejected) for variant, _ in mine),
+            "run": sum(any(sign != LATE for sign in signs) for _, signs in mine),
+            "late": sum(bool(signs) for _, signs in mine),
+        }
+    return found
+
+
 def _summary(judged: Sequence[Judged], machine: Mapping[str, str]) -> str:
-    lines: list[str] = []
-    counts = [f"{sum(one.verdict.outcome is outcome for one in judged)} {outcome.value}" for outcome in Outcome]
+    sums = figures(judged)
     where = f" on {machine['gpu']}, driver {machine['driver']}, CUDA {machine['cuda']}" if machine.get("gpu") else ""
-    lines.append(", ".join(count for count in counts if not count.startswith("0 ")) + where)
-    every = [
-        (variant, one.verdict.shown[variant.name])
-        for one in judged
-        for variant in one.subject.variants
-        if variant.name in one.verdict.shown
+    lines = [", ".join(f"{count} {outcome}" for outcome, count in sums["outcomes"].items()) + where]
+    lines += [
+        f"{mine['all']} {words}: {mine['proof']} rejected by the proof, {mine['run']} shown by a run or the detector, "
+        f"{mine['late']} with late streams too"
+        for kind, words in ((Kind.MUTANT, "inserted waits taken out"), (Kind.WRONG, "wrong rewrites"))
+        if (mine := sums[kind.value])["all"]
     ]
-    for kind, words in ((Kind.MUTANT, "inserted waits taken out"), (Kind.WRONG, "wrong rewrites")):
-        mine = [(variant, shown) for variant, shown in every if variant.kind is kind]
-        if mine:
-            plain = sum(any(sign != "late streams" for sign in shown) for _, shown in mine)
-            late = sum(bool(shown) for _, shown in mine)
-            rejected = sum(bool(variant.rejected) for variant, _ in mine)
-            lines.append(
-                f"{len(mine)} {words}: {rejected} rejected by the proof, {plain} shown by a run or the detector, "
-                f"{late} with late streams too"
-            )
     if not machine.get("gpu"):
         lines.append("no GPU: compiled only, nothing is verified")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import pytest
 
-from cudafix import nvcc
+from cudafix import cli, nvcc
 from tests.cases import FIXTURES, load
 
 SOURCE = """\
@@ -76,12 +76,14 @@ class Run(NamedTuple):
 class Project:
     """A folder with a CUDA source, and the stand-ins that are on PATH while it is verified."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]) -> None:
+        self._capture = capture
         self.folder = folder / "project"
         self.folder.mkdir()
         self.tools = folder / "tools"
         self.tools.mkdir()
-        self.environment = {**os.environ, "PATH": f"{self.tools}{os.pathsep}{os.environ['PATH']}"}
+        monkeypatch.chdir(self.folder)
+        monkeypatch.setenv("PATH", f"{self.tools}{os.pathsep}{os.environ['PATH']}")
         self.tool("nvidia-smi", GPU)
         self.tool("compute-sanitizer", DETECTOR)
         self.write("main.cu", SOURCE)
@@ -93,23 +95,19 @@ class Project:
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", "from cudafix.cli import main; main()", "verify", *arguments]
-        pipe = subprocess.PIPE
-        return subprocess.Popen(command, cwd=self.folder, env=self.environment, stdout=pipe, stderr=pipe, text=True)
-
     def verify(self, *arguments: str) -> Run:
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=60)
-        return Run(process.returncode, out, err)
+        with pytest.raises(SystemExit) as ended:
+            cli.main(["verify", *arguments])
+        out, err = self._capture.readouterr()
+        return Run(int(ended.value.code or 0), out, err)
 
     def __call__(self, run: str, *arguments: str, build: str = "true") -> Run:
         return self.verify("--build", build, "--run", run, *NOTHING_ELSE, *arguments)
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return Project(tmp_path)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Project:
+    return Project(tmp_path, monkeypatch, capsys)
 
 
 def test_a_program_that_does_the_same_is_verified_and_its_tree_untouched(project: Project) -> None:
@@ -334,7 +332,7 @@ def test_export_runs_with_a_bare_python_and_import_takes_its_results(project: Pr
     assert (there / "trees" / "0" / "before" / "main.cu").read_text() == SOURCE
     # no site-packages, no environment of Python, and no way to import the installed package
     command = [sys.executable, "-I", "-S", str(there / "run.py")]
-    here = subprocess.run(command, cwd="/", env=project.environment, capture_output=True, text=True, check=False)
+    here = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False)
     assert here.returncode == 1, here
     assert "failed     project\n           after: stdout: line 1: 'right', then 'wrong'\n" in here.stdout
     results = there / "results.json"
@@ -364,7 +362,7 @@ def test_fixtures_are_exported_run_in_parts_and_recorded(project: Project, tmp_p
     assert project.verify("fixtures", "--export", str(there), *NOTHING_ELSE).code == 0
     command = [sys.executable, "-I", "-S", str(there / "run.py")]
     for part, count in (("first", 1), ("case", 2)):
-        ran = subprocess.run([*command, part], env=project.environment, capture_output=True, text=True, check=False)
+        ran = subprocess.run([*command, part], capture_output=True, text=True, check=False)
         assert ran.returncode == 0, ran
         assert len(json.loads((there / "results.json").read_text())["results"]) == count
     (fixtures / "group" / "a_second_case" / "after" / "main.cu").write_text("changed since\n")
@@ -383,7 +381,9 @@ def test_fixtures_are_exported_run_in_parts_and_recorded(project: Project, tmp_p
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_leaves_nothing_running_and_no_record(project: Project, number: int) -> None:
     pid = project.folder.parent / "pid"
-    process = project.start("--build", "true", "--run", f"echo $$ > {pid}; sleep 60 & sleep 61", *NOTHING_ELSE)
+    arguments = ("verify", "--build", "true", "--run", f"echo $$ > {pid}; sleep 60 & sleep 61", *NOTHING_ELSE)
+    command = [sys.executable, "-c", "from cudafix.cli import main; main()", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert _until(lambda: pid.exists() and pid.read_text().strip() != "")
     process.send_signal(number)
     out, err = process.communicate(timeout=20)

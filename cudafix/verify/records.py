@@ -39,7 +39,7 @@ def record(subject: Subject, result: Result, machine: Mapping[str, str]) -> dict
         "notes": list(verdict.notes),
         "unverified_waits": list(verdict.unnoticed),
         "mutants": len(mutants),
-        "timing": {**asdict(result.timing), "slower": result.timing.slower} if result.timing else None,
+        "timing": asdict(result.timing) if result.timing else None,
         "smallest_set_that_breaks": list(result.smallest),
         "hashes": dict(result.hashes),
         "machine": dict(machine),

@@ -94,7 +94,7 @@ def _details(one: Judged, console: Console) -> None:
         places = " ".join(f"--except {name}" for fix in result.smallest for name in fix.split())
         lines.append((f"the smallest set of fixes that breaks it; `cudafix apply {places}` leaves it out", "red"))
     if result.timing and result.timing.slower:
-        lines.append((f"slower: {result.timing.ratio:.2f} times before, in every round", "yellow"))
+        lines.append((f"slower: {result.timing.ratio:.2f} times before, and never as fast", "yellow"))
     if verdict.outcome is Outcome.NOISY:
         lines.append(("give --ignore or --tolerance for what varies", "yellow"))
     lines += [(note, "yellow") for note in verdict.notes]

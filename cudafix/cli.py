@@ -1,4 +1,8 @@
-"""The command line. Exit codes: 0 nothing to do, or done; 1 `check` has findings; 2 the tool could not do its work."""
+"""The command line.
+
+Exit codes: 0 nothing to do, or done; 1 `check` has findings, `verify` a failure; 2 the tool could not do its work;
+3 `verify` could not tell.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +19,9 @@ import click
 
 from cudafix import __version__, codemod, config, discovery, edits
 from cudafix.config import Config
-from cudafix.findings import Problem, Report, Runs, Safety
+from cudafix.findings import Finding, Problem, Report, Runs, Safety
 from cudafix.selection import Selection, select
+from cudafix.verify import options as verification
 
 
 class _Options(NamedTuple):
@@ -26,6 +31,7 @@ class _Options(NamedTuple):
     only: str | None
     unsafe: bool
     config_file: str | None
+    left_out: tuple[str, ...]
     jobs: int | None
     no_cache: bool
 
@@ -36,16 +42,18 @@ class _Analysis(NamedTuple):
     selection: Selection
 
 
-def _analysis_options(command: Callable[[_Options], None]) -> Callable[..., None]:
+def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(**values: Any) -> None:
-        command(_Options(**values))
+        common = {name: values.pop(name) for name in _Options._fields}
+        command(_Options(**common), **values)
 
     for option in (
         click.argument("paths", nargs=-1, type=click.Path()),
         click.option("--only", type=click.Choice([kind.value for kind in Runs]), help="Only pairs of this kind."),
         click.option("--unsafe", is_flag=True, help="Also take fixes that rest on a named assumption."),
         click.option("--config", "config_file", metavar="FILE", help="Use this configuration file."),
+        click.option("--except", "left_out", multiple=True, metavar="FILE:LINE", help="Leave the fix of this line."),
         click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use.  [default: one per core]"),
         click.option("--no-cache", is_flag=True, help="Do not use or keep proofs of earlier runs."),
     ):
@@ -118,6 +126,29 @@ def apply(options: _Options) -> None:
 
 
 @cli.command()
+@_analysis_options
+@verification.options
+def verify(options: _Options, **how: Any) -> None:
+    """Build and run the program before and after its rewrite, on a GPU, and compare.
+
+    The current folder is copied twice, once with the fixes for PATHS; only the commands that you give are run, in the
+    copies. With folders of fixtures as PATHS and no commands, verifies those and records what was seen.
+
+    Exit code: 0 verified, 1 the rewrite fails, 2 the tool could not do its work (also: the program fails as it is),
+    3 unverified: no GPU, or output that varies by itself.
+    """
+    from cudafix.verify import command
+
+    def analysis() -> tuple[Mapping[str, bytes], Sequence[Finding], Config]:
+        done = _analyse(options)
+        _fail(done.report.problems)
+        return done.sources, done.selection.chosen, _settings(options)
+
+    request = verification.Request(**how)
+    sys.exit(command.run(options.paths, request, analysis, options.jobs or os.cpu_count() or 1))
+
+
+@cli.command()
 @click.argument("name", required=False)
 def explain(name: str | None) -> None:
     """Print the page of a codemod or a refusal; without NAME, list them all."""
@@ -161,7 +192,20 @@ def _analyse(options: _Options) -> _Analysis:
     _collect_garbage_less_often()
     known = None if options.no_cache else Cache()
     report = driver.analyze(found.files, settings, options.jobs or os.cpu_count() or 1, known)
-    return _Analysis(found.files, report, select(report, settings))
+    left_out = _places(options.left_out, found.files, report)
+    return _Analysis(found.files, report, select(report, settings, left_out))
+
+
+def _places(names: Sequence[str], sources: Mapping[str, bytes], report: Report) -> frozenset[tuple[str, int]]:
+    """The findings that `FILE:LINE` names, as path and offset."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for finding in report.findings if names else ():
+        line = sources[finding.path].count(b"\n", 0, finding.offset) + 1
+        found.setdefault(f"{finding.path}:{line}", set()).add((finding.path, finding.offset))
+    for name in names:
+        if name not in found:
+            raise click.BadParameter(f"no fix at `{name}`", param_hint="--except")
+    return frozenset(place for name in names for place in found[name])
 
 
 def _collect_garbage_less_often() -> None:

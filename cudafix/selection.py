@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from cudafix.config import Config
@@ -23,9 +24,15 @@ class Selection(NamedTuple):
         return dict(sorted(by_path.items()))
 
 
-def select(report: Report, config: Config) -> Selection:
-    """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it."""
-    reasons = [_unwanted(finding, config) for finding in report.findings]
+def select(report: Report, config: Config, left_out: Collection[tuple[str, int]] = ()) -> Selection:
+    """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
+
+    `left_out` are the places (path and offset) of findings that the user named.
+    """
+    reasons = [
+        "named with `--except`" if (finding.path, finding.offset) in left_out else _unwanted(finding, config)
+        for finding in report.findings
+    ]
     of_group: dict[int, str] = {}
     for finding, reason in zip(report.findings, reasons, strict=True):
         if finding.group and reason is not None:

@@ -1,166 +1,20 @@
-"""The fixtures as data: what stands in `fixtures/<codemod>/<case>/`, and nothing about how it is checked.
-
-Standard library only, because `fixtures/record.py` reads the same cases on a GPU machine that has nothing else.
-"""
+"""The fixtures of this repository: what stands in `fixtures/<codemod>/<case>/`."""
 
 from __future__ import annotations
 
 import contextlib
-import re
-import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from cudafix.verify.cases import SOURCES, Case, CaseError, Files, Want, Wrong, load
+
+__all__ = ["FIXTURES", "ROOT", "SOURCES", "Case", "CaseError", "Files", "Want", "Wrong", "cases", "folders", "load"]
 
 ROOT = Path(__file__).resolve().parent.parent
 FIXTURES = ROOT / "fixtures"
 
-Files = Mapping[str, bytes]
-"""The text of one variant: file name relative to the variant's folder (POSIX separators) to its bytes."""
-
-SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
-"""Files that are compiled; the others are included by them."""
-
-_KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
-    "": {"why": str, "expect": str, "build": dict, "run": dict, "wrong": dict},
-    "build": {"flags": list, "compiles_before": bool},
-    "run": {"args": list, "exit": int, "compare": str, "leaks": bool, "races_before": bool},
-    "wrong": {"why": str, "gpu_shows": (bool, str)},
-}
-_WANT = re.compile(rb'(?://|/\*)\s*want((?:\s+"[^"\n]*")+)')
-_QUOTED = re.compile(rb'"([^"\n]*)"')
-
-
-class CaseError(Exception):
-    """A fixture that breaks the conventions of its folder; the message names the case and the fault."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wrong:
-    """A plausible bad rewrite. `gpu_shows`: does a run on a GPU reveal it? True, False or "maybe" (luck)."""
-
-    name: str
-    why: str
-    gpu_shows: bool | str
-
-
-@dataclass(frozen=True, slots=True)
-class Want:
-    """A report line that `before/` asks for: at this line (1-based), containing this text."""
-
-    path: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One fixture folder. `exit` is the exit code of before and after; the other fields are the keys of `case.toml`."""
-
-    path: Path
-    why: str
-    expect: str
-    flags: tuple[str, ...]
-    compiles_before: bool
-    args: tuple[str, ...]
-    exit: int
-    compare: str
-    leaks: bool
-    races_before: bool
-    wrong: tuple[Wrong, ...]
-
-    @property
-    def codemod(self) -> str:
-        return self.path.parent.name
-
-    @property
-    def id(self) -> str:
-        return f"{self.codemod}/{self.path.name}"
-
-    def files(self, variant: str) -> dict[str, bytes]:
-        """The files of `before`, `after` or `wrong/<name>`; empty where the folder is absent."""
-        folder = self.path / variant
-        paths = sorted(path for path in folder.rglob("*") if path.is_file())
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
-
-    @property
-    def variants(self) -> tuple[str, ...]:
-        """The variants that exist on disk, `before` first."""
-        after = ("after",) if (self.path / "after").is_dir() else ()
-        return ("before", *after, *(f"wrong/{wrong.name}" for wrong in self.wrong))
-
-    def compiles(self, variant: str) -> bool:
-        """Whether this variant is valid CUDA; only a defect that is an error of the language makes `before` invalid."""
-        return variant != "before" or self.compiles_before
-
-    def wants(self) -> list[Want]:
-        found: list[Want] = []
-        for path, data in self.files("before").items():
-            for number, line in enumerate(data.splitlines(), start=1):
-                for comment in _WANT.finditer(line):
-                    texts = _QUOTED.findall(comment.group(1))
-                    found.extend(Want(path, number, text.decode()) for text in texts)
-        return found
-
-
-def _checked(table: object, kind: str, where: str) -> dict[str, Any]:
-    """`table` with its keys and types checked against `_KEYS[kind]`."""
-    if not isinstance(table, dict):
-        raise CaseError(f"{where}: `{kind}` is not a table")
-    for key, value in table.items():
-        expected = _KEYS[kind].get(key)
-        if expected is None:
-            raise CaseError(f"{where}: unknown key `{key}` in [{kind}]" if kind else f"{where}: unknown key `{key}`")
-        if not isinstance(value, expected):
-            raise CaseError(f"{where}: `{key}` has the wrong type")
-    return table
-
-
-def load(path: Path) -> Case:
-    """The case in this folder. Raises `CaseError` for an absent, unreadable or ill-formed `case.toml`."""
-    where = f"{path.parent.name}/{path.name}"
-    try:
-        top = _checked(tomllib.loads((path / "case.toml").read_text(encoding="utf-8")), "", where)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise CaseError(f"{where}: case.toml: {error}") from error
-    build = _checked(top.get("build", {}), "build", where)
-    run = _checked(top.get("run", {}), "run", where)
-    wrong: list[Wrong] = []
-    for name, table in top.get("wrong", {}).items():
-        fields = _checked(table, "wrong", where)
-        shows = fields.get("gpu_shows", "maybe")
-        if not fields.get("why") or (isinstance(shows, str) and shows != "maybe"):
-            raise CaseError(f'{where}: [wrong.{name}] needs `why`, and `gpu_shows` true, false or "maybe"')
-        wrong.append(Wrong(name, fields["why"], shows))
-    if not top.get("why") or top.get("expect") not in ("rewrite", "refuse", "clean"):
-        raise CaseError(f'{where}: needs `why`, and `expect` "rewrite", "refuse" or "clean"')
-    if run.get("compare", "stdout") not in ("stdout", "none"):
-        raise CaseError(f'{where}: `compare` is "stdout" or "none"')
-    return Case(
-        path=path,
-        why=top["why"],
-        expect=top["expect"],
-        flags=tuple(build.get("flags", ())),
-        compiles_before=build.get("compiles_before", True),
-        args=tuple(run.get("args", ())),
-        exit=run.get("exit", 0),
-        compare=run.get("compare", "stdout"),
-        leaks=run.get("leaks", False),
-        races_before=run.get("races_before", False),
-        wrong=tuple(wrong),
-    )
-
 
 def folders() -> list[Path]:
     """Every folder that stands where a case stands, whether it is a well-formed case or not."""
-    if not FIXTURES.is_dir():
-        return []
     groups = [group for group in sorted(FIXTURES.iterdir()) if group.is_dir() and not group.name.startswith(("_", "."))]
     return [path for group in groups for path in sorted(group.iterdir()) if path.is_dir()]
 

@@ -7,7 +7,7 @@ pending that the function waited for, and may look at anything when it returns (
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain, combinations
+from itertools import combinations
 
 from cudafix import ir
 from cudafix.link import Program, last

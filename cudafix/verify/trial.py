@@ -256,7 +256,7 @@ class Trial:
 
         detected = detector.watch(tool, run, self.subject.leaks)
         library = self.tools.library
-        if early and library and detected.caught == "memory" and not detected.leaked:
+        if early and library and detected.caught == "memory":
             again = detector.watch(tool, lambda prefix, _: run(prefix, preload.early(library)), self.subject.leaks)
             if again.caught == "nothing":
                 return replace(detected, early=True)

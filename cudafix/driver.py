@@ -31,6 +31,7 @@ from cudafix.models.api import Effect
 from cudafix.ordering import check
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.ordering.slicing import Slicer
+from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
 
@@ -214,6 +215,7 @@ def _merged(reports: Iterable[Report]) -> Report:
     refusals: list[Refusal] = []
     problems: list[Problem] = []
     sites = 0
+    pairs: set[tuple[str, int]] = set()
     offset = 0
     for report in reports:
         findings += [replace(f, group=f.group + offset) if f.group else f for f in report.findings]
@@ -221,9 +223,10 @@ def _merged(reports: Iterable[Report]) -> Report:
         refusals += report.refusals
         problems += report.problems
         sites += report.sites
+        pairs |= report.in_one_function
     findings.sort(key=lambda f: (f.path, f.offset, f.codemod))
     refusals.sort(key=lambda r: (r.path, r.offset, r.name))
-    return Report(tuple(findings), tuple(refusals), tuple(problems), sites)
+    return Report(tuple(findings), tuple(refusals), tuple(problems), sites, frozenset(pairs))
 
 
 _SHARED: tuple[Tree, Config] | None = None
@@ -497,7 +500,8 @@ class Cluster:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
-        return rewriter.report(plan, self._sites(), faults, bool(self.too_large))
+        report = rewriter.report(plan, self._sites(), faults, bool(self.too_large))
+        return replace(report, in_one_function=in_one_function(self._functions(), survey))
 
     def _defects(self, survey: list[Outcome]) -> list[Finding]:
         faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
@@ -544,14 +548,19 @@ class Cluster:
     def _sites(self) -> dict[tuple[str, int], ir.Call]:
         """Every host call of `cudaMalloc`, reached or not."""
         found: dict[tuple[str, int], ir.Call] = {}
+        for function in self._functions():
+            for stmt in walk(function.body):
+                if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
+                    found[stmt.span.path, stmt.span.start] = stmt
+        return found
+
+    def _functions(self) -> Iterator[ir.Function]:
+        """The host functions of the files that may allocate, in every configuration."""
         for path in self.paths:
             candidate = CANDIDATE.search(self.tree.files[path])
             for variant in self.tree.variants_of(path):
-                for function in variant.module.functions if candidate or variant.lowered else ():
-                    for stmt in walk(function.body):
-                        if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
-                            found[stmt.span.path, stmt.span.start] = stmt
-        return found
+                if candidate or variant.lowered:
+                    yield from variant.module.functions
 
     def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
         """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.

@@ -150,6 +150,8 @@ STATEMENTS = [
     Case("do once", "do { g(); } while (0);", "g()"),
     Case("do at least once", "do { g(); } while (h());", "loop at least once\n  while\n    %1 = h() checked  [blocked: in the head of a loop]\n  g()"),
     Case("forever", "while (true) { g(); break; }", "loop at least once forever\n  g()\n  break"),
+    Case("names of a header: a variable and a constant", "cublasCreate(&cublas_handle); cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);",
+         "cublasCreate(&::cublas_handle)\ncudaStreamCreateWithFlags(&::s, cudaStreamNonBlocking)"),
     Case("a swap", "float *a, *b; std::swap(a, b);", "declare a: float *\ndeclare b: float *\nstd::swap(a, b)"),
     Case("a function pointer", "void (*q)(int) = h; q(1);", "host read ::h\nq = ::h\nunknown: call through a function pointer (q, 1)"),
     Case("numbers are no calls", "double x = sqrt(2.0) + rand();", ""),

@@ -51,6 +51,13 @@ _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
 
 
+def _is_api_constant(name: str) -> bool:
+    """`cudaMemcpyDefault`, but not `cublas_handle`: no library has a constant in lower case, a header may have a
+    variable.
+    """
+    return sites.is_api(name) and not name.islower()
+
+
 class Expressions:
     """Lowers the expressions of one function. Statements collect in `out`, plain accesses in `reads` and `writes`."""
 
@@ -228,8 +235,10 @@ class Expressions:
             return FuncRef(name)
         if name in index.prototypes:
             return FuncRef(name)
-        if name in index.enumerators or name in NULLS or sites.is_api(name) or _CONSTANT_NAME.fullmatch(name):
-            return NULL if name in NULLS else Const(name)
+        if name in NULLS:
+            return NULL
+        if name in index.enumerators or _CONSTANT_NAME.fullmatch(name) or _is_api_constant(name):
+            return Const(name)
         return Var(f"::{name}")
 
     def _global(self, name: str) -> Var | None:

@@ -12,7 +12,7 @@ from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, tidy
 from cudafix.frontends.cuda.expressions import Expressions, first_named
-from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE, QUIET
 from cudafix.frontends.cuda.terms import deref, opaque
 from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
@@ -533,7 +533,7 @@ class Calls(Expressions):
         for number, param in enumerate(params):
             if param.endswith("..."):
                 rest = tuple(nodes[number:])
-                name = param[:-3].strip() or "__VA_ARGS__"
+                name = variadic_name(param).decode()
                 if rest:
                     bindings[name] = self._bound(macro, rest[0], rest)
                 return bindings

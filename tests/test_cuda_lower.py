@@ -155,6 +155,7 @@ STATEMENTS = [
     Case("a pack of expressions", "#define DO(...) do { __VA_ARGS__; } while (0)\nDO(g(1), h(2));", "g(1)\nh(2)  [blocked: in an argument that a macro evaluates after another call]"),
     Case("code of a pack in front of a jump", "#define DO(...) __VA_ARGS__ break;\nwhile (true) { DO({ g(1); }) }",
          "loop at least once forever\n  g(1)\n  break"),
+    Case("a template that a macro is given", "#define AS_INT(f, ...) f<int>(__VA_ARGS__)\nAS_INT(g, 1);", "%1 = g<int>(1) checked  [fixed: the name is an argument of a macro]"),
     Case("a block that a macro is given", "#define DO(...) do { __VA_ARGS__; } while (0)\nint n = 2; DO({ if (n) { g(1); return; } h(2); });",
          "n = 2\nif `n`\n  g(1)\n  return\nh(2)"),
     Case("code in front of a statement", "#define THEN(body) body return\nTHEN({ g(1); });", "g(1)\nreturn"),

@@ -177,11 +177,13 @@ class Calls(Expressions):
         if bracketed and kind == "identifier" and not self._is_function(self.raw(function)):
             operand = first_named(arguments) if arguments is not None else None
             return self.value(operand, target, used) if operand is not None else Opaque(())  # the cast `(T)(x)`
-        if kind == "identifier":
-            bound = self.bindings.get(self.raw(function))
+        named = function.child_by_field_name("name") if kind == "template_function" else function
+        bound = self.bindings.get(self.raw(named)) if named is not None else None  # `func<int>(x)`, `func(x)`
+        if kind in ("identifier", "template_function"):
             if bound is not None and bound.node.type in ("identifier", "qualified_identifier"):
                 name = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
                 return self._named(node, function, arguments, name, target, used, "the name is an argument of a macro")
+        if kind == "identifier":
             return self._named(node, function, arguments, self.raw(function), target, used)
         if kind in ("qualified_identifier", "template_function"):
             return self._named(node, function, arguments, plain_name(self.raw(function)), target, used)

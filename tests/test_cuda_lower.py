@@ -203,6 +203,11 @@ MODULES = [
         "  check(%1)  [blocked: another call runs earlier in the same statement]\n",
     ),
     Case(
+        "default arguments that are literals",
+        "void f(float *p, int n = g(), cudaStream_t s = 0, float *q = nullptr) { h(p); }",
+        "function f(p: float *, n: int, s: cudaStream_t = 0, q: float * = nullptr)\n  h(p)\n",
+    ),
+    Case(
         "a check function that only looks",
         "inline void check(cudaError_t e) { if (e != cudaSuccess) exit(1); }\nvoid f(float *p) { check(cudaFree(p)); }",
         "function check(e: cudaError_t)\n  if failed e\n    exit(1)  [check(…);; braces]\nfunction f(p: float *)\n"

@@ -919,6 +919,8 @@ class Engine(Machine):
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
+            elif param.default is not None:
+                state.env.write([(self.root(param.name), ())], self.values(state, param.default))
         state.env.write([(self.root("this"), ())], this)
         end = joined(self.block(function.body, state), self.frame.returned)
         value = self.frame.value

@@ -270,10 +270,7 @@ class Statements(Loops):
         for param, at in listed:
             if param.name:
                 self.declare(param.name, param.type, at, param.by_reference)
-        renamed = tuple(
-            ir.Param(self.scopes[-1].names.get(param.name, param.name), param.type, param.by_reference)
-            for param, _ in listed
-        )
+        renamed = tuple(param._replace(name=self.scopes[-1].names.get(param.name, param.name)) for param, _ in listed)
 
         def run() -> None:
             self._construct_parts(initializers, node.start_byte)

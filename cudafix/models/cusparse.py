@@ -42,7 +42,9 @@ Csrgemm2Info,\
 Bsrsv2Info,Bsrsm2Info,ColorInfo,PruneInfo,Csru2csrInfo,SolveAnalysisInfo} nothing out   ; waits=maybe
 cusparseSetMat{Type,IndexBase,DiagType,FillMode} nothing - -
 cusparseGetMat{Type,IndexBase,DiagType,FillMode} nothing -
-cusparse{SpSV,SpSM,SpGEMM,SpMMOp}_{createDescr,destroyDescr} nothing -*
+cusparse{SpSV,SpSM}_createDescr         nothing         keeper_out
+cusparse{SpSV,SpSM}_destroyDescr        nothing         -
+cusparse{SpGEMM,SpMMOp}_{createDescr,destroyDescr} nothing -*
 cusparseSpMMOp_{createPlan,destroyPlan} nothing         -*              ; waits=maybe
 """
 

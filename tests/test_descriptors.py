@@ -4,66 +4,67 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.config import Config
-from cudafix.driver import analyze
-from cudafix.edits import apply
+from cudafix.driver import prove
 
-SOLVE = """
+PROGRAM = """
 int main() {
-    cudaStream_t s;
+    cudaStream_t s, t;
     cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
     cusparseHandle_t h;
     cusparseCreate(&h);
     cusparseSetStream(h, s);
-    cusparseSpSVDescr_t solver;
-    cusparseSpSV_createDescr(&solver);
     void *buffer;
     cudaMalloc(&buffer, 4);
-    cusparseSpSV_analysis(h, op, &one, matrix, x, y, kind, algorithm, solver, buffer);
+    %s
+    cudaStreamSynchronize(s);
+    cusparseSetStream(h, t);
     %s
     cudaFree(buffer);
     cudaDeviceSynchronize();
     cudaStreamDestroy(s);
+    cudaStreamDestroy(t);
 }
 """
-MATMUL = """
-int main() {
-    cudaStream_t s;
-    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
-    float *bias;
-    cudaMalloc(&bias, 4);
-    cublasLtMatmulDesc_t product;
-    cublasLtMatmulDescCreate(&product, compute, kind);
-    cublasLtMatmulDescSetAttribute(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof(bias));
-    %s
-    cudaFree(bias);
-    cudaDeviceSynchronize();
-    cudaStreamDestroy(s);
-}
-"""
+SOLVER = """cusparseSpSVDescr_t d; cusparseSpSV_createDescr(&d);
+    cusparseSpSV_analysis(h, op, &one, matrix, x, y, kind, algorithm, d, buffer);"""
+PRODUCT = """cusparseSpGEMMDescr_t d; cusparseSpGEMM_createDescr(&d);
+    cusparseSpGEMM_workEstimation(h, op, op, &one, a, b, &zero, c, kind, algorithm, d, &size, buffer);"""
+MATMUL = """cublasLtMatmulDesc_t d; cublasLtMatmulDescCreate(&d, compute, kind);
+    cublasLtMatmulDescSetAttribute(d, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &buffer, sizeof(buffer));"""
 
 
 @pytest.mark.parametrize(
-    ("program", "use", "free"),
+    ("keeps", "uses"),
     [
-        pytest.param(SOLVE, "", b"cudaFreeAsync(buffer, s)", id="the analysis works on the buffer"),
+        pytest.param(SOLVER, "cusparseSpSV_solve(h, op, &one, matrix, x, y, kind, algorithm, d);", id="solve"),
         pytest.param(
-            SOLVE,
-            "cusparseSpSV_solve(h, op, &one, matrix, x, y, kind, algorithm, solver);",
-            b"cudaFreeAsync(buffer, s)",
-            id="the solve works on the buffer of the analysis",
+            PRODUCT,
+            "cusparseSpGEMM_compute(h, op, op, &one, a, b, &zero, c, kind, algorithm, d, &size, nullptr);",
+            id="step of a sparse product",
         ),
-        pytest.param(MATMUL, "", b"cudaFreeAsync(bias, 0)", id="an attribute that nothing uses"),
+        pytest.param(
+            PRODUCT,
+            "cusparseSpGEMM_copy(h, op, op, &one, a, b, &zero, c, kind, algorithm, d);",
+            id="last step of a sparse product",
+        ),
         pytest.param(
             MATMUL,
-            "cublasLtMatmul(lt, product, &one, a, la, b, lb, &zero, c, lc, d, ld, algorithm, 0, 0, s);",
-            b"cudaFreeAsync(bias, s)",
-            id="the product reads the bias",
+            "cublasLtMatmul(lt, d, &one, a, la, b, lb, &zero, c, lc, e, le, algorithm, 0, 0, t);",
+            id="product with a bias",
         ),
+        pytest.param("", SOLVER, id="analysis"),
     ],
 )
-def test_a_free_waits_for_what_uses_the_object(program: str, use: str, free: bytes) -> None:
-    data = (program % use).encode()
-    report = analyze({"a.cu": data}, Config())
-    edits = list(dict.fromkeys(e for f in report.findings for e in f.edits))
-    assert free in apply(data, edits)
+def test_a_free_on_another_stream_than_the_last_use_is_rejected(keeps: str, uses: str) -> None:
+    def moved(program: str, stream: str) -> list[str]:
+        after = program.replace("cudaMalloc(&buffer, 4)", f"cudaMallocAsync(&buffer, 4, {stream})")
+        after = after.replace("cudaFree(buffer)", f"cudaFreeAsync(buffer, {stream})")
+        return prove({"a.cu": program.encode()}, {"a.cu": after.encode()})
+
+    program = PROGRAM % (keeps, uses)
+    assert any("may still run when the memory is freed" in reason for reason in moved(program, "s"))
+    if not keeps:
+        assert not moved(program, "t")
+    else:
+        assert not moved(PROGRAM % (keeps, ""), "s")

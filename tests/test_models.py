@@ -134,6 +134,7 @@ def test_copies_say_whether_they_block(tables: Tables) -> None:
         ("cusparseCreateCsr", "keeper_out - - - keep keep keep - - - -"),
         ("cusparseSpSV_createDescr", "keeper_out"),
         ("cusparseSpSV_analysis", "handle - hr r r rw - - keeper keep"),
+        ("cusparseSpGEMM_compute", "handle - - hr r r hr rw - - keeper out keep"),
         ("cublasLtMatmulDescCreate", "keeper_out - -"),
         ("curandGenerateUniform", "handle w -"),
         ("cusolverDnDgetrs", "handle - - - r - r rw - w"),

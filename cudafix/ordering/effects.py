@@ -392,7 +392,7 @@ class Effects(Engine):
                 if "w" in role[1:]:
                     args.host_writes |= bits
                     self.overwritten(state, self.cells(state, ir.Deref(expr)))
-            elif role == "params" or (role == "keep" and api.effect is Effect.WORK):  # it is worked on, too
+            elif role == "params" or (role in ("keep", "keeper") and api.effect is Effect.WORK):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
                 args.writes |= values

@@ -354,7 +354,7 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
 
 
 def _views(tree: Tree, paths: list[str]) -> list[View]:
-    views: list[View] = []
+    programs: list[Program] = []
     variants = [tree.variants_of(p) for p in paths]
     seen: set[tuple[int, ...]] = set()
     for n, own in enumerate(variants):
@@ -363,9 +363,20 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
             picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
             if tuple(map(id, picked)) not in seen:
                 seen.add(tuple(map(id, picked)))
-                program = Program(variant.module for variant in picked)
-                views += [View(program, root) for root in check.roots(program)]
-    return views
+                programs.append(Program(variant.module for variant in picked))
+    mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
+    if 1 in mains:  # two do not link; none is what another program includes
+        fewest = 1 if 0 in mains and _is_included_by_a_program(tree, paths[0]) else 0
+        programs = [program for program, count in zip(programs, mains, strict=True) if fewest <= count <= 1]
+    return [View(program, root) for program in programs for root in check.roots(program)]
+
+
+def _is_included_by_a_program(tree: Tree, path: str) -> bool:
+    """Whether a file with `main` in the same folder includes this one: `#define TESTING`, `#include "train.cu"`."""
+    beside = (p for p in tree.files if p != path and os.path.dirname(p) == os.path.dirname(path))
+    return CANDIDATE.search(tree.files[path]) is not None and any(
+        p.endswith(SOURCES) and _MAIN.search(tree.files[p]) is not None and path in tree.included(p) for p in beside
+    )
 
 
 def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:

@@ -782,6 +782,8 @@ class Effects(Engine):
                 )
         # P's barrier comes first: what it waited for is what Q may lose.
         self._free_and_wait(call, objects, values, state, In.ORIGINAL)
+        if state.threads:
+            self._others_look(call, "another host thread may look at what it has done", state)
         self._free_on(call, objects, values, streams, state, In.REWRITTEN)
         self._gone(objects, values, state)
 
@@ -1172,6 +1174,8 @@ class Effects(Engine):
         bits = self.mask(values)
         if threads:  # a thread sees the caller's variables and all globals
             if self._only_host_work(values):
+                state.threads = True
+                self._others_look(call, f"`{call.callee}` starts another host thread", state)
                 return state
             if any(isinstance(v, mem.Function) for v in values):
                 bits |= self._visible(state)
@@ -1179,6 +1183,12 @@ class Effects(Engine):
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
         return state
+
+    def _others_look(self, call: ir.Call, text: str, state: State) -> None:
+        """Another host thread may look at anything from here on."""
+        point = Point(call.span, text, call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, everything=True)
+        self.faults_are_reported(state, point)
 
     def _only_host_work(self, values: Values) -> bool:
         """Whether the functions that a thread is given are known, and none of them works on the device."""

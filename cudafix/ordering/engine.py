@@ -86,6 +86,7 @@ class State:
     unreported: Bits = 0  # operations whose error P would have reported by now
     allocated: bool = False  # Q has allocated from the pool
     freed_early: Bits = 0  # objects that Q may have freed and P has not
+    threads: bool = False  # other host threads may run: what the host learns, they may be told
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -103,6 +104,7 @@ class State:
             self.unreported,
             self.allocated,
             self.freed_early,
+            self.threads,
             dict(self.round_waits),
         )
 
@@ -124,6 +126,7 @@ class State:
             self.unreported,
             self.allocated,
             self.freed_early,
+            self.threads,
         )
 
     def join(self, other: State) -> bool:
@@ -141,6 +144,7 @@ class State:
         self.unreported |= other.unreported
         self.allocated |= other.allocated
         self.freed_early |= other.freed_early
+        self.threads |= other.threads
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
 

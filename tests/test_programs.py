@@ -51,3 +51,18 @@ def test_a_program_that_another_one_includes_without_its_main(path: str) -> None
 def test_a_library_without_main_is_looked_at_for_any_caller() -> None:
     report = analyze({"train.cu": TRAIN}, Config())
     assert [r.name for r in report.refusals] == ["escapes"]
+
+
+def test_a_program_that_asks_for_free_memory_does_not_hold_up_another_one() -> None:
+    header = b"inline float *make() { float *p; cudaMalloc(&p, 4); cudaFree(p); return 0; }"
+    asks = b"""
+#include "make.h"
+int main() { float *q; cudaMalloc(&q, 4); size_t free, total; cudaMemGetInfo(&free, &total); cudaFree(q); }
+"""
+    other = b"""
+#include "make.h"
+int main() { float *q; cudaMalloc(&q, 4); cudaFree(q); }
+"""
+    report = analyze({"make.h": header, "asks.cu": asks, "other.cu": other}, Config())
+    assert {r.path for r in report.refusals if r.name == "free_memory_is_measured"} == {"asks.cu"}
+    assert "other.cu" in {f.path for f in report.findings}

@@ -1163,7 +1163,8 @@ class Effects(Engine):
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         if state.allocated and where is In.BOTH:
             op = self.operation("query", call, "the pool", state)
-            self.wrong(Violation(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call)))
+            moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
+            self.wrong(Violation(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved))
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

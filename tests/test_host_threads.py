@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cudafix.driver import prove
+from cudafix.config import Config
+from cudafix.driver import analyze, prove
 
 PROGRAM = """
 __global__ void k(int *p) { *p = 42; }
@@ -37,3 +38,21 @@ def test_a_thread_that_reads_after_the_free_needs_the_wait(where: str, thread: s
     waits = after.replace("cudaFree(p)", "cudaStreamSynchronize(s); cudaFreeAsync(p, s)")
     assert prove({"a.cu": program.encode()}, {"a.cu": bare.encode()})
     assert not prove({"a.cu": program.encode()}, {"a.cu": waits.encode()})
+
+
+def test_a_thread_that_hands_a_function_over_works_on_the_device_if_that_does() -> None:
+    program = b"""
+__global__ void k(int *p) { *p = 42; }
+void each(int n, void (*f)(int *), int *p) { for (int i = 0; i < n; i++) f(p); }
+void one(int *p) { k<<<1, 1>>>(p); }
+void work(int *p) { each(3, one, p); }
+int main() {
+    int *p;
+    cudaMalloc(&p, 4);
+    std::thread t(work, p);
+    t.join();
+    cudaFree(p);
+}
+"""
+    report = analyze({"a.cu": program}, Config())
+    assert [r.name for r in report.refusals] == ["several_host_threads"]

@@ -6,6 +6,7 @@ import pytest
 
 from cudafix.config import Config
 from cudafix.driver import analyze, prove
+from cudafix.findings import Safety
 
 PROGRAM = """
 __global__ void k(int *p) { *p = 42; }
@@ -56,3 +57,25 @@ int main() {
 """
     report = analyze({"a.cu": program}, Config())
     assert [r.name for r in report.refusals] == ["several_host_threads"]
+
+
+@pytest.mark.parametrize(
+    "threads",
+    [
+        "std::thread t(work, &n); t.join();",
+        "pthread_t t; pthread_create(&t, nullptr, work, &n); pthread_join(t, nullptr);",
+    ],
+)
+def test_a_thread_that_has_only_worked_on_the_host_leaves_no_work_when_it_is_joined(threads: str) -> None:
+    program = f"""
+void *work(void *n) {{ return n; }}
+int main() {{
+    int n, *p;
+    cudaMalloc(&p, 4);
+    {threads}
+    cudaFree(p);
+    {threads.replace(" t", " u").replace("(t", "(u").replace("&t", "&u")}
+}}
+"""
+    report = analyze({"a.cu": program.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]

@@ -1179,7 +1179,10 @@ class Effects(Engine):
                 self._others_look(call, f"`{call.callee}` starts another host thread", state)
                 return state
             if any(isinstance(v, mem.Function) for v in values):
+                self.works_elsewhere = True
                 bits |= self._visible(state)
+            elif state.threads and not bits and not self.works_elsewhere:
+                return state  # it waits for a thread that has only worked on the host
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)

@@ -241,6 +241,7 @@ class Machine:
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
+        self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file

@@ -41,12 +41,19 @@ def test_a_thread_that_reads_after_the_free_needs_the_wait(where: str, thread: s
     assert not prove({"a.cu": program.encode()}, {"a.cu": waits.encode()})
 
 
-def test_a_thread_that_hands_a_function_over_works_on_the_device_if_that_does() -> None:
-    program = b"""
+@pytest.mark.parametrize(
+    "work",
+    [
+        "void one(int *p) { k<<<1, 1>>>(p); }\nvoid work(int *p) { each(3, one, p); }",
+        "void work(int *p) { foreign(p); }",
+        "void one(int *p) { k<<<1, 1>>>(p); }\nvoid work(int *p) { std::thread t(one, p); t.join(); }",
+    ],
+)
+def test_a_thread_may_work_on_the_device_through_others(work: str) -> None:
+    program = """
 __global__ void k(int *p) { *p = 42; }
 void each(int n, void (*f)(int *), int *p) { for (int i = 0; i < n; i++) f(p); }
-void one(int *p) { k<<<1, 1>>>(p); }
-void work(int *p) { each(3, one, p); }
+WORK
 int main() {
     int *p;
     cudaMalloc(&p, 4);
@@ -55,7 +62,7 @@ int main() {
     cudaFree(p);
 }
 """
-    report = analyze({"a.cu": program}, Config())
+    report = analyze({"a.cu": program.replace("WORK", work).encode()}, Config())
     assert [r.name for r in report.refusals] == ["several_host_threads"]
 
 
@@ -78,4 +85,20 @@ int main() {{
 }}
 """
     report = analyze({"a.cu": program.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+def test_a_thread_that_starts_threads_for_the_host_works_on_the_host() -> None:
+    program = b"""
+void one(int *n) { ++*n; }
+void work(int *n) { std::thread t(one, n); t.join(); }
+int main() {
+    int n = 0, *p;
+    cudaMalloc(&p, 4);
+    std::thread t(work, &n);
+    t.join();
+    cudaFree(p);
+}
+"""
+    report = analyze({"a.cu": program}, Config())
     assert [f.safety for f in report.findings] == [Safety.PROVEN]

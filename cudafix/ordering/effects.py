@@ -161,8 +161,16 @@ class Effects(Engine):
             if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
                 return False
             api = self.tables.lookup(stmt.callee, len(stmt.args))
-            return api is not None and api.effect not in HOST_EFFECTS
+            if api is None or (api.why is not None and "thread" in api.why and self._hands_over_known(stmt)):
+                return False  # what a thread runs is asked on its own
+            return api.effect not in HOST_EFFECTS
         return isinstance(stmt, ir.Launch)
+
+    def _hands_over_known(self, call: ir.Call) -> bool:
+        """Whether the functions that a call is given are the program's, and there are some."""
+        given = (arg.base if isinstance(arg, ir.Addr) else arg for arg in call.args)
+        names = [function.name for function in given if isinstance(function, ir.FuncRef)]
+        return bool(names) and all(self.program.resolve(name, 0, call.span.path) for name in names)
 
     def given(self, call: ir.Call) -> tuple[ir.Expr, ...]:
         return call.args if call.receiver is None else (call.receiver, *call.args)
@@ -1195,12 +1203,20 @@ class Effects(Engine):
         self.faults_are_reported(state, point)
 
     def _only_host_work(self, values: Values) -> bool:
-        """Whether the functions that a thread is given are known, and none of them works on the device."""
+        """Whether the functions that a thread is given are known, and none of them works on the device or calls what
+        is not known.
+        """
         names = [v.name for v in values if isinstance(v, mem.Function)]
         functions = [self.program.resolve(name, 0, self.frame.function.span.path) for name in names]
-        return (
-            all(functions) and bool(names) and not any(self._works_on_device(f) for found in functions for f in found)
-        )
+        beyond = self.program.reaching("device work or unknown code", self._is_beyond_the_host)
+        return all(functions) and bool(names) and not any(id(f) in beyond for found in functions for f in found)
+
+    def _is_beyond_the_host(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Call) and stmt.receiver is None and not stmt.callee.startswith("#pragma"):
+            known = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path)
+            if not known and self.tables.lookup(stmt.callee, len(stmt.args)) is None and stmt.callee != "throw":
+                return True
+        return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)
 
     def _visible(self, state: State) -> Bits:
         bits = 0

@@ -4,8 +4,9 @@
     python benchmarks/decisions.py --diff OLD_JSON NEW_JSON
 
 A tree is analysed as one program. A site is a host `cudaMalloc` call; it is rewritten, left for `--unsafe` because the
-proof rests on an assumption, or refused. Findings of the other codemods are counted apart. The difference lists every
-place whose decision is another one now, then the counts.
+proof rests on an assumption, or refused. A pair in one function is a site whose memory is freed, and freed only in the
+function that allocates it. Findings of the other codemods are counted apart. The difference lists every place whose
+decision is another one now, then the counts.
 """
 
 from __future__ import annotations
@@ -30,12 +31,16 @@ ASSUMED = f"{PAIRS} (assumes)"
 
 @dataclass
 class Decisions:
-    """The decisions on one tree. `places` maps `path:line` to what was decided there: `codemod` or `refused: name`."""
+    """The decisions on one tree. `places` maps `path:line` to what was decided there: `codemod` or `refused: name`.
+
+    `pairs` counts, for every decision, the sites whose pair lives in one function.
+    """
 
     sites: int
     seconds: float
     problems: list[str]
     places: dict[str, list[str]] = field(default_factory=dict)
+    pairs: dict[str, int] = field(default_factory=dict)
 
     def counts(self) -> Counter[str]:
         """How often each decision was taken."""
@@ -50,11 +55,14 @@ def decide(tree: str, jobs: int) -> Decisions:
     seconds = round(time.perf_counter() - start, 2)
     root = Path(tree).resolve()
     places: dict[str, list[str]] = {}
+    pairs: Counter[str] = Counter()
 
     def note(path: str, offset: int, decision: str) -> None:
         line = found.files[path].count(b"\n", 0, offset) + 1
         name = Path(path).resolve().relative_to(root).as_posix()
         places.setdefault(f"{name}:{line}", []).append(decision)
+        is_site = decision in (PAIRS, ASSUMED) or decision.startswith("refused: ")
+        pairs[decision] += is_site and (path, offset) in report.in_one_function
 
     for finding in report.findings:
         assumed = finding.codemod == PAIRS and finding.safety is Safety.ASSUMES
@@ -62,7 +70,8 @@ def decide(tree: str, jobs: int) -> Decisions:
     for refusal in report.refusals:
         note(refusal.path, refusal.offset, f"refused: {refusal.name}")
     problems = [f"{problem.path}: {problem.message}" for problem in (*found.problems, *report.problems)]
-    return Decisions(report.sites, seconds, problems, {place: sorted(places[place]) for place in sorted(places)})
+    ordered = {place: sorted(places[place]) for place in sorted(places)}
+    return Decisions(report.sites, seconds, problems, ordered, {decision: n for decision, n in pairs.items() if n})
 
 
 def share(part: int, whole: int) -> str:
@@ -88,6 +97,10 @@ def table(trees: dict[str, Decisions]) -> str:
     rows += [
         [f"`{reason[9:]}`", *(share(counts[name][reason], trees[name].sites) for name in trees)] for reason in reasons
     ]
+    alone = {name: sum(decisions.pairs.values()) for name, decisions in trees.items()}
+    rows.append(["pairs in one function", *(str(number) for number in alone.values())])
+    moved = {name: decisions.pairs.get(PAIRS, 0) for name, decisions in trees.items()}
+    rows.append(["**rewritten, of these**", *(share(moved[name], alone[name]) for name in trees)])
     rows += [[f"other finding: `{other}`", *(str(counts[name][other]) for name in trees)] for other in others]
     rows.append(["problems", *(str(len(decisions.problems)) for decisions in trees.values())])
     rows.append(["seconds", *(f"{decisions.seconds:.1f}" for decisions in trees.values())])

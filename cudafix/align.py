@@ -8,7 +8,7 @@ can run in the rewritten program alone is `Different`: such a rewrite is not pro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 
 from cudafix import ir
@@ -75,6 +75,9 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
     overlay = Overlay()
     if len(before) != len(after):
         raise Different("the files are not the same ones")
+    lambdas: dict[str, str] = {}  # their names carry offsets
+    for old, new in zip(before, after, strict=True):
+        lambdas.update((b.name, a.name) for a, b in zip(old.functions, new.functions, strict=False) if "@" in b.name)
     for old, new in zip(before, after, strict=True):
         if old is new:
             continue
@@ -86,7 +89,7 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
         for function, changed in zip(old.functions, new.functions, strict=True):
             if _plain(function.name) != _plain(changed.name):
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
-            alignment = _Alignment(overlay, tables, function, changed)
+            alignment = _Alignment(overlay, tables, function, changed, lambdas)
             alignment.block(function.body, changed.body)
             if sorted(alignment.freed_before) != sorted(alignment.freed_after):
                 raise Different(f"`{function.name}`: other memory is freed, or it is freed at other places")
@@ -148,8 +151,16 @@ def _stream_arguments(call: ir.Call, tables: Tables) -> Iterable[ir.Expr]:
 class _Alignment:
     """Lays one function beside its rewritten form."""
 
-    def __init__(self, overlay: Overlay, tables: Tables, function: ir.Function, changed: ir.Function) -> None:
+    def __init__(
+        self,
+        overlay: Overlay,
+        tables: Tables,
+        function: ir.Function,
+        changed: ir.Function,
+        lambdas: Mapping[str, str],
+    ) -> None:
         self.overlay = overlay
+        self.lambdas = lambdas
         self.tables = tables
         self.function = function
         self.streams = frozenset(
@@ -311,7 +322,7 @@ class _Alignment:
 
     def _renamed(self, call: ir.Call) -> ir.Call:
         return ir.Call(
-            call.callee,
+            self.lambdas.get(call.callee, call.callee),
             tuple(self._rename(a) for a in call.args),
             call.span,
             call.name_span,
@@ -328,6 +339,8 @@ class _Alignment:
         match expr:
             case ir.Var(name):
                 return ir.Var(self.names.get(name, name))
+            case ir.FuncRef(name):
+                return ir.FuncRef(self.lambdas.get(name, name))
             case ir.Field(base, name):
                 return ir.Field(self._rename(base), name)
             case ir.Index(base, index):

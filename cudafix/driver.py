@@ -31,6 +31,7 @@ from cudafix.models.api import Effect
 from cudafix.ordering import check
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.ordering.slicing import Slicer
+from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
 
@@ -214,6 +215,7 @@ def _merged(reports: Iterable[Report]) -> Report:
     refusals: list[Refusal] = []
     problems: list[Problem] = []
     sites = 0
+    pairs: set[tuple[str, int]] = set()
     offset = 0
     for report in reports:
         findings += [replace(f, group=f.group + offset) if f.group else f for f in report.findings]
@@ -221,9 +223,10 @@ def _merged(reports: Iterable[Report]) -> Report:
         refusals += report.refusals
         problems += report.problems
         sites += report.sites
+        pairs |= report.in_one_function
     findings.sort(key=lambda f: (f.path, f.offset, f.codemod))
     refusals.sort(key=lambda r: (r.path, r.offset, r.name))
-    return Report(tuple(findings), tuple(refusals), tuple(problems), sites)
+    return Report(tuple(findings), tuple(refusals), tuple(problems), sites, frozenset(pairs))
 
 
 _SHARED: tuple[Tree, Config] | None = None
@@ -351,7 +354,7 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
 
 
 def _views(tree: Tree, paths: list[str]) -> list[View]:
-    views: list[View] = []
+    programs: list[Program] = []
     variants = [tree.variants_of(p) for p in paths]
     seen: set[tuple[int, ...]] = set()
     for n, own in enumerate(variants):
@@ -360,9 +363,20 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
             picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
             if tuple(map(id, picked)) not in seen:
                 seen.add(tuple(map(id, picked)))
-                program = Program(variant.module for variant in picked)
-                views += [View(program, root) for root in check.roots(program)]
-    return views
+                programs.append(Program(variant.module for variant in picked))
+    mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
+    if 1 in mains:  # two do not link; none is what another program includes
+        fewest = 1 if 0 in mains and _is_included_by_a_program(tree, paths[0]) else 0
+        programs = [program for program, count in zip(programs, mains, strict=True) if fewest <= count <= 1]
+    return [View(program, root) for program in programs for root in check.roots(program)]
+
+
+def _is_included_by_a_program(tree: Tree, path: str) -> bool:
+    """Whether a file with `main` in the same folder includes this one: `#define TESTING`, `#include "train.cu"`."""
+    beside = (p for p in tree.files if p != path and os.path.dirname(p) == os.path.dirname(path))
+    return CANDIDATE.search(tree.files[path]) is not None and any(
+        p.endswith(SOURCES) and _MAIN.search(tree.files[p]) is not None and path in tree.included(p) for p in beside
+    )
 
 
 def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
@@ -497,7 +511,8 @@ class Cluster:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
-        return rewriter.report(plan, self._sites(), faults, bool(self.too_large))
+        report = rewriter.report(plan, self._sites(), faults, bool(self.too_large))
+        return replace(report, in_one_function=in_one_function(self._functions(), survey))
 
     def _defects(self, survey: list[Outcome]) -> list[Finding]:
         faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
@@ -544,14 +559,19 @@ class Cluster:
     def _sites(self) -> dict[tuple[str, int], ir.Call]:
         """Every host call of `cudaMalloc`, reached or not."""
         found: dict[tuple[str, int], ir.Call] = {}
+        for function in self._functions():
+            for stmt in walk(function.body):
+                if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
+                    found[stmt.span.path, stmt.span.start] = stmt
+        return found
+
+    def _functions(self) -> Iterator[ir.Function]:
+        """The host functions of the files that may allocate, in every configuration."""
         for path in self.paths:
             candidate = CANDIDATE.search(self.tree.files[path])
             for variant in self.tree.variants_of(path):
-                for function in variant.module.functions if candidate or variant.lowered else ():
-                    for stmt in walk(function.body):
-                        if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
-                            found[stmt.span.path, stmt.span.start] = stmt
-        return found
+                if candidate or variant.lowered:
+                    yield from variant.module.functions
 
     def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
         """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.

@@ -131,13 +131,17 @@ def lines(block: ir.Block, indent: int = 0) -> Iterator[str]:
             yield "  " * (depth + indent) + text
 
 
+def _param(param: ir.Param) -> str:
+    default = f" = {expression(param.default)}" if param.default is not None else ""
+    return f"{param.name}: {param.type}{'&' if param.by_reference else ''}{default}"
+
+
 def dump(module: ir.Module) -> str:
     """The whole module: globals, kernels, functions."""
     out = [f"{variable.space} global {variable.name}: {variable.type}" for variable in module.globals]
     out += map(_kernel, module.kernels)
     for function in module.functions:
-        params = ", ".join(f"{p.name}: {p.type}{'&' if p.by_reference else ''}" for p in function.params)
-        out.append(f"function {function.name}({params})")
+        out.append(f"function {function.name}({', '.join(map(_param, function.params))})")
         out += [f"  problem: {why}" for why, _ in function.problems]
         out += lines(function.body, 1)
     if module.check_style is not None:

@@ -78,9 +78,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen."""
+    """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
+
+    `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
+    """
 
     findings: tuple[Finding, ...]
     refusals: tuple[Refusal, ...]
     problems: tuple[Problem, ...] = ()
     sites: int = 0
+    in_one_function: frozenset[tuple[str, int]] = frozenset()

@@ -352,9 +352,12 @@ def walk(block: Block) -> Iterator[Stmt]:
 
 
 class Param(NamedTuple):
+    """A parameter; `default` is what a call that leaves it out gives it, if that is a literal."""
+
     name: str
     type: str
     by_reference: bool = False
+    default: Const | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,7 @@ itself (`static` functions and anonymous namespaces stay in it), then among all 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, cast
 
 from cudafix import ir
@@ -17,6 +17,21 @@ T = TypeVar("T")
 
 def last(name: str) -> str:
     return name.rsplit("::", 1)[-1]
+
+
+def _handed_over(stmt: ir.Stmt) -> Iterator[str]:
+    """The functions that a statement hands to somebody who may call them."""
+    values: tuple[ir.Expr | None, ...] = ()
+    if isinstance(stmt, ir.Call):
+        values = stmt.args
+    elif isinstance(stmt, ir.Unknown):
+        values = stmt.parts
+    elif isinstance(stmt, ir.Assign | ir.Return):
+        values = (stmt.value,)
+    for value in values:
+        function = value.base if isinstance(value, ir.Addr) else value
+        if isinstance(function, ir.FuncRef):
+            yield function.name
 
 
 class Program:
@@ -66,6 +81,9 @@ class Program:
                     found.append(id(function))
                 if isinstance(stmt, ir.Call):
                     for callee in self.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls):
+                        callers[id(callee)].add(id(function))
+                for name in _handed_over(stmt):
+                    for callee in self.resolve(name, 0, stmt.span.path):
                         callers[id(callee)].add(id(function))
         reached: set[int] = set()
         while found:

@@ -103,7 +103,7 @@ class Rewriter:
             if not _CUDA.search(self.files[function.span.path]):  # a `main` that includes no header of CUDA
                 function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
             stmt = next((s for s in block if _contains(s, key, view.program)), None)
-            if stmt is None:
+            if stmt is None or not _is_in(stmt, function):  # in the body of a macro there may be no place for it
                 stmt, once = call, False
             anchor = key_of(stmt)
             if done & {key_of(s) for s in block} or anchor in done:
@@ -218,6 +218,10 @@ class Rewriter:
             tuple(sorted(group.assumptions)),
             number,
         )
+
+
+def _is_in(stmt: ir.Stmt, function: ir.Function) -> bool:
+    return stmt.span.path == function.span.path and function.span.start <= stmt.span.start < function.span.end
 
 
 def _holds(function: ir.Function, key: Key) -> bool:

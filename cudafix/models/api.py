@@ -27,7 +27,8 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `-` | nothing that matters for ordering |
 
 Where a call has no `keeper` or `keeper_out`, what is in `keep` is kept by its `graph`, or by the result if `returns` is
-`keeper`. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory.
+`keeper`. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory;
+so does the call itself if it works.
 A host function (`hr`, `hw`, `hrw`) that is given device memory is another function of that name: `Unknown`.
 """
 

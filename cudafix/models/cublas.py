@@ -125,7 +125,10 @@ cublasLt{MatmulDesc,MatrixTransformDesc}SetAttribute nothing keeper - keep -
 cublasLt{MatrixLayout,MatmulPreference,MatmulAlgoConfig}SetAttribute nothing - - - -
 cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference,MatmulAlgoConfig}GetAttribute nothing - - out - \
 out
-cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference}{Create,Init,Init_internal} nothing out -*
+cublasLtMatmulDescCreate                nothing         keeper_out - -
+cublasLtMatrixTransformDescCreate       nothing         keeper_out -
+cublasLt{MatmulDesc,MatrixTransformDesc}{Init,Init_internal} nothing out -*
+cublasLt{MatrixLayout,MatmulPreference}{Create,Init,Init_internal} nothing out -*
 cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference}Destroy nothing -
 cublasLtMatmulAlgo{GetHeuristic,GetIds,Init,Check,CapGetAttribute,ConfigGetAttribute,ConfigSetAttribute} nothing -*
 cublasLt{GetVersion,GetCudartVersion,GetProperty,GetStatusName,GetStatusString,HeuristicsCacheGetCapacity} nothing -*

@@ -42,7 +42,9 @@ Csrgemm2Info,\
 Bsrsv2Info,Bsrsm2Info,ColorInfo,PruneInfo,Csru2csrInfo,SolveAnalysisInfo} nothing out   ; waits=maybe
 cusparseSetMat{Type,IndexBase,DiagType,FillMode} nothing - -
 cusparseGetMat{Type,IndexBase,DiagType,FillMode} nothing -
-cusparse{SpSV,SpSM,SpGEMM,SpMMOp}_{createDescr,destroyDescr} nothing -*
+cusparse{SpSV,SpSM,SpGEMM}_createDescr  nothing         keeper_out
+cusparse{SpSV,SpSM,SpGEMM}_destroyDescr nothing         -
+cusparseSpMMOp_{createDescr,destroyDescr} nothing       -*
 cusparseSpMMOp_{createPlan,destroyPlan} nothing         -*              ; waits=maybe
 """
 
@@ -63,10 +65,12 @@ cusparseSpSM_analysis                   work            handle - - hr r r rw - -
 cusparseSpSM_solve                      work            handle - - hr r r rw - - rw
 cusparseSpSM_solve/11                   work            handle - - hr r r rw - - rw rw
 cusparseSpSM_updateMatrix               work            handle rw r -
-cusparseSpGEMM{,reuse}_{workEstimation,compute,nnz,estimateMemory} external handle -* ; \
+# the product of two sparse matrices keeps the buffers of its steps, which the later ones use
+cusparseSpGEMM_{workEstimation,compute} work            handle - - hr r r hr rw - - keeper out keep ; waits=maybe
+cusparseSpGEMM_estimateMemory           work            handle - - hr r r hr rw - - keeper - out keep out ; waits=maybe
+cusparseSpGEMM_copy                     work            handle - - hr r r hr rw - - rw ; waits=maybe
+cusparseSpGEMMreuse_{workEstimation,compute,nnz,copy} external handle -* ; \
 why=its descriptor keeps buffers from call to call
-cusparseSpGEMM{,reuse}_copy             external        handle -*       ; why=its descriptor keeps buffers from call \
-to call
 cusparse{SpVV,SpMV,SpMM,SDDMM,SpSV,SpSM,SparseToDense,DenseToSparse}_bufferSize nothing -*
 cusparseSparseToDense                   work            handle r w - rw
 cusparseDenseToSparse_{analysis,convert} work           handle r rw - rw                ; waits=maybe

@@ -235,6 +235,8 @@ this_thread::{sleep_for,sleep_until,yield,get_id} host -
 {thread,jthread,async,packaged_task,promise,call_once,condition_variable,barrier,latch,counting_semaphore} external \
 rw* ; why=runs in another host thread
 thread::hardware_concurrency            host
+{thread,jthread}.{join,detach}          external rw*            ; why=runs in another host thread
+{thread,jthread}.{joinable,get_id}      host    -
 {lock_guard,unique_lock,scoped_lock,shared_lock,lock,try_lock,mutex,recursive_mutex} external -* ; why=orders host \
 threads
 atomic_{thread_fence,signal_fence}      host    hr*

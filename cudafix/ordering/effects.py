@@ -161,8 +161,16 @@ class Effects(Engine):
             if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
                 return False
             api = self.tables.lookup(stmt.callee, len(stmt.args))
-            return api is not None and api.effect not in HOST_EFFECTS
+            if api is None or (api.why is not None and "thread" in api.why and self._hands_over_known(stmt)):
+                return False  # what a thread runs is asked on its own
+            return api.effect not in HOST_EFFECTS
         return isinstance(stmt, ir.Launch)
+
+    def _hands_over_known(self, call: ir.Call) -> bool:
+        """Whether the functions that a call is given are the program's, and there are some."""
+        given = (arg.base if isinstance(arg, ir.Addr) else arg for arg in call.args)
+        names = [function.name for function in given if isinstance(function, ir.FuncRef)]
+        return bool(names) and all(self.program.resolve(name, 0, call.span.path) for name in names)
 
     def given(self, call: ir.Call) -> tuple[ir.Expr, ...]:
         return call.args if call.receiver is None else (call.receiver, *call.args)
@@ -392,7 +400,7 @@ class Effects(Engine):
                 if "w" in role[1:]:
                     args.host_writes |= bits
                     self.overwritten(state, self.cells(state, ir.Deref(expr)))
-            elif role == "params":
+            elif role == "params" or (role in ("keep", "keeper") and api.effect is Effect.WORK):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
                 args.writes |= values
@@ -782,6 +790,8 @@ class Effects(Engine):
                 )
         # P's barrier comes first: what it waited for is what Q may lose.
         self._free_and_wait(call, objects, values, state, In.ORIGINAL)
+        if state.threads:
+            self._others_look(call, "another host thread may look at what it has done", state)
         self._free_on(call, objects, values, streams, state, In.REWRITTEN)
         self._gone(objects, values, state)
 
@@ -1161,7 +1171,8 @@ class Effects(Engine):
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         if state.allocated and where is In.BOTH:
             op = self.operation("query", call, "the pool", state)
-            self.wrong(Violation(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call)))
+            moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
+            self.wrong(Violation(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved))
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -1172,21 +1183,40 @@ class Effects(Engine):
         bits = self.mask(values)
         if threads:  # a thread sees the caller's variables and all globals
             if self._only_host_work(values):
+                state.threads = True
+                self._others_look(call, f"`{call.callee}` starts another host thread", state)
                 return state
             if any(isinstance(v, mem.Function) for v in values):
+                self.works_elsewhere = True
                 bits |= self._visible(state)
+            elif state.threads and not bits and not self.works_elsewhere:
+                return state  # it waits for a thread that has only worked on the host
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
         return state
 
+    def _others_look(self, call: ir.Call, text: str, state: State) -> None:
+        """Another host thread may look at anything from here on."""
+        point = Point(call.span, text, call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, everything=True)
+        self.faults_are_reported(state, point)
+
     def _only_host_work(self, values: Values) -> bool:
-        """Whether the functions that a thread is given are known, and none of them works on the device."""
+        """Whether the functions that a thread is given are known, and none of them works on the device or calls what
+        is not known.
+        """
         names = [v.name for v in values if isinstance(v, mem.Function)]
         functions = [self.program.resolve(name, 0, self.frame.function.span.path) for name in names]
-        return (
-            all(functions) and bool(names) and not any(self._works_on_device(f) for found in functions for f in found)
-        )
+        beyond = self.program.reaching("device work or unknown code", self._is_beyond_the_host)
+        return all(functions) and bool(names) and not any(id(f) in beyond for found in functions for f in found)
+
+    def _is_beyond_the_host(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Call) and stmt.receiver is None and not stmt.callee.startswith("#pragma"):
+            known = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path)
+            if not known and self.tables.lookup(stmt.callee, len(stmt.args)) is None and stmt.callee != "throw":
+                return True
+        return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)
 
     def _visible(self, state: State) -> Bits:
         bits = 0

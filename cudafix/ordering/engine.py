@@ -86,6 +86,7 @@ class State:
     unreported: Bits = 0  # operations whose error P would have reported by now
     allocated: bool = False  # Q has allocated from the pool
     freed_early: Bits = 0  # objects that Q may have freed and P has not
+    threads: bool = False  # other host threads may run: what the host learns, they may be told
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -103,6 +104,7 @@ class State:
             self.unreported,
             self.allocated,
             self.freed_early,
+            self.threads,
             dict(self.round_waits),
         )
 
@@ -124,6 +126,7 @@ class State:
             self.unreported,
             self.allocated,
             self.freed_early,
+            self.threads,
         )
 
     def join(self, other: State) -> bool:
@@ -141,6 +144,7 @@ class State:
         self.unreported |= other.unreported
         self.allocated |= other.allocated
         self.freed_early |= other.freed_early
+        self.threads |= other.threads
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
 
@@ -237,6 +241,7 @@ class Machine:
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
+        self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file
@@ -919,6 +924,8 @@ class Engine(Machine):
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
+            elif param.default is not None:
+                state.env.write([(self.root(param.name), ())], self.values(state, param.default))
         state.env.write([(self.root("this"), ())], this)
         end = joined(self.block(function.body, state), self.frame.returned)
         value = self.frame.value

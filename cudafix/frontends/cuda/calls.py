@@ -12,7 +12,7 @@ from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, tidy
 from cudafix.frontends.cuda.expressions import Expressions, first_named
-from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE, QUIET
 from cudafix.frontends.cuda.terms import deref, opaque
 from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
@@ -177,11 +177,13 @@ class Calls(Expressions):
         if bracketed and kind == "identifier" and not self._is_function(self.raw(function)):
             operand = first_named(arguments) if arguments is not None else None
             return self.value(operand, target, used) if operand is not None else Opaque(())  # the cast `(T)(x)`
-        if kind == "identifier":
-            bound = self.bindings.get(self.raw(function))
+        named = function.child_by_field_name("name") if kind == "template_function" else function
+        bound = self.bindings.get(self.raw(named)) if named is not None else None  # `func<int>(x)`, `func(x)`
+        if kind in ("identifier", "template_function"):
             if bound is not None and bound.node.type in ("identifier", "qualified_identifier"):
                 name = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
                 return self._named(node, function, arguments, name, target, used, "the name is an argument of a macro")
+        if kind == "identifier":
             return self._named(node, function, arguments, self.raw(function), target, used)
         if kind in ("qualified_identifier", "template_function"):
             return self._named(node, function, arguments, plain_name(self.raw(function)), target, used)
@@ -533,7 +535,7 @@ class Calls(Expressions):
         for number, param in enumerate(params):
             if param.endswith("..."):
                 rest = tuple(nodes[number:])
-                name = param[:-3].strip() or "__VA_ARGS__"
+                name = variadic_name(param).decode()
                 if rest:
                     bindings[name] = self._bound(macro, rest[0], rest)
                 return bindings

@@ -12,7 +12,8 @@ from tree_sitter_cuda import language
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import Class, Declarations
-from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.macros import Macro, variadic_name
+from cudafix.frontends.cuda.masking import semicolon, starts_statement
 
 _LANGUAGE = Language(language())
 
@@ -73,10 +74,29 @@ def _blank_strings(found: re.Match[bytes]) -> bytes:
     return b'"' + b" " * (len(found.group()) - 2) + b'"'
 
 
+# what no type stands in front of: behind a parameter it begins the next statement
+_JUMP = re.compile(rb"\s+(?:break|continue|return|goto|throw|if|for|while|do|switch)\b")
+
+
+def _separated(body: bytes, params: tuple[str, ...]) -> bytes:
+    """The body with semicolons behind the parameters that stand for statements: `__VA_ARGS__ break;` would read as a
+    declaration of `break`.
+    """
+    for param in params:
+        name = variadic_name(param) if param.endswith("...") else param.encode()
+        for match in re.finditer(rb"(?<![\w.>:])" + re.escape(name) + rb"(?!\w)", body):
+            if (param.endswith("...") or _JUMP.match(body, match.end())) and starts_statement(body, match.start()):
+                for at, text in semicolon(body, match.start(), match.end()):
+                    body = body[:at] + text + body[at + len(text) :]
+    return body
+
+
 def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
     body = re.sub(rb"(?<!#)#\s*\w+", _blank_strings, macro.body)  # `#x` is a string
     if b"##" in body:
         return None
+    if as_statement:
+        body = _separated(body, macro.params or ())
     head = b"void f(){" if as_statement else b"int v=("
     tail = b"\n;}" if as_statement else b"\n);"
     if not as_statement:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tree_sitter import Node
 
-from cudafix.ir import GlobalVar, Param, Span
+from cudafix.ir import Const, GlobalVar, Param, Span
 
 TYPE_NODES = frozenset(
     (
@@ -187,8 +187,13 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
                 kind += "*" if kind.endswith("*") else " *"
             if child.type == "variadic_parameter_declaration":
                 kind += "..."
-            found.append((Param(one.name, kind, one.reference), child))
+            found.append((Param(one.name, kind, one.reference, _default(child, text)), child))
     return tuple(found)
+
+
+def _default(param: Node, text: bytes) -> Const | None:
+    value = param.child_by_field_name("default_value")
+    return Const(text_of(value, text)) if value is not None and value.type in ("number_literal", "null") else None
 
 
 @dataclass(slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -49,6 +50,13 @@ _CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
+
+
+def _is_api_constant(name: str) -> bool:
+    """`cudaMemcpyDefault`, but not `cublas_handle`: no library has a constant in lower case, a header may have a
+    variable.
+    """
+    return sites.is_api(name) and not name.islower()
 
 
 class Expressions:
@@ -228,8 +236,10 @@ class Expressions:
             return FuncRef(name)
         if name in index.prototypes:
             return FuncRef(name)
-        if name in index.enumerators or name in NULLS or sites.is_api(name) or _CONSTANT_NAME.fullmatch(name):
-            return NULL if name in NULLS else Const(name)
+        if name in NULLS:
+            return NULL
+        if name in index.enumerators or _CONSTANT_NAME.fullmatch(name) or _is_api_constant(name):
+            return Const(name)
         return Var(f"::{name}")
 
     def _global(self, name: str) -> Var | None:
@@ -351,11 +361,18 @@ class Expressions:
         finally:
             self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation = kept
 
+    def _argument(self, bound: Bound, target: Expr | None, used: bool) -> Expr:
+        """The value of a macro argument. Of a pack, `f(), g()`, all are evaluated and the last is the value."""
+        pack = bound.rest or (bound.node,)
+        for node in pack[:-1]:
+            self.in_argument(replace(bound, node=node), lambda argument: self.value(argument, None, False))
+        return self.in_argument(bound, lambda _: self.value(pack[-1], target, used))
+
     def _identifier(self, node: Node, target: Expr | None, used: bool) -> Expr:
         name = self.raw(node)
         bound = self.bindings.get(name)
         if bound is not None:
-            return self.in_argument(bound, lambda argument: self.value(argument, target, used))
+            return self._argument(bound, target, used)
         found = self.resolve(name, node)
         if not self.type_of(found).endswith("]"):
             self.touch(node, found)
@@ -409,7 +426,7 @@ class Expressions:
         if inner is None:
             return Opaque(())
         if inner.type == "compound_statement":
-            return self.statement_expression(inner)
+            return self.statement_expression(inner, used)
         return self.value(inner, target, used)
 
     def _cast(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -714,6 +731,8 @@ class Expressions:
         if node.type in ("co_await_expression", "co_yield_statement"):
             self.problems.append(("coroutine", self.span(node).start))
             return self.unknown("coroutine", node)
+        if node.type.endswith("_statement"):
+            return self.unknown("a statement inside of an expression", node)
         if node.child_count == 0:
             return Opaque(())
         return self._list(node, None, True)
@@ -808,7 +827,7 @@ class Expressions:
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
         raise NotImplementedError
 
-    def statement_expression(self, node: Node) -> Expr:
+    def statement_expression(self, node: Node, used: bool) -> Expr:
         raise NotImplementedError
 
     def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -876,6 +895,7 @@ _VALUES: dict[str, _Method] = {
     "alignof_expression": Expressions._measure,
     "offsetof_expression": Expressions._measure,
     "initializer_list": Expressions._list,
+    "compound_statement": lambda self, node, target, used: self.statement_expression(node, used),
     "call_expression": lambda self, node, target, used: self.call(node, target, used),
     "new_expression": lambda self, node, target, used: self.new(node, target, used),
     "delete_expression": lambda self, node, target, used: self.delete(node, target, used),

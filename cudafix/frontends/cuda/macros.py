@@ -41,6 +41,11 @@ _TYPE_WORDS = frozenset(
 )
 
 
+def variadic_name(param: str) -> bytes:
+    """What the body of a macro calls its last parameter, `...` or `pack...`."""
+    return param.removesuffix("...").strip().encode() or b"__VA_ARGS__"
+
+
 @dataclass(frozen=True, slots=True)
 class Macro:
     """One `#define`. `body` is the text at `body_start` of the file at `path`, its line continuations made spaces.
@@ -174,7 +179,7 @@ def _passed(params: tuple[str, ...], code: bytes) -> int | None:
     candidates: list[tuple[bool, int]] = []
     for number, param in enumerate(params):
         pack = param == "..." or param.endswith("...")
-        name = b"__VA_ARGS__" if param == "..." else param.removesuffix("...").strip().encode()
+        name = variadic_name(param) if pack else param.encode()
         uses = re.finditer(rb"(?<![\w.>])" + re.escape(name) + rb"\b(?!\s*##)", code)
         evaluated = [m for m in uses if not re.search(rb"#\s*\Z|\bsizeof\s*\(\s*\Z", code[: m.start()])]
         if len(evaluated) > 1 and not pack and len(params) == 1:

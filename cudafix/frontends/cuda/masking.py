@@ -155,13 +155,13 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
     names = [n for n in names if n in present]
     edits: list[Edit] = []
     for match in _WITHOUT_SEMICOLON.finditer(text):
-        if match[1].decode() not in work.macros and _starts_statement(text, match.start(1)):
+        if match[1].decode() not in work.macros and starts_statement(text, match.start(1)):
             end = closing(text, text.index(b"(", match.end(1))) + 1
             if end > 0:
-                edits += _semicolon(text, match.start(1), end)
+                edits += semicolon(text, match.start(1), end)
     for match in _LONE_STATEMENT.finditer(text):
-        if match[1].decode() not in work.macros and _starts_statement(text, match.start(1)):
-            edits += _semicolon(text, match.start(1), match.end(1))
+        if match[1].decode() not in work.macros and starts_statement(text, match.start(1)):
+            edits += semicolon(text, match.start(1), match.end(1))
     if not names:
         return edits
     for match in re.finditer(rb"(?<![\w.>:])(?:" + b"|".join(map(re.escape, names)) + rb")(?!\w)", text):
@@ -169,7 +169,7 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
         if (
             macro is None
             or text[match.start() - 1 : match.start()] not in b" \t"
-            or not _starts_statement(text, match.start())
+            or not starts_statement(text, match.start())
         ):
             continue
         end = match.end()
@@ -183,7 +183,7 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
         if macro.opens_loop:
             edits += _head(text, match.start(), end, b"if" if macro.body.startswith((b"if", b"switch")) else b"while")
         elif macro.looks or macro.kind == "operates":
-            edits += _semicolon(text, match.start(), end)
+            edits += semicolon(text, match.start(), end)
     return edits
 
 
@@ -193,7 +193,7 @@ def _skip(text: bytes, at: int) -> int:
     return at
 
 
-def _starts_statement(text: bytes, at: int) -> bool:
+def starts_statement(text: bytes, at: int) -> bool:
     at -= 1
     while at >= 0 and text[at] in b" \t\r\n":
         at -= 1
@@ -205,7 +205,7 @@ def _starts_statement(text: bytes, at: int) -> bool:
     )
 
 
-def _semicolon(text: bytes, start: int, end: int) -> list[Edit]:
+def semicolon(text: bytes, start: int, end: int) -> list[Edit]:
     """A semicolon behind the statement `[start, end)`, if a new one or the end of the block follows.
 
     It takes the first free byte. Between `)` and a `}` on the next line there is none: a missing semicolon is harmless
@@ -360,7 +360,7 @@ def _declaring_macros(text: bytes, start: int, end: int, work: _Work) -> Iterato
     for match in re.finditer(
         rb"([A-Za-z_]\w*\s*\()(\s*" + _TYPE + rb"[\s*&]+[A-Za-z_]\w*\s*)((?:,[^()]*)?\))\s*[=;]", text[start:end]
     ):
-        if _starts_statement(text, start + match.start()):
+        if starts_statement(text, start + match.start()):
             yield start + match.start(1), blank(match[1])
             yield start + match.start(3), blank(match[3])
 
@@ -376,14 +376,14 @@ def _semicolons(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit
     """`SHOUT(…)`, or any call alone on its line, at the beginning of a statement and without a semicolon."""
     for match in _CALL_LINE.finditer(text, start, end):
         name = match[1]
-        if name in _KEYWORDS or not _starts_statement(text, match.start()):
+        if name in _KEYWORDS or not starts_statement(text, match.start()):
             continue
         close = closing(text, match.end() - 1) + 1
         if close <= 0:
             continue
         shaped = work.macro(name) or re.fullmatch(_SHOUT, name)
         if shaped or (b"\n" in text[close : _skip(text, close)] and text[match.start() - 1 : match.start()] in b" \t"):
-            yield from _semicolon(text, match.start(), close)
+            yield from semicolon(text, match.start(), close)
 
 
 def _lone_names(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
@@ -393,8 +393,8 @@ def _lone_names(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit
         if match[2] in _KEYWORDS or not (macro or re.fullmatch(_SHOUT, match[2])):
             continue
         if match[1] and (macro is None or macro.kind != "constant"):
-            if _starts_statement(text, at):
-                yield from _semicolon(text, at, start + match.end(2))
+            if starts_statement(text, at):
+                yield from semicolon(text, at, start + match.end(2))
         else:
             work.hide(at, match[2])
             yield at, blank(match[2])
@@ -431,7 +431,7 @@ def _attribute_macros(text: bytes, start: int, end: int, work: _Work) -> Iterato
         at = match.end(1)
         if match[1] in _KEYWORDS or match[1].startswith(b"__") or not _is_attribute(match[1], work):
             continue
-        if not (_starts_statement(text, match.start()) or _after_specifier(text, match.start())):
+        if not (starts_statement(text, match.start()) or _after_specifier(text, match.start())):
             continue
         work.hide(match.start(), match[1])
         inner = match[2].strip()[1:-1] if match[2] else b""

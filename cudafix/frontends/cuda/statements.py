@@ -86,8 +86,8 @@ class Statements(Loops):
     def _compound(self, node: Node) -> None:
         self.scoped(lambda: self.statement_list(node.children, node.start_byte), node)
 
-    def statement_expression(self, node: Node) -> Expr:
-        """`({ …; x; })`"""
+    def statement_expression(self, node: Node, used: bool) -> Expr:
+        """`({ …; x; })`, and a block that a macro was given."""
         values: list[Expr] = []
         statements = [child for child in node.named_children if child.type != "comment"]
 
@@ -96,7 +96,7 @@ class Statements(Loops):
             last = statements[-1] if statements else None
             inner = first_named(last) if last is not None and last.type == "expression_statement" else None
             if inner is not None:
-                values.append(self.value(inner))
+                values.append(self.value(inner, None, used))
             elif last is not None:
                 self.statement(last)
 
@@ -270,10 +270,7 @@ class Statements(Loops):
         for param, at in listed:
             if param.name:
                 self.declare(param.name, param.type, at, param.by_reference)
-        renamed = tuple(
-            ir.Param(self.scopes[-1].names.get(param.name, param.name), param.type, param.by_reference)
-            for param, _ in listed
-        )
+        renamed = tuple(param._replace(name=self.scopes[-1].names.get(param.name, param.name)) for param, _ in listed)
 
         def run() -> None:
             self._construct_parts(initializers, node.start_byte)

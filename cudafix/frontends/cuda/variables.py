@@ -39,6 +39,12 @@ from cudafix.ir import (
     Var,
 )
 
+_JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
+# what a macro may be given as an argument, and is no type
+_CODE = frozenset(
+    "compound_statement initializer_list call_expression kernel_call_expression assignment_expression "
+    "update_expression lambda_expression".split()
+)
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
 
 
@@ -49,6 +55,9 @@ class Variables(Blocks):
         base = base_type(node, self.source.text)
         words = {self.raw(c) for c in node.children if c.type in ("storage_class_specifier", "type_qualifier")}
         if "extern" in words:
+            return
+        if self._is_misread(node):
+            self.unknown("a macro that reads as the type of a declaration", node)
             return
         for child in node.children_by_field_name("declarator"):
             one = declared(base, child, self.source.text)
@@ -73,6 +82,21 @@ class Variables(Blocks):
                     self.emit(ir.Assign(var, opaque(result), self.span(child)))
             else:
                 self._variable(one, child, value, base)
+
+    def _is_misread(self, node: Node) -> bool:
+        """Whether statements read as a declaration: `MACRO break;`, or `body x = 1;` where `body` is code that a macro
+        was given.
+        """
+        kind = node.child_by_field_name("type")
+        if kind is None or kind.type != "type_identifier":
+            return False
+        name = self.raw(kind)
+        bound, macro = self.bindings.get(name), self.file.macros.get(name)
+        if bound is not None and (bound.rest or bound.node.type in _CODE):
+            return True
+        if bound is None and macro is not None and macro.kind in ("operates", "transparent"):
+            return True
+        return any(self.raw(child) in _JUMPS for child in node.children_by_field_name("declarator"))
 
     def _misread_arguments(self, one: Declared) -> tuple[Expr, ...] | None:
         """The arguments of `T x(a, b)`, which reads as a function; None if it is one."""

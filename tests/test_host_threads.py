@@ -1,0 +1,104 @@
+"""What another host thread may look at is ordered by the host thread that waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix.config import Config
+from cudafix.driver import analyze, prove
+from cudafix.findings import Safety
+
+PROGRAM = """
+__global__ void k(int *p) { *p = 42; }
+std::atomic<int> ready;
+void show(const int *h) { while (!ready.load()) { } printf("%d\\n", *h); }
+int main() {
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    int *h, *p;
+    cudaMallocHost(&h, 4);
+    cudaMalloc(&p, 4);
+    THREAD_FIRST
+    k<<<1, 1, 0, s>>>(p);
+    cudaMemcpyAsync(h, p, 4, cudaMemcpyDeviceToHost, s);
+    cudaFree(p);
+    ready.store(1);
+    THREAD_LAST
+    t.join();
+    cudaStreamSynchronize(s);
+}
+"""
+
+
+@pytest.mark.parametrize("where", ["THREAD_FIRST", "THREAD_LAST"])
+@pytest.mark.parametrize("thread", ["std::thread t(show, h);", "std::thread t([=] { show(h); });"])
+def test_a_thread_that_reads_after_the_free_needs_the_wait(where: str, thread: str) -> None:
+    program = PROGRAM.replace(where, thread).replace("THREAD_FIRST", "").replace("THREAD_LAST", "")
+    after = program.replace("cudaMalloc(&p, 4)", "cudaMallocAsync(&p, 4, s)")
+    bare = after.replace("cudaFree(p)", "cudaFreeAsync(p, s)")
+    waits = after.replace("cudaFree(p)", "cudaStreamSynchronize(s); cudaFreeAsync(p, s)")
+    assert prove({"a.cu": program.encode()}, {"a.cu": bare.encode()})
+    assert not prove({"a.cu": program.encode()}, {"a.cu": waits.encode()})
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "void one(int *p) { k<<<1, 1>>>(p); }\nvoid work(int *p) { each(3, one, p); }",
+        "void work(int *p) { foreign(p); }",
+        "void one(int *p) { k<<<1, 1>>>(p); }\nvoid work(int *p) { std::thread t(one, p); t.join(); }",
+    ],
+)
+def test_a_thread_may_work_on_the_device_through_others(work: str) -> None:
+    program = """
+__global__ void k(int *p) { *p = 42; }
+void each(int n, void (*f)(int *), int *p) { for (int i = 0; i < n; i++) f(p); }
+WORK
+int main() {
+    int *p;
+    cudaMalloc(&p, 4);
+    std::thread t(work, p);
+    t.join();
+    cudaFree(p);
+}
+"""
+    report = analyze({"a.cu": program.replace("WORK", work).encode()}, Config())
+    assert [r.name for r in report.refusals] == ["several_host_threads"]
+
+
+@pytest.mark.parametrize(
+    "threads",
+    [
+        "std::thread t(work, &n); t.join();",
+        "pthread_t t; pthread_create(&t, nullptr, work, &n); pthread_join(t, nullptr);",
+    ],
+)
+def test_a_thread_that_has_only_worked_on_the_host_leaves_no_work_when_it_is_joined(threads: str) -> None:
+    program = f"""
+void *work(void *n) {{ return n; }}
+int main() {{
+    int n, *p;
+    cudaMalloc(&p, 4);
+    {threads}
+    cudaFree(p);
+    {threads.replace(" t", " u").replace("(t", "(u").replace("&t", "&u")}
+}}
+"""
+    report = analyze({"a.cu": program.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+def test_a_thread_that_starts_threads_for_the_host_works_on_the_host() -> None:
+    program = b"""
+void one(int *n) { ++*n; }
+void work(int *n) { std::thread t(one, n); t.join(); }
+int main() {
+    int n = 0, *p;
+    cudaMalloc(&p, 4);
+    std::thread t(work, &n);
+    t.join();
+    cudaFree(p);
+}
+"""
+    report = analyze({"a.cu": program}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]

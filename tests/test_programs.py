@@ -1,0 +1,68 @@
+"""Which files and configurations make one program."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Safety
+
+TRAIN = b"""
+struct Model { float *p; };
+__global__ void k(float *p) { *p = 1; }
+void forward(Model *m) {
+    if (m->p == nullptr) cudaMalloc(&m->p, 4);
+    k<<<1, 1>>>(m->p);
+}
+void release(Model *m) { cudaDeviceSynchronize(); cudaFree(m->p); m->p = nullptr; }
+#ifndef TESTING
+int main() {
+    Model m;
+    m.p = nullptr;
+    for (int i = 0; i < 3; i++) forward(&m);
+    release(&m);
+}
+#endif
+"""
+TEST = b"""
+#define TESTING
+#include "train.cu"
+int main() {
+    Model m;
+    m.p = nullptr;
+    forward(&m);
+    release(&m);
+}
+"""
+
+
+@pytest.mark.parametrize("path", ["test.cu", "tests/test.cu"])
+def test_a_program_that_another_one_includes_without_its_main(path: str) -> None:
+    test = TEST if path == "test.cu" else TEST.replace(b"train.cu", b"../train.cu")
+    report = analyze({"train.cu": TRAIN, path: test}, Config())
+    moves = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    if path == "test.cu":
+        assert [f.safety for f in moves] == [Safety.PROVEN]
+    else:  # no program of that folder is looked at: anybody may call `forward`
+        assert not any(f.safety is Safety.PROVEN for f in moves)
+
+
+def test_a_library_without_main_is_looked_at_for_any_caller() -> None:
+    report = analyze({"train.cu": TRAIN}, Config())
+    assert [r.name for r in report.refusals] == ["escapes"]
+
+
+def test_a_program_that_asks_for_free_memory_does_not_hold_up_another_one() -> None:
+    header = b"inline float *make() { float *p; cudaMalloc(&p, 4); cudaFree(p); return 0; }"
+    asks = b"""
+#include "make.h"
+int main() { float *q; cudaMalloc(&q, 4); size_t free, total; cudaMemGetInfo(&free, &total); cudaFree(q); }
+"""
+    other = b"""
+#include "make.h"
+int main() { float *q; cudaMalloc(&q, 4); cudaFree(q); }
+"""
+    report = analyze({"make.h": header, "asks.cu": asks, "other.cu": other}, Config())
+    assert {r.path for r in report.refusals if r.name == "free_memory_is_measured"} == {"asks.cu"}
+    assert "other.cu" in {f.path for f in report.findings}

@@ -55,6 +55,8 @@ launch on 12
 launch on 0
 launch on 0
 free on 11
+allocate 16 bytes on 11
+free on 14
 allocate 64 bytes on 11
 free on 11""".splitlines()
 
@@ -75,6 +77,15 @@ def test_it_delays_the_chosen_streams_and_overwrites_what_is_fresh_or_freed(buil
         "delay 11",
         "write DB to 64 bytes on 11",
         "free on 11",
+        "delay 11",
+        "allocate 16 bytes on 11",
+        "write A5 to 16 bytes on 11",
+        # a free on an idle stream is not late: it takes effect at once
+        "create 100 with 1",
+        "write DB to 16 bytes on 100",
+        "wait for 100",
+        "destroy 100",
+        "free on 14",
         # nothing is added to a capture
         "allocate 64 bytes on 11",
         "free on 11",

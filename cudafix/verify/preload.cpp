@@ -128,6 +128,15 @@ void overwrite(CUdeviceptr block, size_t size, CUstream stream, unsigned char by
     if (size && !captures(stream)) DRIVER(cuMemsetD8Async)(block, byte, size, stream);
 }
 
+// On a stream of its own, which orders nothing else.
+void overwrite_now(CUdeviceptr block, size_t size, unsigned char byte) {
+    CUstream own;
+    if (!size || DRIVER(cuStreamCreate)(&own, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) return;
+    overwrite(block, size, own, byte);
+    DRIVER(cuStreamSynchronize)(own);
+    DRIVER(cuStreamDestroy)(own);
+}
+
 void allocated(CUdeviceptr block, size_t size) {
     std::lock_guard<std::mutex> hold(lock);
     blocks[block] = size;
@@ -201,6 +210,11 @@ struct Free {
     static inline decltype(&cuMemFreeAsync) real = nullptr;
     static CUresult call(CUdeviceptr block, CUstream stream) {
         stream = named(stream, PerThread);
+        // on an idle stream a free takes effect at once, and a query finds the stream idle (docs/FACTS.md)
+        if (settings().adverse && !captures(stream) && DRIVER(cuStreamQuery)(stream) == CUDA_SUCCESS) {
+            overwrite_now(block, released(block), 0xDB);
+            return real(block, stream);
+        }
         delay(stream);
         if (settings().adverse) overwrite(block, released(block), stream, 0xDB);
         return real(block, stream);
@@ -213,15 +227,7 @@ struct AllocateBlocking {
     static CUresult call(CUdeviceptr *block, size_t size) {
         make_early_streams();
         CUresult result = real(block, size);
-        CUstream own;
-        if (result != CUDA_SUCCESS || !settings().adverse) return result;
-        allocated(*block, size);
-        // on a stream of its own, which orders nothing else
-        if (DRIVER(cuStreamCreate)(&own, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS) {
-            overwrite(*block, size, own, 0xA5);
-            DRIVER(cuStreamSynchronize)(own);
-            DRIVER(cuStreamDestroy)(own);
-        }
+        if (result == CUDA_SUCCESS && settings().adverse) allocated(*block, size), overwrite_now(*block, size, 0xA5);
         return result;
     }
 };

@@ -259,7 +259,7 @@ class Trial:
         if early and library and detected.caught == "memory":
             again = detector.watch(tool, lambda prefix, _: run(prefix, preload.early(library)), self.subject.leaks)
             if again.caught == "nothing":
-                return replace(detected, early=True)
+                return replace(detected, early=True, leaked=again.leaked)
         return detected
 
     def _early_allowed(self, variant: Variant) -> bool:

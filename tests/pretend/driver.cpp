@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 
 namespace {
 
@@ -16,6 +17,7 @@ const char *text(CUstream stream) {
 }
 
 CUstream capturing = nullptr;
+std::set<CUstream> busy;
 
 }  // namespace
 
@@ -35,6 +37,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn, void *) {
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr, unsigned char byte, size_t size, CUstream stream) {
+    busy.insert(stream);
     return std::printf("write %02X to %zu bytes on %s\n", byte, size, text(stream)), CUDA_SUCCESS;
 }
 
@@ -61,7 +64,12 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     return std::printf("create %s with %u\n", text(*stream), flags), CUDA_SUCCESS;
 }
 
-CUresult cuStreamSynchronize(CUstream stream) { return std::printf("wait for %s\n", text(stream)), CUDA_SUCCESS; }
+CUresult cuStreamSynchronize(CUstream stream) {
+    busy.erase(stream);
+    return std::printf("wait for %s\n", text(stream)), CUDA_SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream stream) { return busy.count(stream) ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS; }
 CUresult cuStreamDestroy_v2(CUstream stream) { return std::printf("destroy %s\n", text(stream)), CUDA_SUCCESS; }
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {

@@ -39,6 +39,8 @@ int main(int, char **arguments) {
         launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);    // number 0
         launch_per_thread(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);  // number 3
         release(block, one);
+        allocate(&other, 16, one);
+        release(other, reinterpret_cast<CUstream>(14));  // which is idle
         capture(one, CU_STREAM_CAPTURE_MODE_GLOBAL);
         allocate(&other, 64, one);
         release(other, one);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cudafix import ir
 from cudafix.findings import Edit, Finding, Place
@@ -15,6 +16,9 @@ from cudafix.models import Tables
 from cudafix.ordering.program import Outcome, Overlay, StreamName, Violation, Wrong
 from cudafix.ordering.state import StreamKind
 from cudafix.repair import DEFAULT, spelled
+
+if TYPE_CHECKING:
+    from cudafix.writer import Writer
 
 Run = Callable[[Overlay], Sequence[Outcome]]
 
@@ -29,11 +33,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a codemod may look at: the files, the tables, and what the program was seen to do."""
+    """What a codemod may look at: the files, how each is written, the tables, and what the program was seen to do."""
 
     files: Mapping[str, bytes]
     tables: Tables
     outcomes: Sequence[Outcome]
+    writer: Callable[[str], Writer]
 
     def stream_of(self, stmt: ir.Stmt | None) -> StreamName | None:
         """The stream that an operation's own statement names; the default stream where it names none."""

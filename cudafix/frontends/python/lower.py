@@ -1,0 +1,124 @@
+"""A Python file as a module of the IR.
+
+The statements at the top of a script are its `main`; those of a module that only others import run before theirs.
+Functions are named by their file: `src_infer::Engine::allocate`. What is lowered and what is dropped is as in
+`cudafix.ir`; the object model comes down to this: a variable holds a reference, an object is a piece of host memory
+with fields, a container one with elements, and everything that an unknown object or function might do is a call of
+something unknown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import libcst as cst
+
+from cudafix import ir
+from cudafix.frontends.python import bindings
+from cudafix.frontends.python.expressions import Unit
+from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
+from cudafix.frontends.python.names import Outline, identifier
+from cudafix.frontends.python.source import Source, sites_in_text
+from cudafix.frontends.python.statements import Statements, function
+from cudafix.frontends.python.writer import DRIVER, PythonWriter
+from cudafix.ir import Span
+
+_PRINTS = (b"printf", b"assert", b"__trap")
+
+
+class Lowered(NamedTuple):
+    module: ir.Module
+    writer: PythonWriter
+
+
+def lower(source: Source, outline: Outline, modules: Modules) -> Lowered:
+    """Lower a file that was read."""
+    unit = Unit(source, outline, modules)
+    script = is_script(source.module, outline, modules)
+    name = "main" if script else f"{outline.id}::<initializers>"
+    top = Statements(unit, None, outline.id)
+    top.finals = []
+    for statement in source.module.body:
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef):
+            continue
+        top.statement(statement)
+    for found in outline.functions.values():
+        function(unit, found, f"{outline.id}::{found.name.value}", None, None)
+    for cls in outline.classes.values():
+        for method_name, method in cls.methods.items():
+            function(unit, method, f"{outline.id}::{cls.name}::{method_name}", None, cls)
+    while unit.pending:
+        work, unit.pending = unit.pending, []
+        for one in work:
+            one()
+    end = len(source.data)
+    body = ir.Function(
+        name,
+        (),
+        tuple(top.out),
+        Span(source.path, 0, end),
+        types=top.types,
+        problems=tuple(top.problems[:1]),
+    )
+    names = sorted(set(outline.assigned) - set(outline.functions) - set(outline.classes))
+    variables = tuple(
+        ir.GlobalVar(f"::{outline.id}::{one}", "", "host", False, Span(source.path, 0, 0)) for one in names
+    )
+    module = ir.Module(source.path, (body, *unit.functions), _kernels(unit), variables, ())
+    return Lowered(module, _writer(unit))
+
+
+def unreadable(path: str, data: bytes, offset: int) -> ir.Module:
+    """A file that cannot be parsed: one function with a problem, and what seems to allocate in it."""
+    calls = []
+    for start, end in sites_in_text(data):
+        span = Span(path, start, end)
+        site = ir.Site(span, "", "", "", blocked="the file cannot be parsed", fixed="the file cannot be parsed")
+        calls.append(ir.Call("cudaMalloc", (ir.Opaque(()), ir.Opaque(())), span, span, end, site))
+    problems = (("parse_error", offset),)
+    whole = Span(path, 0, len(data))
+    return ir.Module(path, (ir.Function(f"{identifier(path)}::<file>", (), tuple(calls), whole, problems=problems),), (), (), ())
+
+
+def is_script(module: cst.Module, outline: Outline, modules: Modules) -> bool:
+    """Whether a file is run: it asks for `__main__`, or its own statements call its functions or the CUDA API."""
+    resolver = Resolver(modules, outline, None)
+    for statement in module.body:
+        if isinstance(statement, cst.FunctionDef | cst.ClassDef):
+            continue
+        stack: list[cst.CSTNode] = [statement]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, cst.Name) and node.value == "__name__":
+                return True
+            if isinstance(node, cst.Call):
+                meaning = resolver.meaning(node.func)
+                if isinstance(meaning, OwnFunction | OwnClass):
+                    return True
+                if isinstance(meaning, Dotted) and bindings.module_of(meaning.name) is not None:
+                    return True
+            if not isinstance(node, cst.FunctionDef | cst.ClassDef | cst.Lambda):
+                stack.extend(node.children)
+    return False
+
+
+def _kernels(unit: Unit) -> tuple[ir.Kernel, ...]:
+    """The kernels that are launched, where their source is in the file: whether they can print is in the text."""
+    data = unit.source.data
+    if b"__global__" not in data:
+        return ()
+    prints = any(word in data for word in _PRINTS)
+    nothing: frozenset[int] = frozenset()
+    none: frozenset[str] = frozenset()
+    return tuple(
+        ir.Kernel(name, (), nothing, nothing, prints, prints, none, none, none, span)
+        for name, span in unit.launches.items()
+    )
+
+
+def _writer(unit: Unit) -> PythonWriter:
+    driver = next(
+        (n for n, meant in unit.outline.imports.items() if DRIVER in meant and unit.outline.assigned[n] == 0), ""
+    )
+    old = b"from cuda import" in unit.source.data and b"cuda.bindings" not in unit.source.data
+    return PythonWriter(unit.styles, driver, old)

@@ -25,6 +25,7 @@ from cudafix.frontends.python.meaning import (
     is_static,
 )
 from cudafix.frontends.python.names import Outline
+from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.source import Source
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.frontends.python.writer import Style
@@ -47,6 +48,8 @@ _LAUNCHES = {
     "cudaLaunchKernel": (5, 3),
     "cudaLaunchCooperativeKernel": (5, 3),
 }  # positions of the stream and of the kernel's arguments
+DEVICE = frozenset(("jit", "rawkernel", "kernel"))
+"""Decorators of functions that run on the device."""
 _DIRECTIONS = ("HostToHost", "HostToDevice", "DeviceToHost", "DeviceToDevice", "Default")
 
 
@@ -81,6 +84,7 @@ class Unit:
     styles: dict[str, Style] = field(default_factory=dict)
     launches: dict[str, Span] = field(default_factory=dict)
     pending: list[Callable[[], None]] = field(default_factory=list)
+    deferred: dict[cst.FunctionDef, bool] = field(default_factory=dict)
 
 
 class Expressions:
@@ -856,19 +860,16 @@ class Expressions:
         self.call_ir(node, function.name, given, receiver, result)
         return result
 
-    @staticmethod
-    def _cannot_be_called(function: cst.FunctionDef) -> bool:
+    def _cannot_be_called(self, function: cst.FunctionDef) -> bool:
         """Generators and coroutines run later than they are called; kernels run on the device."""
-        if function.asynchronous is not None or decorators(function) & {"jit", "rawkernel", "kernel", "fuse"}:
-            return True
-        stack: list[cst.CSTNode] = [function.body]
-        while stack:
-            current = stack.pop()
-            if isinstance(current, cst.Yield):
-                return True
-            if not isinstance(current, cst.FunctionDef | cst.ClassDef | cst.Lambda):
-                stack.extend(current.children)
-        return False
+        known = self.unit.deferred
+        if function not in known:
+            known[function] = (
+                function.asynchronous is not None
+                or bool(decorators(function) & DEVICE)
+                or any(isinstance(one, cst.Yield) for one in walk_own(function.body))
+            )
+        return known[function]
 
     def _construct(self, node: cst.Call, meaning: OwnClass) -> Expr:
         """`Class(…)`: a fresh object, the class's own values, then `__init__`."""
@@ -932,7 +933,13 @@ class Expressions:
                 return done
         every, seen = self.pure(node)
         result = self.temporary()
-        callee = f"{origin}.{name}" if origin is not None and origin != "pointer" else f"object.{name}"
+        callee = f"object.{name}"
+        if origin is not None and origin != "pointer":
+            full = f"{origin}.{name}"
+            count = len(every) + 1
+            known = bindings.tables()
+            if known.lookup(full, count) is not None or known.lookup(callee, count) is None:
+                callee = full
         alternatives: list[tuple[Stmt, ...]] = []
         for function in own:
             given = self.arguments(node, function.node, True, function.outline)

@@ -18,6 +18,7 @@ from cudafix.frontends.python import bindings
 from cudafix.frontends.python.expressions import Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
 from cudafix.frontends.python.names import Outline, identifier
+from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.source import Source, sites_in_text
 from cudafix.frontends.python.statements import Statements, function
 from cudafix.frontends.python.writer import DRIVER, PythonWriter
@@ -86,9 +87,7 @@ def is_script(module: cst.Module, outline: Outline, modules: Modules) -> bool:
     for statement in module.body:
         if isinstance(statement, cst.FunctionDef | cst.ClassDef):
             continue
-        stack: list[cst.CSTNode] = [statement]
-        while stack:
-            node = stack.pop()
+        for node in walk_own(statement):
             if isinstance(node, cst.Name) and node.value == "__name__":
                 return True
             if isinstance(node, cst.Call):
@@ -97,8 +96,6 @@ def is_script(module: cst.Module, outline: Outline, modules: Modules) -> bool:
                     return True
                 if isinstance(meaning, Dotted) and bindings.module_of(meaning.name) is not None:
                     return True
-            if not isinstance(node, cst.FunctionDef | cst.ClassDef | cst.Lambda):
-                stack.extend(node.children)
     return False
 
 

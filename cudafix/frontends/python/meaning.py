@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +20,7 @@ from cudafix.frontends.python.names import (
     inner_reads,
     is_builtin,
 )
+from cudafix.frontends.python.nodes import walk_own
 
 
 class Dotted(NamedTuple):
@@ -157,7 +158,7 @@ class Scope:
 
 def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None, cls: Class | None) -> Scope:
     """The scope of a function. In a method the first parameter is the object."""
-    found = bindings_of(node.body) if isinstance(node, cst.FunctionDef) else bindings_of(cst.Expr(node.body))
+    found = bindings_of(node.body)
     params = node.params
     every = [*params.posonly_params, *params.params, *params.kwonly_params]
     if isinstance(params.star_arg, cst.Param):
@@ -173,22 +174,12 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None
         inner |= inner_reads(function)
     for nested in found.classes.values():
         inner |= inner_reads(nested)
-    for one in lambdas(node.body):
-        inner |= inner_reads(one)
+    for one in walk_own(node.body):
+        if isinstance(one, cst.Lambda):
+            inner |= inner_reads(one)
     annotations = {p.name.value: p.annotation.annotation for p in every if p.annotation is not None}
     shared = frozenset(n for n in inner if (found.assigned[n] or n in names) and n not in found.functions and n != this)
     return Scope(qual, found, names, parent, cls, this, node, shared, annotations)
-
-
-def lambdas(node: cst.CSTNode) -> Iterator[cst.Lambda]:
-    """The lambdas of a body, not those of functions inside it."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Lambda):
-            yield current
-        elif not isinstance(current, cst.FunctionDef | cst.ClassDef):
-            stack.extend(current.children)
 
 
 def is_static(node: cst.FunctionDef) -> bool:

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from cudafix.frontends.python.nodes import children, walk
+
 _RENAMED = {
     "cuda.cudart": "cuda.bindings.runtime",
     "cuda.cuda": "cuda.bindings.driver",
@@ -65,10 +67,10 @@ class Class:
     outside: bool = False
 
 
-class Bindings(cst.CSTVisitor):
-    """Collects what one body binds and reads; bodies of functions and classes inside it are not entered."""
+class Bindings:
+    """What one body binds and reads; bodies of functions and classes inside it are not entered."""
 
-    def __init__(self) -> None:
+    def __init__(self, body: cst.CSTNode) -> None:
         self.assigned: Counter[str] = Counter()
         self.values: dict[str, cst.BaseExpression] = {}
         self.all_values: dict[str, list[cst.BaseExpression | None]] = {}
@@ -77,14 +79,19 @@ class Bindings(cst.CSTVisitor):
         self.nonlocals: set[str] = set()
         self.functions: dict[str, cst.FunctionDef] = {}
         self.classes: dict[str, cst.ClassDef] = {}
-        self.seen: Counter[str] = Counter()
         self.fields: Counter[str] = Counter()
         self.field_values: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
         self.stars = False
-        self.yields = False
+        self._seen: Counter[str] = Counter()
+        stack = [body]
+        while stack:
+            node = stack.pop()
+            inner = self._visit(node)
+            stack += reversed(children(node) if inner is None else inner)
 
     def bind(self, target: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
+        """`target = value`; without a value for what a loop or a tuple gives."""
         if isinstance(target, cst.Name):
             self.assigned[target.value] += 1
             self.all_values.setdefault(target.value, []).append(value)
@@ -100,123 +107,91 @@ class Bindings(cst.CSTVisitor):
             for element in target.elements:
                 self.bind(element.value, None)
 
-    def visit_Assign(self, node: cst.Assign) -> None:  # noqa: N802
-        for target in node.targets:
-            self.bind(target.target, node.value)
-
-    def visit_AnnAssign(self, node: cst.AnnAssign) -> None:  # noqa: N802
-        self.bind(node.target, node.value)
-
-    def visit_AugAssign(self, node: cst.AugAssign) -> None:  # noqa: N802
-        self.bind(node.target, None)
-
-    def visit_NamedExpr(self, node: cst.NamedExpr) -> None:  # noqa: N802
-        self.bind(node.target, node.value)
-
-    def visit_For(self, node: cst.For) -> None:  # noqa: N802
-        self.bind(node.target, None)
-        if isinstance(node.target, cst.Name):
-            self.loops[node.target.value] = node.iter
-
-    def visit_Del(self, node: cst.Del) -> None:  # noqa: N802
-        self.bind(node.target, None)
-
-    def visit_WithItem(self, node: cst.WithItem) -> None:  # noqa: N802
-        if node.asname is not None:
-            self.bind(node.asname.name, node.item)
-
-    def visit_ExceptHandler(self, node: cst.ExceptHandler) -> None:  # noqa: N802
-        if node.name is not None:
-            self.bind(node.name.name, None)
-
-    def visit_MatchAs(self, node: cst.MatchAs) -> None:  # noqa: N802
-        if node.name is not None:
-            self.assigned[node.name.value] += 1
-
-    def visit_Global(self, node: cst.Global) -> None:  # noqa: N802
-        self.globals.update(item.name.value for item in node.names)
-
-    def visit_Nonlocal(self, node: cst.Nonlocal) -> None:  # noqa: N802
-        self.nonlocals.update(item.name.value for item in node.names)
-
-    def visit_Name(self, node: cst.Name) -> None:  # noqa: N802
-        self.seen[node.value] += 1
-
-    def visit_Attribute(self, node: cst.Attribute) -> bool:  # noqa: N802
-        node.value.visit(self)
-        return False
-
-    def visit_Arg(self, node: cst.Arg) -> bool:  # noqa: N802
-        node.value.visit(self)
-        return False
-
-    def visit_Annotation(self, node: cst.Annotation) -> bool:  # noqa: N802
-        return False
-
     def loaded(self, name: str) -> bool:
         """Whether a name is read, and not only assigned."""
-        return self.seen[name] > self.assigned[name] - (name in self.functions) - (name in self.classes)
+        return self._seen[name] > self.assigned[name] - (name in self.functions) - (name in self.classes)
 
-    def visit_Yield(self, node: cst.Yield) -> None:  # noqa: N802
-        self.yields = True
-
-    def visit_Lambda(self, node: cst.Lambda) -> bool:  # noqa: N802
-        node.body.visit(self)
-        return False
-
-    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:  # noqa: N802
-        self.functions[node.name.value] = node
-        self.assigned[node.name.value] += 1
-        return False
-
-    def visit_ClassDef(self, node: cst.ClassDef) -> bool:  # noqa: N802
-        self.classes[node.name.value] = node
-        self.assigned[node.name.value] += 1
-        return False
+    def _visit(self, node: cst.CSTNode) -> list[cst.CSTNode] | None:
+        """Take note of a node; what to look at below it, None for everything."""
+        match node:
+            case cst.Name(value=name):
+                self._seen[name] += 1
+            case cst.Attribute(value=inner) | cst.Arg(value=inner):
+                return [inner]
+            case cst.Annotation():
+                return []
+            case cst.Assign(targets=targets, value=value):
+                for target in targets:
+                    self.bind(target.target, value)
+            case cst.AnnAssign(target=target, value=given):
+                self.bind(target, given)
+            case cst.AugAssign(target=target) | cst.Del(target=target):
+                self.bind(target, None)
+            case cst.NamedExpr(target=target, value=value):
+                self.bind(target, value)
+            case cst.For(target=target, iter=iterable):
+                self.bind(target, None)
+                if isinstance(target, cst.Name):
+                    self.loops[target.value] = iterable
+            case cst.WithItem(item=item, asname=cst.AsName(name=name_node)):
+                self.bind(name_node, item)
+            case cst.ExceptHandler(name=cst.AsName(name=name_node)):
+                self.bind(name_node, None)
+            case cst.MatchAs(name=cst.Name(value=name)):
+                self.assigned[name] += 1
+            case cst.Global(names=names):
+                self.globals.update(item.name.value for item in names)
+            case cst.Nonlocal(names=names):
+                self.nonlocals.update(item.name.value for item in names)
+            case cst.Lambda(body=body):
+                return [body]
+            case cst.FunctionDef(name=cst.Name(value=name)):
+                self.functions[name] = node
+                self.assigned[name] += 1
+                return []
+            case cst.ClassDef(name=cst.Name(value=name)):
+                self.classes[name] = node
+                self.assigned[name] += 1
+                return []
+            case cst.Import():
+                self._import(node)
+                return []
+            case cst.ImportFrom():
+                self._import_from(node)
+                return []
+        return None
 
     def _imported(self, name: str, dotted: str) -> None:
         self.imports.setdefault(name, set()).add(canonical(dotted))
 
-    def visit_Import(self, node: cst.Import) -> bool:  # noqa: N802
+    def _import(self, node: cst.Import) -> None:
         for alias in node.names:
             words = chain(alias.name) or []
             if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
                 self._imported(alias.asname.name.value, ".".join(words))
             elif words:
                 self._imported(words[0], words[0])
-        return False
 
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:  # noqa: N802
+    def _import_from(self, node: cst.ImportFrom) -> None:
         module = "." * len(node.relative) + ".".join(chain(node.module) or [] if node.module is not None else [])
         if isinstance(node.names, cst.ImportStar):
             self.stars = True
-            return False
+            return
         for alias in node.names:
             word = ".".join(chain(alias.name) or [])
             name = alias.asname.name if alias.asname is not None else alias.name
             if isinstance(name, cst.Name):
                 self._imported(name.value, f"{module}{'' if module.endswith('.') else '.'}{word}")
-        return False
 
 
 def bindings_of(body: cst.CSTNode) -> Bindings:
     """What a function's or a module's own statements bind and read."""
-    found = Bindings()
-    for child in body.children:
-        child.visit(found)
-    return found
+    return Bindings(body)
 
 
 def inner_reads(node: cst.CSTNode) -> frozenset[str]:
     """Every name that occurs in a node, functions inside it included."""
-    found: set[str] = set()
-    stack: list[cst.CSTNode] = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Name):
-            found.add(current.value)
-        stack.extend(current.children)
-    return frozenset(found)
+    return frozenset(one.value for one in walk(node) if isinstance(one, cst.Name))
 
 
 class Outline:
@@ -260,14 +235,7 @@ class Outline:
     @staticmethod
     def _written(module: cst.Module) -> frozenset[str]:
         """Global names that a function assigns."""
-        found: set[str] = set()
-        stack: list[cst.CSTNode] = [module]
-        while stack:
-            current = stack.pop()
-            if isinstance(current, cst.Global):
-                found.update(item.name.value for item in current.names)
-            stack.extend(current.children)
-        return frozenset(found)
+        return frozenset(item.name.value for one in walk(module) if isinstance(one, cst.Global) for item in one.names)
 
     def constant(self, name: str) -> cst.BaseExpression | None:
         """The value of a global that is assigned once."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import libcst as cst
-from libcst.metadata import ByteSpanPositionProvider, CodeSpan, MetadataWrapper
+from libcst.metadata import CodeSpan
+from libcst.metadata.span_provider import SpanProvidingCodegenState, byte_length_in_utf8
 
 from cudafix.ir import Span
 
@@ -69,11 +70,24 @@ def read(path: str, data: bytes) -> Source:
         raise UnreadableError(min(shift + len(before.encode()) + 1, max(len(data) - 1, 0))) from None
     except RecursionError:
         raise UnreadableError(shift) from None
-    if module.code != text:  # a form feed before a statement, for one: the offsets would be wrong behind it
+    spans = _Spans()
+    state = SpanProvidingCodegenState(
+        default_indent=module.default_indent,
+        default_newline=module.default_newline,
+        provider=cast("Any", spans),
+        get_length=byte_length_in_utf8,
+    )
+    module._codegen(state)
+    if "".join(state.tokens) != text:  # a form feed before a statement, for one: the offsets would be wrong behind it
         raise UnreadableError(shift)
-    wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
-    spans = cast("Mapping[cst.CSTNode, CodeSpan]", wrapper.resolve(cast("Any", ByteSpanPositionProvider)))
-    return Source(path, data, module, spans, shift)
+    return Source(path, data, module, spans._computed, shift)
+
+
+class _Spans:
+    """Stands for `ByteSpanPositionProvider`, whose wrapper walks the whole tree once more before it starts."""
+
+    def __init__(self) -> None:
+        self._computed: dict[cst.CSTNode, CodeSpan] = {}
 
 
 def sites_in_text(data: bytes) -> list[tuple[int, int]]:

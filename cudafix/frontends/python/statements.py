@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 import libcst as cst
 
 from cudafix import ir
-from cudafix.frontends.python import checks
+from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
-from cudafix.frontends.python.expressions import ApiCall, Expressions, Place, Unit
+from cudafix.frontends.python.expressions import DEVICE, ApiCall, Expressions, Place, Unit
 from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, decorators, scope_of
-from cudafix.frontends.python.names import Class, bindings_of
+from cudafix.frontends.python.names import Class, bindings_of, inner_reads
+from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.terms import NONE, NOTHING, deref, is_place
 from cudafix.ir import Assign, Expr, FuncRef, Span, Stmt, Var
 
@@ -337,14 +338,7 @@ class Statements(Expressions):
     @staticmethod
     def _bounds_stay(iterable: cst.BaseExpression, assigned: object) -> bool:
         assert isinstance(assigned, dict)
-        names: set[str] = set()
-        stack: list[cst.CSTNode] = [iterable]
-        while stack:
-            current = stack.pop()
-            if isinstance(current, cst.Name):
-                names.add(current.value)
-            stack.extend(current.children)
-        return not any(assigned.get(name) for name in names)
+        return not any(assigned.get(one.value) for one in walk(iterable) if isinstance(one, cst.Name))
 
     def loop_else(self, orelse: cst.Else | None) -> None:
         if orelse is not None:
@@ -492,7 +486,7 @@ def function(
 ) -> None:
     """Lower one function into the unit."""
     scope = scope_of(node, qual, parent, cls)
-    if isinstance(node, cst.FunctionDef) and decorators(node) & {"jit", "rawkernel"}:
+    if isinstance(node, cst.FunctionDef) and decorators(node) & DEVICE:
         return  # device code
     lowering = Statements(unit, scope, qual)
     for name in scope.bindings.assigned:
@@ -504,9 +498,8 @@ def function(
         lowering.types.setdefault(name, "")
         if name in scope.shared:
             lowering.emit(Assign(lowering.variable(name), Var(name), lowering.span(node)))
-    if scope.this is not None and any(
-        scope.this in bindings_names for bindings_names in _inner_names(node)
-    ):
+    inside = [one for one in walk_own(node.body) if isinstance(one, cst.FunctionDef | cst.Lambda | cst.ClassDef)]
+    if scope.this is not None and any(scope.this in inner_reads(one) for one in inside):
         lowering.emit(Assign(Var(f"::{qual}::this"), Var("this"), lowering.span(node)))
     if isinstance(node, cst.FunctionDef):
         if node.asynchronous is not None:
@@ -539,24 +532,8 @@ def function(
     )
 
 
-def _inner_names(node: cst.FunctionDef | cst.Lambda) -> list[set[str]]:
-    from cudafix.frontends.python.names import inner_reads
-
-    found: list[set[str]] = []
-    stack: list[cst.CSTNode] = [node.body]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.FunctionDef | cst.Lambda | cst.ClassDef):
-            found.append(set(inner_reads(current)))
-        else:
-            stack.extend(current.children)
-    return found
-
-
 def _stream_params(block: Sequence[Stmt]) -> set[str]:
     """The parameters that are given to the API as a stream."""
-    from cudafix.frontends.python import bindings
-
     found: set[str] = set()
     for stmt in ir.walk(tuple(block)):
         if isinstance(stmt, ir.Launch) and isinstance(stmt.stream, Var):

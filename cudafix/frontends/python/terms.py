@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import libcst as cst
 
 from cudafix import ir
@@ -60,28 +58,3 @@ def literal(node: cst.BaseExpression) -> str | None:
             return f"-{text}" if text is not None else None
         case _:
             return None
-
-
-def calls_in(node: cst.CSTNode) -> Iterator[cst.Call]:
-    """Every call in a node."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Call):
-            yield current
-        stack.extend(current.children)
-
-
-def names_in(node: cst.CSTNode) -> set[str]:
-    """Every plain name in a node."""
-    found: set[str] = set()
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Name):
-            found.add(current.value)
-        if isinstance(current, cst.Attribute):
-            stack.append(current.value)
-        else:
-            stack.extend(current.children)
-    return found

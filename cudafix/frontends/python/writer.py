@@ -92,14 +92,14 @@ class PythonWriter:
         return [Edit(path, at, at, b"Async"), Edit(path, close, close, f", {self.stream(stream)}".encode())]
 
     def style(self, site: ir.Site) -> Style | None:
-        """The style of the statement, else the file's most frequent one."""
+        """The style of the statement; the file's usual check where the statement has none of its own."""
         found = self.styles.get(site.prefix)
-        if found is None and self.styles:
-            found = max(self.styles.values(), key=lambda style: style.uses)
+        usual = [s for s in self.styles.values() if "self." not in f"{s.module}{s.wrapper}"]
+        if found is not None and not found.wrapper:
+            usual = [s for s in usual if s.api == found.api and s.uses >= found.uses]
+        if usual and (found is None or not found.wrapper):
+            return max(usual, key=lambda style: (bool(style.wrapper), style.uses))
         return found
-
-    def in_style(self, site: ir.Site) -> ir.Site:
-        return site
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
         """`waiter` waits for what `awaited` has done so far. A destroyed event is released when it is done."""

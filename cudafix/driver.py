@@ -45,6 +45,11 @@ CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
+_PROBLEMS = {
+    "generator": "is a generator",
+    "coroutine": "is a coroutine",
+    "finalizer": "works with memory or a stream that `__del__` gives back",
+}
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
@@ -588,7 +593,8 @@ class Cluster:
                     if function.problems and function.span.start <= key.start < function.span.end:
                         name, offset = function.problems[0]
                         span = ir.Span(key.path, offset, offset + 1)
-                        return Refused(name, f"`{last(function.name)}` is not understood as a whole", ((span, "here"),))
+                        text = _PROBLEMS.get(name, "is not understood as a whole")
+                        return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),))
             for name in ("cudaMalloc", "cudaFree"):
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):

@@ -70,10 +70,12 @@ class Rewriter:
             for owner in owners[key, after]:
                 self.of_group[owner] += made
             if set_up is not None:
+                made += self.writer(at.span.path).threshold_needs()
                 for group in moving:
                     self.of_group[id(group)] += made
         for at, texts in threshold.values():
             made = statements.before(at, texts, self.files[at.span.path])
+            made += self.writer(at.span.path).threshold_needs()
             for group in moving:
                 self.of_group[id(group)] += made
         return list(dict.fromkeys(e for edits in self.of_group.values() for e in edits))
@@ -230,7 +232,7 @@ class Rewriter:
             if id(group) in needed_by:
                 related.append(Place(insertion.anchor.path, insertion.anchor.start, self._meaning(insertion)))
         return Finding(
-            "stream_ordered_pairs",
+            self.writer(key.path).pairs,
             key.path,
             key.start,
             f"moves to stream `{self.writer(key.path).stream(group.streams[key])}`",

@@ -18,6 +18,10 @@ class Writer(Protocol):
     """
 
     @property
+    def pairs(self) -> str:
+        """The codemod that moves pairs in this language."""
+
+    @property
     def comment(self) -> bytes: ...
 
     def stream(self, name: StreamName) -> str:
@@ -38,10 +42,14 @@ class Writer(Protocol):
     def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str]) -> list[str]:
         """Raise the release threshold of the current device's default pool."""
 
+    def threshold_needs(self) -> list[Edit]:
+        """What those statements need elsewhere in the file."""
+
 
 class CudaWriter:
     """CUDA C++: the words of the codemods."""
 
+    pairs = stream_ordered_pairs.CODEMOD.name
     comment = COMMENT
 
     def stream(self, name: StreamName) -> str:
@@ -61,6 +69,9 @@ class CudaWriter:
 
     def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str]) -> list[str]:
         return pool_release_threshold.statements(site, once, unit, taken)
+
+    def threshold_needs(self) -> list[Edit]:
+        return []
 
 
 CUDA = CudaWriter()

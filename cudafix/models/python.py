@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cudafix.models.rows import Table
+from cudafix.models.rows import Table, expand
 
 
 class Module(NamedTuple):
@@ -33,6 +33,34 @@ TWINS = {
     "cuMemFreeAsync": "cudaFreeAsync",
     "cuCtxSynchronize": "cudaDeviceSynchronize",
     "cuStreamSynchronize": "cudaStreamSynchronize",
+}
+
+# Making a context current picks a device, by what stands for the context: the result or the first argument.
+CONTEXTS = {"cuCtxCreate": True, "cuCtxPopCurrent": True, "cuCtxSetCurrent": False, "cuCtxPushCurrent": False}
+
+# How many results come behind the status where the row of the C function does not show it; of the others it is one.
+RESULTS = {
+    name: count
+    for count, families in (
+        (
+            0,
+            "cuCtx{ResetPersistingL2Cache,SetCacheConfig,SetFlags,SetSharedMemConfig} cuDevicePrimaryCtxSetFlags "
+            "cuFunc{Load,SetAttribute,SetBlockShape,SetCacheConfig,SetSharedMemConfig,SetSharedSize} "
+            "cuKernelSet{Attribute,CacheConfig} cuLink{AddData,AddFile,Destroy} cuMemPoolSetAccess "
+            "cu{,da}Profiler{Start,Stop} cu{Surf,Tex}ObjectDestroy cuTexRef{Destroy,SetAddressMode,SetBorderColor} "
+            "cuTexRefSet{FilterMode,Flags,Format,MaxAnisotropy,MipmapFilterMode,MipmapLevelBias,MipmapLevelClamp} "
+            "cudaFuncSet{Attribute,CacheConfig,SharedMemConfig} cudaCreateChannelDesc",
+        ),
+        (1, "cu{,da}MemPoolGetAttribute cudaGetDeviceFlags cuStreamGet{Attribute,Ctx,Device,Flags,Id,Priority}"),
+        (
+            2,
+            "cuCtxGetStreamPriorityRange cuDevice{ComputeCapability,GetLuid,PrimaryCtxGetState} cuLinkComplete "
+            "cuOccupancyMaxPotentialBlockSize{,WithFlags} cu{Func,Kernel}GetParamInfo cuGetProcAddress "
+            "cudaGetDriverEntryPoint{,ByVersion} cu{,da}GLGetDevices cuTexRefGet{Format,MipmapLevelClamp}",
+        ),
+    )
+    for family in families.split()
+    for name in expand(family)
 }
 
 _BUILTINS = """

@@ -13,17 +13,19 @@ from typing import NamedTuple
 
 from cudafix import models
 from cudafix.models.api import Api, Effect
-from cudafix.models.python import MODULES, TWINS
+from cudafix.models.python import CONTEXTS, MODULES, RESULTS, TWINS
 
 _OUT = frozenset(("new", "out", "alias", "stream_out", "event_out", "handle_out", "keeper_out", "pool_out", "graph_out"))
 _API = re.compile("|".join(map(re.escape, MODULES)))
 _INERT = frozenset((Effect.NOTHING, Effect.HOST, Effect.STATUS))
+_GRAPHS = frozenset(f"{cu}Graph{word}" for cu in ("cu", "cuda") for word in ("Launch", "Upload", "Destroy", "ExecDestroy"))
 _TOUCHES = frozenset(("keep", "keeper_out", "graph", "r", "w", "rw", "free", "new", "graph_out", "params"))
 
 
 class Signature(NamedTuple):
     """`callee` as the tables and the engine know it. `slots`: for each C parameter the number of the argument or of
-    the result that stands for it (`(is_result, number)`). `status`: the call returns one.
+    the result that stands for it (`(is_result, number)`). `status`: the call returns one. `plain`: whatever goes in and
+    comes out does not matter for ordering.
     """
 
     callee: str
@@ -31,6 +33,7 @@ class Signature(NamedTuple):
     results: int
     status: bool
     api: Api
+    plain: bool = False
 
 
 @cache
@@ -68,7 +71,13 @@ def signature(dotted: str, count: int) -> Signature | None:
         return None
     status = MODULES[module].status
     known = tables()
-    for more in range(7):
+    if name in CONTEXTS:
+        chosen = known.lookup("cudaSetDevice", 1)
+        assert chosen is not None
+        return Signature("cudaSetDevice", ((CONTEXTS[name], 0),), int(CONTEXTS[name]), status, chosen)
+    if "Graph" in name and name not in _GRAPHS:
+        return None  # what a node is made of comes in structs
+    for more in range(7) if name not in RESULTS else ():
         api = known.lookup(name, count + more)
         if api is None or any(role.endswith("*") for role in api.roles):
             continue
@@ -91,5 +100,5 @@ def signature(dotted: str, count: int) -> Signature | None:
     api = known.lookup(name, count) or next((a for n in range(12) if (a := known.lookup(name, n)) is not None), None)
     if api is not None and api.effect in _INERT and not _TOUCHES & {role.rstrip("*") for role in api.roles}:
         # attributes and properties: whatever comes back is a plain value
-        return Signature(TWINS.get(name, name), (), -1, status, api)
+        return Signature(TWINS.get(name, name), (), RESULTS.get(name, 1), status, api, plain=True)
     return None

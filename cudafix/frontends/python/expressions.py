@@ -1029,9 +1029,7 @@ class Expressions:
             signature = bindings.signature(meaning.name, self.count(node)) if bindings.module_of(meaning.name) else None
             if signature is None:
                 return None
-            results: tuple[Symbol, ...] = tuple(Result(n) for n in range(max(signature.results, 0)))
-            if signature.results < 0:
-                results = tuple(checks.PLAIN for _ in range(8))
+            results: tuple[Symbol, ...] = tuple(Result(n) for n in range(signature.results))
             symbol: Symbol = Parts((checks.STATUS, *results))
             if not signature.status:
                 symbol = results[0] if len(results) == 1 else Parts(results) if results else checks.NONE
@@ -1072,17 +1070,19 @@ class Expressions:
         plain = bindings.c_name(call.dotted) or ""
         if plain in _LAUNCHES:
             return self._launch(node, plain, values, result)
-        if values is None or signature.results < 0:
-            if values is None:
-                self.unknown(f"{call.dotted} (the arguments are unpacked)", node, self.given(node))
-            else:
-                self._emit_api(node, signature.callee, (), (), result, look, site)
-            return result, [NOTHING] * 8
+        if values is None:
+            self.unknown(f"{call.dotted} (the arguments are unpacked)", node, self.given(node))
+            return result, [NOTHING] * signature.results
+        if signature.plain:
+            self._emit_api(node, signature.callee, (), (), result, look, site)
+            if signature.status:
+                self.statuses.add(result)
+            return result, [NOTHING] * signature.results
         results = [places.get(n) or self.temporary() for n in range(signature.results)]
         args: list[Expr] = []
         for role, (is_result, number) in zip(signature.api.roles, signature.slots, strict=False):
             if is_result:
-                args.append(Addr(results[number]))
+                args.append(Addr(results[number]) if role != "device" else results[number])
             else:
                 given = values[number]
                 if role == "kind" and isinstance(given, Const) and given.text.isdigit() and int(given.text) < 5:

@@ -9,11 +9,13 @@ something unknown.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import libcst as cst
 
 from cudafix import ir
+from cudafix.findings import Edit
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.expressions import Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
@@ -21,9 +23,14 @@ from cudafix.frontends.python.names import Outline, identifier
 from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.source import Source, sites_in_text
 from cudafix.frontends.python.statements import Statements, function
-from cudafix.frontends.python.writer import DRIVER, PythonWriter
+from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
 from cudafix.ir import Span
 
+_RUNTIME_IMPORT = re.compile(r"\bcudart\b|\bcuda\.bindings\b")
+_ENDS = frozenset(
+    "cudaStreamDestroy cuStreamDestroy cudaDeviceReset cuCtxDestroy cuDevicePrimaryCtxReset "
+    "cuDevicePrimaryCtxRelease".split()
+)
 _PRINTS = (b"printf", b"assert", b"__trap")
 
 
@@ -52,6 +59,7 @@ def lower(source: Source, outline: Outline, modules: Modules) -> Lowered:
         work, unit.pending = unit.pending, []
         for one in work:
             one()
+    _mark_finalizers(unit.functions)
     end = len(source.data)
     body = ir.Function(
         name,
@@ -117,5 +125,49 @@ def _writer(unit: Unit) -> PythonWriter:
     driver = next(
         (n for n, meant in unit.outline.imports.items() if DRIVER in meant and unit.outline.assigned[n] == 0), ""
     )
-    old = b"from cuda import" in unit.source.data and b"cuda.bindings" not in unit.source.data
-    return PythonWriter(unit.styles, driver, old)
+    return PythonWriter(unit.styles, driver, _driver_import(unit) if not driver else None)
+
+
+def _driver_import(unit: Unit) -> Edit | None:
+    """An import of the driver bindings behind the file's import of the runtime bindings, if that is not in a `try`."""
+    found: cst.SimpleStatementLine | None = None
+    old = False
+    for statement in unit.source.module.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            for small in statement.body:
+                text = unit.source.text(small) if isinstance(small, cst.Import | cst.ImportFrom) else ""
+                if _RUNTIME_IMPORT.search(text):
+                    found, old = statement, "bindings" not in text
+    if found is None:
+        return None
+    data, end = unit.source.data, unit.source.span(found.body[-1]).end
+    at = data.find(b"\n", end)
+    at = len(data) if at < 0 else at - (data[at - 1 : at] == b"\r")
+    newline = unit.source.module.default_newline
+    name = "from cuda import cuda" if old else "from cuda.bindings import driver"
+    return Edit(unit.source.path, at, at, f"{newline}{name} as {NEW_DRIVER}".encode())
+
+
+def _mark_finalizers(functions: list[ir.Function]) -> None:
+    """Name what `__del__` reaches, and its class: it runs when the last reference to an object goes, which no
+    statement says.
+
+    Where it destroys a stream or ends the context, every function of the file may meet a stream that is gone.
+    """
+    by_name = {function.name: function for function in functions}
+    stack = [f for f in functions if f.name.endswith("::__del__")]
+    reached: dict[str, ir.Function] = {}
+    while stack:
+        function = stack.pop()
+        if function.name not in reached:
+            reached[function.name] = function
+            for stmt in ir.walk(function.body):
+                if isinstance(stmt, ir.Call) and stmt.callee in by_name:
+                    stack.append(by_name[stmt.callee])
+    ends = [s for f in reached.values() for s in ir.walk(f.body) if isinstance(s, ir.Call) and s.callee in _ENDS]
+    classes = {f.cls: f for f in reached.values() if f.name.endswith("::__del__")}
+    for function in functions:
+        finalizer = classes.get(function.cls) or reached.get(function.name)
+        if ends or finalizer is not None:
+            offset = ends[0].span.start if ends else finalizer.span.start if finalizer is not None else 0
+            function.problems = (*function.problems, ("finalizer", offset))

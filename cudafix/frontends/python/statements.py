@@ -171,12 +171,10 @@ class Statements(Expressions):
         def match(one: cst.BaseExpression, symbol: Symbol) -> None:
             elements = one.elements if isinstance(one, cst.Tuple | cst.List) else None
             if elements is not None and isinstance(symbol, Parts):
-                if any(isinstance(e, cst.StarredElement) for e in elements) or (
-                    len(elements) != len(symbol.items) and checks.PLAIN not in symbol.items
-                ):
+                if any(isinstance(e, cst.StarredElement) for e in elements) or len(elements) != len(symbol.items):
                     rest.append((one, symbol))
                     return
-                for element, item in zip(elements, symbol.items, strict=False):
+                for element, item in zip(elements, symbol.items, strict=True):
                     match(element.value, item)
             elif isinstance(symbol, Result) and symbol.position not in wanted:
                 wanted[symbol.position] = one

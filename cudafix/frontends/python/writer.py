@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from cudafix import ir
+from cudafix.codemods import python_stream_ordered_pairs
 from cudafix.findings import Edit
 from cudafix.ordering.program import StreamName
 
 RUNTIME = "cuda.bindings.runtime"
 DRIVER = "cuda.bindings.driver"
 CUPY = "cupy.cuda.runtime"
+NEW_DRIVER = "cuda_driver"
+"""What an import that is added calls the driver bindings."""
 
 
 @dataclass(slots=True)
@@ -70,26 +73,25 @@ def spelled(expr: ir.Expr) -> str:
 
 
 class PythonWriter:
-    """Writes statements for one file. `driver` is the file's name for the driver bindings, "" if it imports none."""
+    """Writes statements for one file. `driver` is the file's name for the driver bindings, "" if it imports none;
+    `import_driver` then brings one in, beside the import of the runtime bindings.
+    """
 
+    pairs = python_stream_ordered_pairs.CODEMOD.name
     comment = rb"#.*"
 
-    def __init__(self, styles: Mapping[str, Style], driver: str, old_import: bool) -> None:
+    def __init__(self, styles: Mapping[str, Style], driver: str, import_driver: Edit | None) -> None:
         self.styles = styles
         self.driver = driver
-        self.old_import = old_import
+        self.import_driver = import_driver
 
     def stream(self, name: StreamName) -> str:
         """How a statement names a stream."""
         return "0" if name.text == "0" else spelled(name.expr)
 
     def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
-        """The call in its stream-ordered form: `Async` after the name, the stream as the last argument."""
-        path, at = call.span.path, call.name_span.end
-        close = call.arg_spans[-1].end if call.arg_spans else call.close
-        while data[close : close + 1] == b")" and close < call.close:  # parentheses around the last argument
-            close += 1
-        return [Edit(path, at, at, b"Async"), Edit(path, close, close, f", {self.stream(stream)}".encode())]
+        """The call in its stream-ordered form."""
+        return python_stream_ordered_pairs.edits(call, self.stream(stream), data)
 
     def style(self, site: ir.Site) -> Style | None:
         """The style of the statement; the file's usual check where the statement has none of its own."""
@@ -138,7 +140,7 @@ class PythonWriter:
         style = self.style(site)
         if style is None:
             return []
-        pool = "pool" + "_" * ("pool" in taken)
+        pool, threshold = (name + "_" * (name in taken) for name in ("pool", "threshold"))
         comment = "# keep freed memory in the pool instead of giving it back at every synchronization"
         if style.api == CUPY:
             get = style.result("DeviceGetDefaultMemPool", style.result("GetDevice", ""))
@@ -147,8 +149,9 @@ class PythonWriter:
         lines = [comment]
         driver = style.module if style.api == DRIVER else self.driver
         if not driver:
-            driver = "driver"
-            lines.append("from cuda import cuda as driver" if self.old_import else "from cuda.bindings import driver")
+            driver = NEW_DRIVER
+            if self.import_driver is None:
+                lines.append(f"from cuda.bindings import driver as {driver}")
         if style.api == DRIVER:
             device = style.result("CtxGetDevice", "")
             attribute = style.constant("CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD")
@@ -156,5 +159,11 @@ class PythonWriter:
             device = style.result("GetDevice", "")
             attribute = style.constant("cudaMemPoolAttr.cudaMemPoolAttrReleaseThreshold")
         lines.append(f"{pool} = {style.result('DeviceGetDefaultMemPool', device)}")
-        lines.append(style.call("MemPoolSetAttribute", f"{pool}, {attribute}, {driver}.cuuint64_t(2**64 - 1)"))
+        lines.append(f"{threshold} = {driver}.cuuint64_t(2**64 - 1)")
+        lines.append(style.call("MemPoolSetAttribute", f"{pool}, {attribute}, {threshold}"))
         return lines
+
+    def threshold_needs(self) -> list[Edit]:
+        """The import of the driver bindings: the value of the threshold is one of their types."""
+        uses_driver = {RUNTIME} & {style.api for style in self.styles.values()} and not self.driver
+        return [self.import_driver] if uses_driver and self.import_driver is not None else []

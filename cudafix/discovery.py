@@ -21,7 +21,9 @@ from cudafix.ignore import Ignore
 
 SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py"))
 
-_CUDA = re.compile(rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w")
+_CUDA = re.compile(
+    rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w"
+)
 
 
 @dataclass(frozen=True)

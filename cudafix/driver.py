@@ -570,7 +570,12 @@ class Cluster:
             and name not in self.config.disabled
         }
         outcomes = [o for _, o in faulty]
-        return defects(outcomes, _Memory(self, faulty).run, Context(self.tree.files, self.tables, outcomes, self.tree.writer), found)
+        return defects(
+            outcomes,
+            _Memory(self, faulty).run,
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer),
+            found,
+        )
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""

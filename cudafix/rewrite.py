@@ -244,7 +244,6 @@ class Rewriter:
             number,
         )
 
-
     def _meaning(self, insertion: Insertion) -> str:
         names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]
         if insertion.does is Does.WAIT:

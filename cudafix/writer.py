@@ -49,26 +49,30 @@ class Writer(Protocol):
 class CudaWriter:
     """CUDA C++: the words of the codemods."""
 
-    pairs = stream_ordered_pairs.CODEMOD.name
+    pairs: str = stream_ordered_pairs.CODEMOD.name
     comment = COMMENT
 
     def stream(self, name: StreamName) -> str:
         return name.text
 
     def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
-        return stream_ordered_pairs.edits(call, stream.text, data)
+        edits: list[Edit] = stream_ordered_pairs.edits(call, stream.text, data)
+        return edits
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
-        return wait_between_streams.statements(site, waiter.text, awaited.text, unit)
+        lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit)
+        return lines
 
     def synchronize(self, site: ir.Site, stream: StreamName) -> list[str]:
         return [checked(site, f"cudaStreamSynchronize({stream.text})")]
 
     def synchronize_device(self, site: ir.Site) -> list[str]:
-        return sync_before_reset.statements(site)
+        lines: list[str] = sync_before_reset.statements(site)
+        return lines
 
     def threshold(self, site: ir.Site, once: bool, unit: str, taken: frozenset[str]) -> list[str]:
-        return pool_release_threshold.statements(site, once, unit, taken)
+        lines: list[str] = pool_release_threshold.statements(site, once, unit, taken)
+        return lines
 
     def threshold_needs(self) -> list[Edit]:
         return []

@@ -15,10 +15,14 @@ from cudafix import models
 from cudafix.models.api import Api, Effect
 from cudafix.models.python import CONTEXTS, MODULES, RESULTS, TWINS
 
-_OUT = frozenset(("new", "out", "alias", "stream_out", "event_out", "handle_out", "keeper_out", "pool_out", "graph_out"))
+_OUT = frozenset(
+    ("new", "out", "alias", "stream_out", "event_out", "handle_out", "keeper_out", "pool_out", "graph_out")
+)
 _API = re.compile("|".join(map(re.escape, MODULES)))
 _INERT = frozenset((Effect.NOTHING, Effect.HOST, Effect.STATUS))
-_GRAPHS = frozenset(f"{cu}Graph{word}" for cu in ("cu", "cuda") for word in ("Launch", "Upload", "Destroy", "ExecDestroy"))
+_GRAPHS = frozenset(
+    f"{cu}Graph{word}" for cu in ("cu", "cuda") for word in ("Launch", "Upload", "Destroy", "ExecDestroy")
+)
 _TOUCHES = frozenset(("keep", "keeper_out", "graph", "r", "w", "rw", "free", "new", "graph_out", "params"))
 
 

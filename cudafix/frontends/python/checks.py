@@ -56,11 +56,11 @@ class _NoCheckError(Exception):
     """The body does something that a check does not do."""
 
 
-class _Stopped(Exception):  # noqa: N818
-    """This path raises or exits."""
+class _Stopped(Exception):
+    """What ends a path that raises or exits."""
 
 
-class _Returned(Exception):  # noqa: N818
+class _Returned(Exception):
     def __init__(self, value: Symbol) -> None:
         self.value = value
 

@@ -30,6 +30,7 @@ from cudafix.frontends.python.source import Source
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.frontends.python.writer import Style
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Stmt, Var
+from cudafix.models.python import MODULES
 
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
@@ -147,9 +148,7 @@ class Expressions:
         """Emit a call that is no site of the API: its text never changes."""
         span = self.span(node)
         name = self._name_span(node)
-        self.emit(
-            ir.Call(callee, args, span, name, span.end - 1, site or self.site(), (), receiver, result, look)
-        )
+        self.emit(ir.Call(callee, args, span, name, span.end - 1, site or self.site(), (), receiver, result, look))
 
     def _name_span(self, node: cst.Call) -> Span:
         return self.span(node.func.attr if isinstance(node.func, cst.Attribute) else node.func)
@@ -229,7 +228,7 @@ class Expressions:
 
     # -- values --------------------------------------------------------------------------------------------------------
 
-    def value(self, node: cst.BaseExpression) -> Expr:  # noqa: C901
+    def value(self, node: cst.BaseExpression) -> Expr:
         """Lower an expression: its calls are emitted, its value is returned."""
         text = literal(node)
         if text is not None:
@@ -315,8 +314,8 @@ class Expressions:
             return FuncRef(dotted) if dotted.startswith("builtins.") else NOTHING
         last = name.removesuffix(".value").rpartition(".")[2]
         module = bindings.module_of(dotted)
-        if module is not None and bindings.MODULES[module].prefix:
-            last = bindings.MODULES[module].prefix + last[:1].upper() + last[1:]
+        if module is not None and MODULES[module].prefix:
+            last = MODULES[module].prefix + last[:1].upper() + last[1:]
         if bindings.signature(dotted, 0) is not None or bindings.signature(dotted, 1) is not None:
             return FuncRef(last)
         return Const(last)
@@ -349,10 +348,7 @@ class Expressions:
 
     def _is_own_field(self, name: str) -> bool:
         """Whether some class of the file gives its objects a field of this name."""
-        return any(
-            cls.assigned[name] or name in cls.attributes
-            for cls in self.unit.outline.classes.values()
-        )
+        return any(cls.assigned[name] or name in cls.attributes for cls in self.unit.outline.classes.values())
 
     def _property(self, node: cst.Attribute, function: OwnFunction) -> Expr:
         receiver = deref(self.value(node.value))
@@ -429,9 +425,7 @@ class Expressions:
 
     def _display(self, node: cst.CSTNode, elements: object) -> Expr:
         assert isinstance(elements, list | tuple)
-        values: list[tuple[Expr, bool]] = []
-        for element in elements:
-            values.append((self.value(element.value), isinstance(element, cst.StarredElement)))
+        values = [(self.value(element.value), isinstance(element, cst.StarredElement)) for element in elements]
         if all(isinstance(v, Const) or v == NOTHING for v, _ in values) and not isinstance(node, cst.List | cst.Set):
             return NOTHING
         made = self.container(node)
@@ -570,7 +564,10 @@ class Expressions:
             args = [a.value for a in node.args if a.keyword is None]
             if name == "builtins.range":
                 return lambda: [NOTHING]
-            if name in ("builtins.enumerate", "tqdm.tqdm", "builtins.reversed", "builtins.sorted", "builtins.iter") and args:
+            if (
+                name in ("builtins.enumerate", "tqdm.tqdm", "builtins.reversed", "builtins.sorted", "builtins.iter")
+                and args
+            ):
                 inner = self._elements(args[0])
                 for extra in node.args[1:]:
                     self.value(extra.value)
@@ -584,8 +581,9 @@ class Expressions:
                 method = node.func.attr.value
                 if method in ("values", "items", "keys"):
                     base = self.value(node.func.value)
-                    item = Index(base, NOTHING)
-                    return {"values": lambda: [item], "items": lambda: [NOTHING, item], "keys": lambda: [NOTHING]}[method]
+                    held: Expr = Index(base, NOTHING)
+                    given: dict[str, list[Expr]] = {"values": [held], "items": [NOTHING, held], "keys": [NOTHING]}
+                    return lambda: given[method]
         value = self.value(node)
         item = self.element(node, value, NOTHING)
         return lambda: [item]
@@ -737,8 +735,20 @@ class Expressions:
         every, seen = self.pure(node)
         result = self.temporary()
         self.call_ir(node, dotted, seen, result=result)
-        if dotted.startswith("builtins.") and last not in ("next", "min", "max", "sorted", "reversed", "map", "filter",
-                                                           "zip", "iter", "bytearray", "memoryview", "open"):
+        if dotted.startswith("builtins.") and last not in (
+            "next",
+            "min",
+            "max",
+            "sorted",
+            "reversed",
+            "map",
+            "filter",
+            "zip",
+            "iter",
+            "bytearray",
+            "memoryview",
+            "open",
+        ):
             return NOTHING
         return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
 
@@ -753,7 +763,9 @@ class Expressions:
                 self.emit(ir.Assign(Index(made, Const(text)), value, self.span(node)))
                 self.emit(ir.Assign(Field(Deref(made), argument.keyword.value), value, self.span(node)))
             elif not isinstance(value, Const) and value != NOTHING:
-                self.emit(ir.Assign(Index(made, NOTHING), self.element(argument.value, value, NOTHING), self.span(node)))
+                self.emit(
+                    ir.Assign(Index(made, NOTHING), self.element(argument.value, value, NOTHING), self.span(node))
+                )
         return made
 
     def _getattr(self, node: cst.Call) -> Expr:
@@ -897,10 +909,10 @@ class Expressions:
         if init is None:
             given_values = self.given(node)
             if given_values and "dataclass" in decorators(cls.node):
-                fields = [s for s in _fields(cls.node)]
-                for argument, value in zip(node.args, given_values, strict=True):
+                fields = list(_fields(cls.node))
+                for argument, argument_value in zip(node.args, given_values, strict=True):
                     name = argument.keyword.value if argument.keyword is not None else fields.pop(0) if fields else ""
-                    self.emit(ir.Assign(Field(Deref(made), name), value, self.span(node)))
+                    self.emit(ir.Assign(Field(Deref(made), name), argument_value, self.span(node)))
             elif given_values:
                 self.unknown(f"`{cls.name}`", node, (made, *given_values))
             return made
@@ -952,7 +964,9 @@ class Expressions:
             self.call_ir(node, callee, (base, *passed), result=result)
         block: tuple[Stmt, ...] = tuple(library)
         for other in alternatives:
-            block = (ir.If(ir.Test("other", None, f"method {name}@{self.span(node).start}"), other, block, self.span(node)),)
+            block = (
+                ir.If(ir.Test("other", None, f"method {name}@{self.span(node).start}"), other, block, self.span(node)),
+            )
         self.out += block
         return choice(result, *(opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING))
 
@@ -1132,9 +1146,7 @@ class Expressions:
                 return len(value.elements)
         return len(node.elements) if isinstance(node, cst.Tuple | cst.List) else None
 
-    def _launch(
-        self, node: cst.Call, name: str, values: list[Expr] | None, result: Expr
-    ) -> tuple[Expr, list[Expr]]:
+    def _launch(self, node: cst.Call, name: str, values: list[Expr] | None, result: Expr) -> tuple[Expr, list[Expr]]:
         span = self.span(node)
         at, params = _LAUNCHES[name]
         if values is None or len(values) <= max(at, params):

@@ -86,7 +86,9 @@ def unreadable(path: str, data: bytes, offset: int) -> ir.Module:
         calls.append(ir.Call("cudaMalloc", (ir.Opaque(()), ir.Opaque(())), span, span, end, site))
     problems = (("parse_error", offset),)
     whole = Span(path, 0, len(data))
-    return ir.Module(path, (ir.Function(f"{identifier(path)}::<file>", (), tuple(calls), whole, problems=problems),), (), (), ())
+    return ir.Module(
+        path, (ir.Function(f"{identifier(path)}::<file>", (), tuple(calls), whole, problems=problems),), (), (), ()
+    )
 
 
 def is_script(module: cst.Module, outline: Outline, modules: Modules) -> bool:
@@ -161,9 +163,8 @@ def _mark_finalizers(functions: list[ir.Function]) -> None:
         function = stack.pop()
         if function.name not in reached:
             reached[function.name] = function
-            for stmt in ir.walk(function.body):
-                if isinstance(stmt, ir.Call) and stmt.callee in by_name:
-                    stack.append(by_name[stmt.callee])
+            called = (s.callee for s in ir.walk(function.body) if isinstance(s, ir.Call))
+            stack += [by_name[name] for name in called if name in by_name]
     ends = [s for f in reached.values() for s in ir.walk(f.body) if isinstance(s, ir.Call) and s.callee in _ENDS]
     classes = {f.cls: f for f in reached.values() if f.name.endswith("::__del__")}
     for function in functions:

@@ -276,7 +276,9 @@ class Resolver:
                     inner = Resolver(self.modules, self.outline, owner)
                     if name in owner.params:
                         note = owner.annotations.get(name)
-                        meaning = inner.meaning(note) if note is not None and not owner.bindings.assigned[name] else None
+                        meaning = (
+                            inner.meaning(note) if note is not None and not owner.bindings.assigned[name] else None
+                        )
                         return meaning if isinstance(meaning, OwnClass) else None
                     return inner._agreed(owner.bindings.all_values.get(name, []), depth)
                 return Resolver(self.modules, self.outline, None)._agreed(

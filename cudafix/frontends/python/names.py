@@ -28,6 +28,7 @@ _RENAMED = {
 _BUILTINS = frozenset(dir(builtins))
 _OLDER = re.compile("|".join(map(re.escape, _RENAMED)))
 
+
 def canonical(dotted: str) -> str:
     """The newest name of what `dotted` names."""
     found = _OLDER.match(dotted)

@@ -56,7 +56,12 @@ def read(path: str, data: bytes) -> Source:
     shift = len(_BOM) if data.startswith(_BOM) else 0
     for line in data[shift:].split(b"\n", 2)[:2]:
         coding = _CODING.match(line)
-        if coding is not None and coding[1].lower().replace(b"_", b"-") not in (b"utf-8", b"utf8", b"ascii", b"us-ascii"):
+        if coding is not None and coding[1].lower().replace(b"_", b"-") not in (
+            b"utf-8",
+            b"utf8",
+            b"ascii",
+            b"us-ascii",
+        ):
             raise UnreadableError(shift)
     try:
         text = data[shift:].decode("utf-8")

@@ -15,7 +15,9 @@ from cudafix.frontends.python.prefilter import SUFFIX, is_candidate
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
 
-_IMPORTS = re.compile(rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE)
+_IMPORTS = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
+)
 # Packages that the tables describe: a folder of this name in the tree is not followed.
 _DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
 MAX_FILES = 60

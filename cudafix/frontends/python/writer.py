@@ -77,7 +77,7 @@ class PythonWriter:
     `import_driver` then brings one in, beside the import of the runtime bindings.
     """
 
-    pairs = python_stream_ordered_pairs.CODEMOD.name
+    pairs: str = python_stream_ordered_pairs.CODEMOD.name
     comment = rb"#.*"
 
     def __init__(self, styles: Mapping[str, Style], driver: str, import_driver: Edit | None) -> None:
@@ -91,7 +91,8 @@ class PythonWriter:
 
     def moved(self, call: ir.Call, stream: StreamName, data: bytes) -> list[Edit]:
         """The call in its stream-ordered form."""
-        return python_stream_ordered_pairs.edits(call, self.stream(stream), data)
+        edits: list[Edit] = python_stream_ordered_pairs.edits(call, self.stream(stream), data)
+        return edits
 
     def style(self, site: ir.Site) -> Style | None:
         """The style of the statement; the file's usual check where the statement has none of its own."""
@@ -112,8 +113,12 @@ class PythonWriter:
         event = "done"
         while event in f"{first} {second}":
             event += "_"
-        timing = "2" if style.api == CUPY else style.constant(
-            "CUevent_flags.CU_EVENT_DISABLE_TIMING" if style.api == DRIVER else "cudaEventDisableTiming"
+        timing = (
+            "2"
+            if style.api == CUPY
+            else style.constant(
+                "CUevent_flags.CU_EVENT_DISABLE_TIMING" if style.api == DRIVER else "cudaEventDisableTiming"
+            )
         )
         create = "EventCreate" if style.api == DRIVER else "EventCreateWithFlags"
         return [

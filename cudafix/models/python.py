@@ -35,6 +35,18 @@ TWINS = {
     "cuStreamSynchronize": "cudaStreamSynchronize",
 }
 
+# Methods of CuPy's objects as C calls; `self` and `1` are the handles (`.ptr`) of the object and of the argument.
+# `current` is the stream that is current in this thread, where no argument says another.
+METHODS = {
+    "cupy.cuda.Stream().synchronize": ("cudaStreamSynchronize", "self"),
+    "cupy.cuda.Stream().wait_event": ("cudaStreamWaitEvent", "self 1 -"),
+    "cupy.cuda.Event().record": ("cudaEventRecord", "self 1|current"),
+    "cupy.cuda.Event().synchronize": ("cudaEventSynchronize", "self"),
+    "cupy.cuda.Device().synchronize": ("cudaDeviceSynchronize", ""),
+}
+STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
+KERNELS = ("cupy.RawKernel()", "cupy.RawModule().get_function()")
+
 # Making a context current picks a device, by what stands for the context: the result or the first argument.
 CONTEXTS = {"cuCtxCreate": True, "cuCtxPopCurrent": True, "cuCtxSetCurrent": False, "cuCtxPushCurrent": False}
 
@@ -108,6 +120,10 @@ _CUDA = """
 cuda.bindings.nvrtc.*                   nothing hrw*
 cuda.pathfinder.*                       host    hr*
 cupy.cuda.compile_with_cache            nothing hr*
+cupy.{RawKernel,RawModule}              nothing hr*
+cupy.RawModule().get_function           nothing hr*
+cupy.cuda.{get_device_id,is_available,get_cuda_path} nothing hr*
+cupy.cuda.{Stream,Event,Device}().{done,ptr,id,is_non_blocking} nothing hr*
 pynvml.*                                nothing hr*
 """
 

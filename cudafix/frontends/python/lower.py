@@ -17,7 +17,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.findings import Edit
 from cudafix.frontends.python import bindings
-from cudafix.frontends.python.expressions import Unit
+from cudafix.frontends.python.expressions import CURRENT, Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
 from cudafix.frontends.python.names import Outline, identifier
 from cudafix.frontends.python.nodes import walk_own
@@ -45,7 +45,8 @@ def lower(source: Source, outline: Outline, modules: Modules) -> Lowered:
     script = is_script(source.module, outline, modules)
     name = "main" if script else f"{outline.id}::<initializers>"
     top = Statements(unit, None, outline.id)
-    top.finals = []
+    if script:
+        top.emit(ir.Assign(CURRENT, ir.Const("0"), Span(source.path, 0, 0)))
     for statement in source.module.body:
         if isinstance(statement, cst.FunctionDef | cst.ClassDef):
             continue

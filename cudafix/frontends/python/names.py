@@ -24,6 +24,11 @@ _RENAMED = {
     "cuda.ccudart": "cuda.bindings.runtime",
     "cupy_backends.cuda.api.runtime": "cupy.cuda.runtime",
     "cupy_backends.cuda.api.driver": "cupy.cuda.driver",
+    "cupy.cuda.stream.Stream": "cupy.cuda.Stream",
+    "cupy.cuda.stream.Event": "cupy.cuda.Event",
+    "cupy.cuda.device.Device": "cupy.cuda.Device",
+    "cupy.cuda.stream.get_current_stream": "cupy.cuda.get_current_stream",
+    "cupy.core.core": "cupy._core.core",
 }
 _BUILTINS = frozenset(dir(builtins))
 _OLDER = re.compile("|".join(map(re.escape, _RENAMED)))

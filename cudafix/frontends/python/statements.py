@@ -9,7 +9,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
-from cudafix.frontends.python.expressions import DEVICE, ApiCall, Expressions, Place, Unit
+from cudafix.frontends.python.expressions import CURRENT, DEVICE, ApiCall, Expressions, Place, Unit
 from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, decorators, scope_of
 from cudafix.frontends.python.names import Class, bindings_of, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
@@ -135,6 +135,10 @@ class Statements(Expressions):
     def delete(self, node: cst.Del, target: cst.BaseExpression) -> None:
         for one in [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]:
             if isinstance(one, cst.Name | cst.Attribute):
+                if (
+                    self.resolver.origin(one) == "cupy.cuda.Stream()"
+                ):  # the last reference may go, and the stream with it
+                    self._c_call(one, "cudaStreamDestroy", (ir.Field(deref(self.value(one)), "ptr"),))
                 place = self.target(one)
                 if place is not None:
                     self.emit(Assign(place, NOTHING, self.span(node)))
@@ -372,13 +376,16 @@ class Statements(Expressions):
         item = items[0]
         value = self.value(item.item)
         span = self.span(node)
+        origin = self.resolver.origin(item.item)
+        if origin in ("cupy.cuda.Stream()", "cupy.cuda.Device()"):
+            self._cupy_context(node, items, value, origin)
+            return
         cls = self.resolver.cls_of(item.item)
         meaning = self.resolver.meaning(item.item.func) if isinstance(item.item, cst.Call) else None
         entered = value
         if cls is not None:
             entered = self._context_method(node, cls, "__enter__", value) or value
         elif not (isinstance(meaning, Dotted) and meaning.name.startswith(_PLAIN_CONTEXTS)):
-            origin = self.resolver.origin(item.item)
             if origin is None or not self._is_lock(origin):
                 entered = self.unknown("with " + self.source.text(item.item), node, (value,))
         if item.asname is not None:
@@ -399,6 +406,23 @@ class Statements(Expressions):
             self.emit(ir.Try(tuple(body), ((),), span))
         else:
             self.out += body
+
+    def _cupy_context(self, node: cst.With, items: list[cst.WithItem], value: Expr, origin: str) -> None:
+        """`with stream:` makes it the current stream of its body; a device the same."""
+        span = self.span(node)
+        if items[0].asname is not None:
+            self.bind(items[0].asname.name, lambda: [value])
+        if origin != "cupy.cuda.Stream()":
+            before = self.temporary()
+            self._c_call(node, "cudaSetDevice", (ir.Field(deref(value), "id"),))
+            self._with(node, items[1:])
+            self._c_call(node, "cudaSetDevice", (before,))
+            return
+        before = self.temporary()
+        self.emit(Assign(before, CURRENT, span))
+        self.emit(Assign(CURRENT, ir.Field(deref(value), "ptr"), span))
+        self._with(node, items[1:])
+        self.emit(Assign(CURRENT, before, span))
 
     @staticmethod
     def _is_lock(origin: str) -> bool:

@@ -149,8 +149,8 @@ class PythonWriter:
         comment = "# keep freed memory in the pool instead of giving it back at every synchronization"
         if style.api == CUPY:
             get = style.result("DeviceGetDefaultMemPool", style.result("GetDevice", ""))
-            attribute = style.constant("cudaMemPoolAttrReleaseThreshold")
-            return [comment, f"{pool} = {get}", style.call("MemPoolSetAttribute", f"{pool}, {attribute}, 2**64 - 1")]
+            # 4 is cudaMemPoolAttrReleaseThreshold; the module has no name for it
+            return [comment, f"{pool} = {get}", style.call("MemPoolSetAttribute", f"{pool}, 4, 2**64 - 1")]
         lines = [comment]
         driver = style.module if style.api == DRIVER else self.driver
         if not driver:

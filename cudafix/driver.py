@@ -48,6 +48,7 @@ _MAIN = re.compile(
 _PROBLEMS = {
     "generator": "is a generator",
     "coroutine": "is a coroutine",
+    "implicit_call": "is called by Python itself",
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
@@ -494,7 +495,11 @@ class Cluster:
         self.programs = programs
         self.tables = tables
         self.config = config
-        self.per_thread = config.default_stream == "per-thread"
+        self.per_thread = config.default_stream == "per-thread" or any(
+            path.endswith(prefilter.SUFFIX) and prefilter.PER_THREAD.search(tree.files[path])
+            for program in programs
+            for path in program
+        )
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them

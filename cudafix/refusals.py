@@ -123,6 +123,12 @@ REFUSALS: dict[str, Page] = {
         "be gone before the free.",
         "Free the memory in a method that the program calls (`close`, `__exit__`), and leave it out of `__del__`.",
     ),
+    "implicit_call": Page(
+        "a method that Python calls by itself allocates or frees the memory",
+        "`__iter__`, `__getitem__`, `__call__` and their kind run where an operator, a loop or a library asks for "
+        "them. Which statements do that is not always in the text, and with `cudaFree` each of them waits.",
+        "Allocate and free in a method that is called by its name.",
+    ),
     "generator": Page(
         "a generator allocates or frees the memory",
         "The body of a generator runs when somebody asks for its next value, between other statements of the caller, "

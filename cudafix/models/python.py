@@ -85,6 +85,8 @@ builtins.{exec,eval,compile,__import__,setattr,delattr} external rw* ; why=code 
 """
 
 _STANDARD = """
+# a value that comes from code that is not seen
+python.outside                          host    ; returns=same
 time.{time,time_ns,perf_counter,perf_counter_ns,monotonic,monotonic_ns,process_time,process_time_ns,thread_time} \
 clock ; returns=time
 timeit.*                                clock   hrw*        ; returns=time

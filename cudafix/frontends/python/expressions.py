@@ -21,13 +21,12 @@ from cudafix.frontends.python.meaning import (
     OwnModule,
     Resolver,
     Scope,
-    decorators,
     is_static,
 )
-from cudafix.frontends.python.names import Outline
+from cudafix.frontends.python.names import Outline, decorators
 from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.source import Source
-from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.frontends.python.writer import Style
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Stmt, Var
 from cudafix.models.python import DEVICE as CUPY_DEVICE
@@ -52,6 +51,11 @@ _LAUNCHES = {
 }  # positions of the stream and of the kernel's arguments
 DEVICE = frozenset(("jit", "rawkernel", "kernel"))
 """Decorators of functions that run on the device."""
+TRANSPARENT = frozenset(
+    "staticmethod classmethod property cached_property abstractmethod wraps override overload final no_grad "
+    "inference_mode dataclass profile skipif parametrize gpu multi_gpu slow".split()
+)
+"""Decorators that leave it at one call of the function for each call."""
 CURRENT = Var("::cupy::current")
 """CuPy's current stream. Every thread has one of its own; other threads are out of reach anyway."""
 _DIRECTIONS = ("HostToHost", "HostToDevice", "DeviceToHost", "DeviceToDevice", "Default")
@@ -75,6 +79,7 @@ class ApiCall(NamedTuple):
     wrapper: cst.Call | None
     unwraps: bool
     checked: bool
+    others: tuple[cst.BaseExpression, ...] = ()
 
 
 @dataclass
@@ -168,6 +173,15 @@ class Expressions:
         )  # fmt: skip
         return result
 
+    def outside(self, node: cst.CSTNode) -> Expr:
+        """A value that comes from code that is not seen: it may be, or lead to, anything that was not made here."""
+        result = self.temporary()
+        span = self.span(node)
+        name = Span(span.path, span.start, span.start)
+        site = self.site(fixed="a value from outside")
+        self.emit(ir.Call("python.outside", (), span, name, span.end, site, (), None, result, Look.IGNORED))
+        return result
+
     # -- names and places ----------------------------------------------------------------------------------------------
 
     def variable(self, name: str) -> Var:
@@ -193,6 +207,8 @@ class Expressions:
                 meaning = self.resolver.meaning(inner)
                 if isinstance(meaning, OwnModule):
                     return Var(f"::{meaning.outline.id}::{attr.value}")
+                if attr.value in self.unit.outline.setters:
+                    self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
                 return Field(deref(self.value(inner)), attr.value)
             case cst.Subscript(value=inner, slice=index):
                 base, key = self.value(inner), self.key(index)
@@ -306,17 +322,22 @@ class Expressions:
             case OwnGlobal(outline, other):
                 return Var(f"::{outline.id}::{other}")
             case Dotted(dotted):
-                return self._dotted(dotted)
+                return self._dotted(dotted, node)
             case _:
+                owner = self.scope.owner(name) if self.scope is not None else None
+                if owner is None and not self.unit.outline.assigned[name]:
+                    return self.outside(node)  # a star import, or a name that another module puts here
                 return self.variable(name)
 
-    def _dotted(self, dotted: str) -> Expr:
+    def _dotted(self, dotted: str, node: cst.CSTNode) -> Expr:
         """A constant of a binding module by its C name; whatever other packages hold is a plain value."""
         name = bindings.member(dotted)
         if dotted in (f"{STREAM}.null.ptr", f"{STREAM}.ptds.ptr"):
             return Const("0" if dotted.endswith("null.ptr") else "cudaStreamPerThread")
         if name is None:
-            return FuncRef(dotted) if dotted.startswith("builtins.") else NOTHING
+            if dotted.startswith("builtins."):
+                return FuncRef(dotted)
+            return NOTHING if bindings.tables().lookup(dotted, 0) is not None else self.outside(node)
         last = name.removesuffix(".value").rpartition(".")[2]
         module = bindings.module_of(dotted)
         if module is not None and MODULES[module].prefix:
@@ -329,7 +350,7 @@ class Expressions:
         name = node.attr.value
         match self.resolver.meaning(node):
             case Dotted(dotted):
-                return self._dotted(dotted)
+                return self._dotted(dotted, node)
             case OwnGlobal(outline, other):
                 return Var(f"::{outline.id}::{other}")
             case OwnFunction() as function:
@@ -344,7 +365,12 @@ class Expressions:
         if isinstance(base, Const):
             return base
         if self.resolver.cls_of(node.value) is not None or self._is_own_field(name):
-            return Field(deref(base), name)
+            return choice(Field(deref(base), name), *self._class_values(name))
+        if name == "__dict__":
+            return self.unknown("__dict__", node, (base,))
+        held = self._properties(node, name, base)
+        if held is not None:
+            return held
         if name == "ptr" and (self.resolver.origin(node.value) or "").startswith("cupy.cuda."):
             return Field(deref(base), name)
         if name in _PLAIN_FIELDS:
@@ -357,8 +383,35 @@ class Expressions:
         """Whether some class of the file gives its objects a field of this name."""
         return any(cls.assigned[name] or name in cls.attributes for cls in self.unit.outline.classes.values())
 
-    def _property(self, node: cst.Attribute, function: OwnFunction) -> Expr:
-        receiver = deref(self.value(node.value))
+    def _class_values(self, name: str) -> list[Expr]:
+        """What classes of the file hold under this name for all of their objects, other than literals."""
+        outline = self.unit.outline
+        return [
+            Var(f"::{outline.id}::{cls.name}::{name}")
+            for cls in outline.classes.values()
+            if name in cls.attributes and not is_plain(cls.attributes[name])
+        ]
+
+    def _properties(self, node: cst.Attribute, name: str, base: Expr) -> Expr | None:
+        """A property of some class of the file, of an object whose class is not known; None if there is none."""
+        outline = self.unit.outline
+        found = [
+            OwnFunction(outline, cls.methods[name], f"{outline.id}::{cls.name}::{name}", cls)
+            for cls in outline.classes.values()
+            if name in cls.methods and {"property", "cached_property"} & decorators(cls.methods[name])
+        ]
+        if not found:
+            return None
+        values: list[Expr] = [Field(deref(base), name)]
+        for function in found:
+            with self.block() as inner:
+                values.append(self._property(node, function, base))
+            test = ir.Test("other", None, f"{function.name}@{self.span(node).start}")
+            self.emit(ir.If(test, tuple(inner), (), self.span(node)))
+        return choice(*values)
+
+    def _property(self, node: cst.Attribute, function: OwnFunction, base: Expr | None = None) -> Expr:
+        receiver = deref(self.value(node.value) if base is None else base)
         result = self.temporary()
         span = self.span(node)
         self.emit(
@@ -951,7 +1004,7 @@ class Expressions:
             return NONE
         if isinstance(default, cst.Name) and outline.assigned[default.value]:
             return Var(f"::{outline.id}::{default.value}")
-        return NOTHING
+        return self.outside(param) if not isinstance(default, cst.BaseString | cst.Tuple | cst.Attribute) else NOTHING
 
     def _own(self, node: cst.Call, function: OwnFunction) -> Expr:
         """A function of the program, or a method whose object is known by its class."""
@@ -970,8 +1023,32 @@ class Expressions:
         if given is None:
             return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         result = self.temporary()
+        if receiver is not None and function.cls is not None and receiver != NOTHING:
+            for override in self._overrides(function):
+                other = self.arguments(node, override.node, True, override.outline)
+                with self.block() as inner:
+                    if other is None or self._cannot_be_called(override.node):
+                        self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                    else:
+                        self.call_ir(node, override.name, other, receiver, result)
+                with self.block() as usual:
+                    self.call_ir(node, function.name, given, receiver, result)
+                test = ir.Test("other", None, f"{override.name}@{self.span(node).start}")
+                self.emit(ir.If(test, tuple(inner), tuple(usual), self.span(node)))
+                return result
         self.call_ir(node, function.name, given, receiver, result)
         return result
+
+    def _overrides(self, function: OwnFunction) -> list[OwnFunction]:
+        """The same method in classes that derive from this one: the object may be of one of them."""
+        outline, name = function.outline, function.node.name.value
+        return [
+            OwnFunction(outline, cls.methods[name], f"{outline.id}::{cls.name}::{name}", cls)
+            for cls in outline.classes.values()
+            if cls is not function.cls
+            and name in cls.methods
+            and any(one is function.cls for one in outline.ancestors(cls))
+        ]
 
     def _cannot_be_called(self, function: cst.FunctionDef) -> bool:
         """Generators and coroutines run later than they are called; kernels run on the device."""
@@ -979,7 +1056,7 @@ class Expressions:
         if function not in known:
             known[function] = (
                 function.asynchronous is not None
-                or bool(decorators(function) & DEVICE)
+                or not decorators(function) <= TRANSPARENT
                 or any(isinstance(one, cst.Yield) for one in walk_own(function.body))
             )
         return known[function]
@@ -1004,9 +1081,11 @@ class Expressions:
         for one in reversed(list(outline.ancestors(cls))):
             for name, value in one.attributes.items():
                 text = literal(value)
-                if text is not None or (isinstance(value, cst.Name) and value.value == "None"):
+                if is_plain(value):
                     given: Expr = Const(text) if text is not None else NONE
                     self.emit(ir.Assign(Field(Deref(made), name), given, self.span(node)))
+                elif "dataclass" in decorators(one.node):
+                    self.emit(ir.Assign(Field(Deref(made), name), self.container(node), self.span(node)))
         if init is None:
             given_values = self.given(node)
             if given_values and "dataclass" in decorators(cls.node):
@@ -1166,7 +1245,8 @@ class Expressions:
                 return None
             alone = len(node.args) == 1
             one = checks.returned(meaning.node, (Parts((checks.STATUS, Result(0))),)) == Result(0)
-            return ApiCall(inner.node, inner.dotted, left, node if alone else None, one, True)
+            others = (*inner.others, *(a.value for a in node.args[1:]))
+            return ApiCall(inner.node, inner.dotted, left, node if alone else None, one, True, others)
         return None
 
     def api(
@@ -1183,6 +1263,8 @@ class Expressions:
         signature = bindings.signature(call.dotted, count)
         assert signature is not None
         values, spans = self._api_arguments(node)
+        for other in call.others:
+            self.value(other)
         look = Look.CHECKED if call.checked or looked_at else Look.IGNORED
         result = status if status is not None else self.temporary()
         site = self._api_site(call)

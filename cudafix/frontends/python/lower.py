@@ -19,10 +19,11 @@ from cudafix.findings import Edit
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.expressions import CURRENT, Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
-from cudafix.frontends.python.names import Outline, identifier
+from cudafix.frontends.python.names import Outline, decorators, identifier
 from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.source import Source, sites_in_text
 from cudafix.frontends.python.statements import Statements, function
+from cudafix.frontends.python.terms import is_plain
 from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
 from cudafix.ir import Span
 
@@ -31,6 +32,7 @@ _ENDS = frozenset(
     "cudaStreamDestroy cuStreamDestroy cudaDeviceReset cuCtxDestroy cuDevicePrimaryCtxReset "
     "cuDevicePrimaryCtxRelease".split()
 )
+_EXPLICIT = frozenset(("__init__", "__enter__", "__exit__"))
 _PRINTS = (b"printf", b"assert", b"__trap")
 
 
@@ -48,9 +50,10 @@ def lower(source: Source, outline: Outline, modules: Modules) -> Lowered:
     if script:
         top.emit(ir.Assign(CURRENT, ir.Const("0"), Span(source.path, 0, 0)))
     for statement in source.module.body:
-        if isinstance(statement, cst.FunctionDef | cst.ClassDef):
-            continue
-        top.statement(statement)
+        if isinstance(statement, cst.ClassDef):
+            _class_body(unit, top, statement)
+        elif not isinstance(statement, cst.FunctionDef):
+            top.statement(statement)
     for found in outline.functions.values():
         function(unit, found, f"{outline.id}::{found.name.value}", None, None)
     for cls in outline.classes.values():
@@ -60,7 +63,7 @@ def lower(source: Source, outline: Outline, modules: Modules) -> Lowered:
         work, unit.pending = unit.pending, []
         for one in work:
             one()
-    _mark_finalizers(unit.functions)
+    _mark_implicit(unit.functions)
     end = len(source.data)
     body = ir.Function(
         name,
@@ -76,6 +79,18 @@ def lower(source: Source, outline: Outline, modules: Modules) -> Lowered:
     )
     module = ir.Module(source.path, (body, *unit.functions), _kernels(unit), variables, ())
     return Lowered(module, _writer(unit))
+
+
+def _class_body(unit: Unit, top: Statements, node: cst.ClassDef) -> None:
+    """What a class holds for all of its objects, where that is more than a literal: made when the file is run."""
+    cls = unit.outline.classes.get(node.name.value)
+    if cls is None or "dataclass" in decorators(node):
+        return
+    for name, value in cls.attributes.items():
+        if not is_plain(value):
+            top.at(node, "it is in the body of a class")
+            place = ir.Var(f"::{unit.outline.id}::{cls.name}::{name}")
+            top.emit(ir.Assign(place, top.value(value), unit.source.span(value)))
 
 
 def unreadable(path: str, data: bytes, offset: int) -> ir.Module:
@@ -151,25 +166,31 @@ def _driver_import(unit: Unit) -> Edit | None:
     return Edit(unit.source.path, at, at, f"{newline}{name} as {NEW_DRIVER}".encode())
 
 
-def _mark_finalizers(functions: list[ir.Function]) -> None:
-    """Name what `__del__` reaches, and its class: it runs when the last reference to an object goes, which no
-    statement says.
+def _mark_implicit(functions: list[ir.Function]) -> None:
+    """Name what `__del__` and the other methods that Python calls by itself reach: no statement says when they run.
 
-    Where it destroys a stream or ends the context, every function of the file may meet a stream that is gone.
+    Where `__del__` destroys a stream or ends the context, every function of the file may meet a stream that is gone.
     """
     by_name = {function.name: function for function in functions}
-    stack = [f for f in functions if f.name.endswith("::__del__")]
-    reached: dict[str, ir.Function] = {}
-    while stack:
-        function = stack.pop()
-        if function.name not in reached:
-            reached[function.name] = function
-            called = (s.callee for s in ir.walk(function.body) if isinstance(s, ir.Call))
-            stack += [by_name[name] for name in called if name in by_name]
-    ends = [s for f in reached.values() for s in ir.walk(f.body) if isinstance(s, ir.Call) and s.callee in _ENDS]
-    classes = {f.cls: f for f in reached.values() if f.name.endswith("::__del__")}
-    for function in functions:
-        finalizer = classes.get(function.cls) or reached.get(function.name)
-        if ends or finalizer is not None:
-            offset = ends[0].span.start if ends else finalizer.span.start if finalizer is not None else 0
-            function.problems = (*function.problems, ("finalizer", offset))
+    for why in ("finalizer", "implicit_call"):
+        stack = [f for f in functions if _is_implicit(f) and f.name.endswith("::__del__") == (why == "finalizer")]
+        reached: dict[str, ir.Function] = {}
+        while stack:
+            function = stack.pop()
+            if function.name not in reached:
+                reached[function.name] = function
+                called = (s.callee for s in ir.walk(function.body) if isinstance(s, ir.Call))
+                stack += [by_name[name] for name in called if name in by_name]
+        calls = [s for f in reached.values() for s in ir.walk(f.body) if isinstance(s, ir.Call)]
+        ends = [call for call in calls if call.callee in _ENDS] if why == "finalizer" else []
+        classes = {f.cls: f for f in reached.values() if f.name.endswith("::__del__")}
+        for function in functions:
+            found = classes.get(function.cls) or reached.get(function.name)
+            if ends or found is not None:
+                offset = ends[0].span.start if ends else found.span.start if found is not None else 0
+                function.problems = (*function.problems, (why, offset))
+
+
+def _is_implicit(function: ir.Function) -> bool:
+    name = function.name.rpartition("::")[2]
+    return function.cls is not None and name.startswith("__") and name.endswith("__") and name not in _EXPLICIT

@@ -17,6 +17,7 @@ from cudafix.frontends.python.names import (
     bindings_of,
     canonical,
     chain,
+    decorators,
     inner_reads,
     is_builtin,
 )
@@ -102,9 +103,9 @@ class Modules:
         """What a global name of a module means; None for a variable."""
         if depth > 8:
             return None
-        if name in outline.functions and outline.assigned[name] == 1:
+        if name in outline.functions and outline.assigned[name] == 1 and name not in outline.rebound:
             return OwnFunction(outline, outline.functions[name], f"{outline.id}::{name}")
-        if name in outline.classes and outline.assigned[name] == 1:
+        if name in outline.classes and outline.assigned[name] == 1 and name not in outline.rebound:
             return OwnClass(outline, outline.classes[name])
         imported = outline.dotted_module(name)
         if imported:
@@ -184,17 +185,6 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None
 
 def is_static(node: cst.FunctionDef) -> bool:
     return "staticmethod" in decorators(node)
-
-
-def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
-    """The last words of a function's decorators."""
-    found = set()
-    for decorator in node.decorators:
-        inner = decorator.decorator
-        words = chain(inner.func if isinstance(inner, cst.Call) else inner)
-        if words is not None:
-            found.add(words[-1])
-    return found
 
 
 class Resolver:

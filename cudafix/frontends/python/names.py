@@ -30,6 +30,7 @@ _RENAMED = {
     "cupy.cuda.stream.get_current_stream": "cupy.cuda.get_current_stream",
     "cupy.core.core": "cupy._core.core",
 }
+_DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
 _BUILTINS = frozenset(dir(builtins))
 _OLDER = re.compile("|".join(map(re.escape, _RENAMED)))
 
@@ -66,6 +67,7 @@ class Class:
     name: str
     node: cst.ClassDef
     methods: dict[str, cst.FunctionDef] = field(default_factory=dict)
+    setters: frozenset[str] = frozenset()
     attributes: dict[str, cst.BaseExpression] = field(default_factory=dict)
     assigned: Counter[str] = field(default_factory=Counter)
     values: dict[str, cst.BaseExpression] = field(default_factory=dict)
@@ -84,6 +86,7 @@ class Bindings:
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.functions: dict[str, cst.FunctionDef] = {}
+        self.setters: set[str] = set()
         self.classes: dict[str, cst.ClassDef] = {}
         self.fields: Counter[str] = Counter()
         self.field_values: dict[str, cst.BaseExpression] = {}
@@ -152,6 +155,9 @@ class Bindings:
             case cst.Lambda(body=body):
                 return [body]
             case cst.FunctionDef(name=cst.Name(value=name)):
+                if {"setter", "deleter"} & decorators(node):
+                    self.setters.add(name)
+                    return []
                 self.functions[name] = node
                 self.assigned[name] += 1
                 return []
@@ -190,6 +196,16 @@ class Bindings:
                 self._imported(name.value, f"{module}{'' if module.endswith('.') else '.'}{word}")
 
 
+def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
+    """The last words of a function's decorators."""
+    found = set()
+    for decorator in node.decorators:
+        inner = decorator.decorator
+        words = chain(inner.func if isinstance(inner, cst.Call) else inner)
+        found.add(words[-1] if words is not None else "?")
+    return found
+
+
 def bindings_of(body: cst.CSTNode) -> Bindings:
     """What a function's or a module's own statements bind and read."""
     return Bindings(body)
@@ -214,18 +230,22 @@ class Outline:
         self.values = top.values
         self.functions = top.functions
         self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
-        self._globals_written = self._written(module)
+        self.rebound = self._written(module)
+        self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
 
     def _class(self, name: str, node: cst.ClassDef) -> Class:
         found = Class(name, node)
         body = bindings_of(node.body)
         found.methods = body.functions
+        found.setters = frozenset(body.setters)
         found.attributes = body.values
         found.bases = tuple(".".join(words) for base in node.bases if (words := chain(base.value)) is not None)
         known = self.top.classes
         harmless = {"object", "ABC", "abc.ABC", "Protocol"}
-        found.outside = len(found.bases) != len(node.bases) or any(
-            base not in known and base not in harmless for base in found.bases
+        found.outside = (
+            bool(_DYNAMIC & found.methods.keys())
+            or len(found.bases) != len(node.bases)
+            or any(base not in known and base not in harmless for base in found.bases)
         )
         for method in found.methods.values():
             first = method.params.params[0].name.value if method.params.params else ""
@@ -245,7 +265,7 @@ class Outline:
 
     def constant(self, name: str) -> cst.BaseExpression | None:
         """The value of a global that is assigned once."""
-        if self.assigned[name] == 1 and name not in self._globals_written:
+        if self.assigned[name] == 1 and name not in self.rebound:
             return self.values.get(name)
         return None
 

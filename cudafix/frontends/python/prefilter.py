@@ -6,6 +6,7 @@ import re
 
 SUFFIX = ".py"
 _BINDINGS = re.compile(rb"\b(?:cudaMalloc|cudaFree|cuMemAlloc|cuMemFree)(?:Async)?\b")
+PER_THREAD = re.compile(rb"environ.{0,80}PER_THREAD_DEFAULT_STREAM")  # stream 0 is another stream in each thread
 _CUPY = re.compile(rb"\.(?:malloc|free)(?:Async)?\s*\(")
 
 

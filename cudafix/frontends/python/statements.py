@@ -10,8 +10,8 @@ from cudafix import ir
 from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
 from cudafix.frontends.python.expressions import CURRENT, DEVICE, ApiCall, Expressions, Place, Unit
-from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, decorators, scope_of
-from cudafix.frontends.python.names import Class, bindings_of, inner_reads
+from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, scope_of
+from cudafix.frontends.python.names import Class, bindings_of, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.terms import NONE, NOTHING, deref, is_place
 from cudafix.ir import Assign, Expr, FuncRef, Span, Stmt, Var

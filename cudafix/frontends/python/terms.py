@@ -36,6 +36,11 @@ def deref(value: Expr) -> Expr:
     return value.base if isinstance(value, ir.Addr) else ir.Deref(value)
 
 
+def is_plain(node: cst.BaseExpression) -> bool:
+    """Whether an expression is a literal or `None`."""
+    return literal(node) is not None or (isinstance(node, cst.Name) and node.value == "None")
+
+
 def is_place(value: Expr) -> bool:
     return isinstance(value, ir.Var | ir.Field | ir.Index)
 

@@ -71,6 +71,8 @@ def defects(
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
             if v.kind is Wrong.STREAM_DESTROYED and not _is_free(v.later.stmt):
                 continue  # on some paths only, as far as is known: not for a report
+            if v.later.span.path.endswith(".py") and not _one_stream_each(v):
+                continue  # streams in lists and dictionaries: which one it is is not known
             if name is not None and v.later.stmt is not None and _certain(v):
                 faulty.setdefault((name, v.later.span), []).append(v)
     known = {_identity(v) for outcome in survey for v in outcome.violations}
@@ -100,6 +102,12 @@ def _certain(v: Violation) -> bool:
 
 def _is_free(stmt: ir.Stmt | None) -> bool:
     return isinstance(stmt, ir.Call) and stmt.callee == "cudaFreeAsync"
+
+
+def _one_stream_each(v: Violation) -> bool:
+    """Whether it is known on which stream both operations run."""
+    earlier = v.earlier.streams if v.earlier is not None else frozenset()
+    return all(len(streams) == 1 and not any(s.summary for s in streams) for streams in (earlier, v.streams) if streams)
 
 
 def _merged(proposals: Sequence[Proposal]) -> Overlay:

@@ -113,6 +113,7 @@ class Expressions:
         self.temporaries = 0
         self.problems: list[tuple[str, int]] = []
         self.conditional = 0
+        self.marks = 0
 
     # -- small things --------------------------------------------------------------------------------------------------
 
@@ -577,7 +578,10 @@ class Expressions:
         with self.block() as inner:
             self.bind(target, take)
             body(None)
-        self.emit(ir.Loop(tuple(inner), span, at_least_once=counted is not None and counted[1]))
+        display = isinstance(iterable, cst.List | cst.Tuple) and any(
+            not isinstance(element, cst.StarredElement) for element in iterable.elements
+        )
+        self.emit(ir.Loop(tuple(inner), span, at_least_once=display or (counted is not None and counted[1])))
 
     def _range(self, node: cst.BaseExpression) -> tuple[str, bool] | None:
         """The bounds of `range(a, b)` as a text that is equal for equal ranges, and whether a round is certain."""
@@ -606,15 +610,20 @@ class Expressions:
         text = self.source.text(node)
         names = _plain_names(node)
         if names is None:
-            return f"{text}@{self.span(node).start}"
+            return self._marked(text)
         for name in names:
             owner = self.scope.owner(name) if self.scope is not None else None
             bound = owner.bindings.assigned[name] + (name in owner.params) if owner is not None else 0
             if owner is None and self.unit.outline.constant(name) is None and self.unit.outline.assigned[name]:
                 bound = 2
             if bound > 1 or (owner is not None and owner is not self.scope):
-                return f"{text}@{self.span(node).start}"
+                return self._marked(text)
         return text
+
+    def _marked(self, text: str) -> str:
+        """A text that is equal to no other one: by its order in the function, which an edit does not change."""
+        self.marks += 1
+        return f"{text}#{self.marks}"
 
     def _elements(self, node: cst.BaseExpression) -> Callable[[], list[Expr]]:
         """Lowers an iterable; what it returns gives the value of each round, or the parts of it."""
@@ -981,7 +990,7 @@ class Expressions:
         for param in (*params, *function.params.kwonly_params):
             given = by_name.get(param.name.value)
             if given is None:
-                given = self._default(param, outline)
+                given = self._default(node, param, outline)
             values.append(given)
         if star:
             if rest:
@@ -993,7 +1002,7 @@ class Expressions:
                 values.insert(len(params), NOTHING)
         return tuple(values)
 
-    def _default(self, param: cst.Param, outline: Outline) -> Expr:
+    def _default(self, node: cst.Call, param: cst.Param, outline: Outline) -> Expr:
         default = param.default
         if default is None:
             return NOTHING
@@ -1004,7 +1013,7 @@ class Expressions:
             return NONE
         if isinstance(default, cst.Name) and outline.assigned[default.value]:
             return Var(f"::{outline.id}::{default.value}")
-        return self.outside(param) if not isinstance(default, cst.BaseString | cst.Tuple | cst.Attribute) else NOTHING
+        return self.outside(node) if not isinstance(default, cst.BaseString | cst.Tuple | cst.Attribute) else NOTHING
 
     def _own(self, node: cst.Call, function: OwnFunction) -> Expr:
         """A function of the program, or a method whose object is known by its class."""

@@ -338,7 +338,10 @@ class Expressions:
         if name is None:
             if dotted.startswith("builtins."):
                 return FuncRef(dotted)
-            return NOTHING if bindings.tables().lookup(dotted, 0) is not None else self.outside(node)
+            known = bindings.tables()
+            if dotted in MODULES or known.lookup(dotted, 0) is not None or known.lookup(f"{dotted}.any", 0) is not None:
+                return NOTHING  # a module, a type, a number
+            return self.outside(node)
         last = name.removesuffix(".value").rpartition(".")[2]
         module = bindings.module_of(dotted)
         if module is not None and MODULES[module].prefix:

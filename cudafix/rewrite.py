@@ -116,7 +116,10 @@ class Rewriter:
             if not self._can_call(function):  # a `main` that includes no header of CUDA
                 function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
             stmt = next((s for s in block if _contains(s, key, view.program)), None)
-            if stmt is None or not _is_in(stmt, function):  # in the body of a macro there may be no place for it
+            in_place = stmt is not None and _is_in(
+                stmt, function
+            )  # in the body of a macro there may be no place for it
+            if stmt is None or not in_place or self.writer(call.span.path).needs_context(call.site):
                 stmt, once = call, False
             anchor = key_of(stmt)
             if done & {key_of(s) for s in block} or anchor in done:

@@ -45,6 +45,9 @@ class Writer(Protocol):
     def threshold_needs(self) -> list[Edit]:
         """What those statements need elsewhere in the file."""
 
+    def needs_context(self, site: ir.Site) -> bool:
+        """Whether those statements work only where a context is current, as it is at an allocation."""
+
 
 class CudaWriter:
     """CUDA C++: the words of the codemods."""
@@ -76,6 +79,9 @@ class CudaWriter:
 
     def threshold_needs(self) -> list[Edit]:
         return []
+
+    def needs_context(self, site: ir.Site) -> bool:
+        return False
 
 
 CUDA = CudaWriter()

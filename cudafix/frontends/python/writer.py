@@ -101,7 +101,7 @@ class PythonWriter:
         if found is not None and not found.wrapper:
             usual = [s for s in usual if s.api == found.api and s.uses >= found.uses]
         if usual and (found is None or not found.wrapper):
-            return max(usual, key=lambda style: (bool(style.wrapper), style.uses))
+            return max(usual, key=lambda style: (style.api != DRIVER, bool(style.wrapper), style.uses))
         return found
 
     def wait(self, site: ir.Site, waiter: StreamName, awaited: StreamName, unit: str) -> list[str]:
@@ -167,6 +167,11 @@ class PythonWriter:
         lines.append(f"{threshold} = {driver}.cuuint64_t(2**64 - 1)")
         lines.append(style.call("MemPoolSetAttribute", f"{pool}, {attribute}, {threshold}"))
         return lines
+
+    def needs_context(self, site: ir.Site) -> bool:
+        """The driver's calls fail where no context is current; the runtime's make one."""
+        style = self.style(site)
+        return style is not None and style.api == DRIVER
 
     def threshold_needs(self) -> list[Edit]:
         """The import of the driver bindings: the value of the threshold is one of their types."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 import libcst as cst
 
@@ -64,6 +64,7 @@ class Modules:
 
     find: Callable[[str, str], str | None]
     load: Callable[[str], Outline | None]
+    answers: dict[object, object] = field(default_factory=dict)
 
     def meaning(self, dotted: str, path: str) -> Meaning:
         """What an imported name means, seen from the file at `path`."""
@@ -124,7 +125,7 @@ class Modules:
         return Dotted(f"builtins.{name}") if is_builtin(name) else None
 
 
-@dataclass
+@dataclass(eq=False)
 class Scope:
     """The scope of one function. `shared` are the names that functions inside it use as well."""
 
@@ -195,19 +196,28 @@ class Resolver:
         self.outline = outline
         self.scope = scope
 
-    def meaning(self, node: cst.BaseExpression, depth: int = 0) -> Meaning | None:
+    def _once(self, question: str, node: cst.BaseExpression, answer: Callable[[], object]) -> object:
+        """Every question about a node is answered once; one that leads back to itself has no answer."""
+        key = question, self.scope, self.outline.path, node
+        if key not in self.modules.answers:
+            self.modules.answers[key] = None
+            self.modules.answers[key] = answer()
+        return self.modules.answers[key]
+
+    def meaning(self, node: cst.BaseExpression) -> Meaning | None:
         """None for a variable and for whatever else has no name of its own."""
-        if depth > 12:
-            return None
+        return cast("Meaning | None", self._once("meaning", node, lambda: self._meaning(node)))
+
+    def _meaning(self, node: cst.BaseExpression) -> Meaning | None:
         if isinstance(node, cst.Name):
-            return self._name(node.value, depth)
+            return self._name(node.value)
         if isinstance(node, cst.Attribute):
             if isinstance(node.value, cst.Name) and self.is_this(node.value.value):
-                return self._member_of_this(node.attr.value, depth)
-            owner = self.meaning(node.value, depth + 1)
+                return self._member_of_this(node.attr.value)
+            owner = self.meaning(node.value)
             if owner is not None:
                 return self.modules.member(owner, node.attr.value)
-            cls = self.cls_of(node.value, depth + 1)
+            cls = self.cls_of(node.value)
             if cls is not None:
                 return self.modules.method(cls.outline, cls.cls, node.attr.value)
         return None
@@ -222,7 +232,7 @@ class Resolver:
             scope = scope.parent
         return scope.cls if scope is not None else None
 
-    def _name(self, name: str, depth: int) -> Meaning | None:
+    def _name(self, name: str) -> Meaning | None:
         owner = self.scope.owner(name) if self.scope is not None else None
         if owner is None:
             return self.modules.top(self.outline, name)
@@ -235,10 +245,10 @@ class Resolver:
         value = found.values.get(name)
         if found.assigned[name] == 1 and value is not None and name not in owner.params and name not in found.loops:
             if chain(value) is not None:
-                return Resolver(self.modules, self.outline, owner).meaning(value, depth + 1)
+                return Resolver(self.modules, self.outline, owner).meaning(value)
         return None
 
-    def _member_of_this(self, name: str, depth: int) -> Meaning | None:
+    def _member_of_this(self, name: str) -> Meaning | None:
         cls = self.this_class()
         if cls is None:
             return None
@@ -247,15 +257,16 @@ class Resolver:
             return method
         value = cls.values.get(name, cls.attributes.get(name))
         if value is not None and cls.assigned[name] <= 1 and chain(value) is not None:
-            return Resolver(self.modules, self.outline, None).meaning(value, depth + 1)
+            return Resolver(self.modules, self.outline, None).meaning(value)
         return None
 
     # -- classes and origins -------------------------------------------------------------------------------------------
 
-    def cls_of(self, node: cst.BaseExpression, depth: int = 0) -> OwnClass | None:
+    def cls_of(self, node: cst.BaseExpression) -> OwnClass | None:
         """The class of the program that an object is of, if that is certain."""
-        if depth > 8:
-            return None
+        return cast("OwnClass | None", self._once("class", node, lambda: self._cls_of(node)))
+
+    def _cls_of(self, node: cst.BaseExpression) -> OwnClass | None:
         match node:
             case cst.Name(value=name):
                 if self.is_this(name):
@@ -270,29 +281,28 @@ class Resolver:
                             inner.meaning(note) if note is not None and not owner.bindings.assigned[name] else None
                         )
                         return meaning if isinstance(meaning, OwnClass) else None
-                    return inner._agreed(owner.bindings.all_values.get(name, []), depth)
-                return Resolver(self.modules, self.outline, None)._agreed(
-                    self.outline.top.all_values.get(name, []), depth
-                )
+                    return inner._agreed(owner.bindings.all_values.get(name, []))
+                return Resolver(self.modules, self.outline, None)._agreed(self.outline.top.all_values.get(name, []))
             case cst.Call(func=func):
-                meaning = self.meaning(func, depth + 1)
+                meaning = self.meaning(func)
                 return meaning if isinstance(meaning, OwnClass) else None
             case cst.Attribute(value=inner_node, attr=attr):
-                owner_class = self.cls_of(inner_node, depth + 1)
+                owner_class = self.cls_of(inner_node)
                 if owner_class is not None:
                     value = owner_class.cls.values.get(attr.value)
                     if value is not None and owner_class.cls.assigned[attr.value] == 1:
-                        return Resolver(self.modules, owner_class.outline, None).cls_of(value, depth + 1)
+                        return Resolver(self.modules, owner_class.outline, None).cls_of(value)
         return None
 
-    def _agreed(self, values: list[cst.BaseExpression | None], depth: int) -> OwnClass | None:
-        found = {self.cls_of(v, depth + 1) if v is not None else None for v in values if not _is_none(v)}
+    def _agreed(self, values: list[cst.BaseExpression | None]) -> OwnClass | None:
+        found = {self.cls_of(v) if v is not None else None for v in values if not _is_none(v)}
         return found.pop() if len(found) == 1 else None
 
-    def origin(self, node: cst.BaseExpression, depth: int = 0) -> str | None:
+    def origin(self, node: cst.BaseExpression) -> str | None:
         """Where a value comes from, as a dotted name: `numpy.zeros()`; `pointer` for what the CUDA API returned."""
-        if depth > 10:
-            return None
+        return cast("str | None", self._once("origin", node, lambda: self._origin(node)))
+
+    def _origin(self, node: cst.BaseExpression) -> str | None:
         match node:
             case cst.List() | cst.ListComp():
                 return "builtins.list()"
@@ -307,16 +317,16 @@ class Resolver:
             case cst.BaseNumber() | cst.Comparison():
                 return "builtins.int()"
             case cst.Call(func=func, args=args):
-                meaning = self.meaning(func, depth + 1)
+                meaning = self.meaning(func)
                 if isinstance(meaning, Dotted):
                     if bindings.module_of(meaning.name) is not None:
                         return "pointer"
                     return f"{meaning.name}()"
                 if meaning is None and isinstance(func, cst.Attribute):
-                    inner = self.origin(func.value, depth + 1)
+                    inner = self.origin(func.value)
                     return f"{inner}.{func.attr.value}()" if inner is not None else None
                 if isinstance(meaning, OwnFunction) and len(args) >= 1 and isinstance(args[0].value, cst.Call):
-                    return "pointer" if self.origin(args[0].value, depth + 1) == "pointer" else None
+                    return "pointer" if self.origin(args[0].value) == "pointer" else None
                 return None
             case cst.Name(value=name):
                 owner = self.scope.owner(name) if self.scope is not None else None
@@ -324,36 +334,34 @@ class Resolver:
                     if name in owner.params or name in owner.bindings.imports:
                         return None
                     if name in owner.bindings.loops:
-                        return self._of_loop(owner.bindings.loops[name], depth)
+                        return self._of_loop(owner.bindings.loops[name])
                     found = owner.bindings.all_values.get(name, [])
-                    return Resolver(self.modules, self.outline, owner)._one_origin(found, depth)
-                return Resolver(self.modules, self.outline, None)._one_origin(
-                    self.outline.top.all_values.get(name, []), depth
-                )
+                    return Resolver(self.modules, self.outline, owner)._one_origin(found)
+                return Resolver(self.modules, self.outline, None)._one_origin(self.outline.top.all_values.get(name, []))
             case cst.Attribute(value=inner_node, attr=attr):
-                cls = self.cls_of(inner_node, depth + 1)
+                cls = self.cls_of(inner_node)
                 if cls is not None:
                     value = cls.cls.values.get(attr.value)
-                    return Resolver(self.modules, cls.outline, None).origin(value, depth + 1) if value else None
-                base = self.origin(inner_node, depth + 1)
+                    return Resolver(self.modules, cls.outline, None).origin(value) if value else None
+                base = self.origin(inner_node)
                 return f"{base}.{attr.value}" if base is not None and base != "pointer" else None
             case cst.Subscript(value=inner_node):
-                base = self.origin(inner_node, depth + 1)
+                base = self.origin(inner_node)
                 if base == "pointer":
                     return base
                 return f"{base}[]" if base is not None and not base.startswith("builtins.") else None
             case cst.BinaryOperation(left=left, right=right):
-                return self.origin(left, depth + 1) or self.origin(right, depth + 1)
+                return self.origin(left) or self.origin(right)
         return None
 
-    def _of_loop(self, iterable: cst.BaseExpression, depth: int) -> str | None:
-        origin = self.origin(iterable, depth + 1)
+    def _of_loop(self, iterable: cst.BaseExpression) -> str | None:
+        origin = self.origin(iterable)
         if origin == "builtins.range()":
             return "builtins.int()"
         return f"{origin}[]" if origin is not None and not origin.startswith("builtins.") else None
 
-    def _one_origin(self, values: list[cst.BaseExpression | None], depth: int) -> str | None:
-        found = [self.origin(v, depth + 1) if v is not None else None for v in values if not _is_none(v)]
+    def _one_origin(self, values: list[cst.BaseExpression | None]) -> str | None:
+        found = [self.origin(v) if v is not None else None for v in values if not _is_none(v)]
         roots = {one.partition(".")[0] if one is not None else None for one in found}
         return found[0] if len(roots) == 1 and found else None
 

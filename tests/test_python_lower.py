@@ -130,6 +130,21 @@ STATEMENTS = [
         "%1 = numpy.zeros(n) checked\nh = {%1 | …(n)}\nq = h",
     ),
     Case("an unknown function", "import mystery\nmystery.run(n)", "%1 = mystery.run(n) checked"),
+    Case(
+        "an unknown function gets the device pointers too",
+        "import mystery\np = check(cudart.cudaMalloc(4))\nmystery.run(p)",
+        "%1 = cudaMalloc(&p, 4) checked\n%2 = mystery.run(p) checked",
+    ),
+    Case(
+        "to print an address is no access to the memory",
+        "p = check(cudart.cudaMalloc(4))\nprint(p)",
+        "%1 = cudaMalloc(&p, 4) checked\n%2 = builtins.print() checked",
+    ),
+    Case(
+        "a library that is told to run later gets all",
+        "import weakref\np = check(cudart.cudaMalloc(4))\nweakref.finalize(n, m, p)",
+        "%1 = cudaMalloc(&p, 4) checked\n%2 = weakref.finalize(n, m, p) checked",
+    ),
     Case("a method of anything", "n.run(m)", "%1 = object.run(n, m) checked"),
     Case("eval", "eval(n)", "unknown: `eval`\n%1 = builtins.eval(n) checked"),
 ]

@@ -29,6 +29,7 @@ from cudafix.frontends.python.source import Source
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.frontends.python.writer import Style
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Stmt, Var
+from cudafix.models.api import Effect
 from cudafix.models.python import DEVICE as CUPY_DEVICE
 from cudafix.models.python import EVENT, KERNELS, METHODS, MODULES, STREAM
 
@@ -812,7 +813,7 @@ class Expressions:
             return self._container_call(node)
         every, seen = self.pure(node)
         result = self.temporary()
-        self.call_ir(node, dotted, seen, result=result)
+        self.call_ir(node, dotted, seen if _only_looks(dotted, len(every)) else every, result=result)
         if dotted.startswith("builtins.") and last not in (
             "next",
             "min",
@@ -1156,7 +1157,7 @@ class Expressions:
                     self.call_ir(node, function.name, given, deref(base), result)
                 alternatives.append(tuple(inner))
         with self.block() as library:
-            passed = every if _table_takes(callee, len(every) + 1) else seen
+            passed = seen if _only_looks(callee, len(every) + 1) else every
             self.call_ir(node, callee, (base, *passed), result=result)
         block: tuple[Stmt, ...] = tuple(library)
         for other in alternatives:
@@ -1402,10 +1403,12 @@ class Expressions:
                 return NOTHING
 
 
-def _table_takes(callee: str, count: int) -> bool:
-    """Whether a row says what becomes of the arguments (all of them are given to it then)."""
+def _only_looks(callee: str, count: int) -> bool:
+    """Whether a row says that the host looks at whatever it is given, and does no more: addresses are numbers then."""
     api = bindings.tables().lookup(callee, count)
-    return api is None or bool({"keep", "rw", "keeper"} & {role.rstrip("*") for role in api.roles})
+    if api is None or not api.roles or not api.roles[-1].endswith("*"):
+        return False
+    return all(role.rstrip("*") in ("hr", "hrw", "hw", "-") for role in api.roles) and api.effect is not Effect.EXTERNAL
 
 
 def _first(node: cst.BaseExpression) -> cst.CompFor | None:

@@ -1285,7 +1285,7 @@ class Expressions:
         if plain in _LAUNCHES:
             return self._launch(node, plain, values, result)
         if values is None:
-            self.unknown(f"{call.dotted} (the arguments are unpacked)", node, self.given(node))
+            self.unknown(f"{call.dotted} (its arguments are not given by position)", node, self.given(node))
             return result, [NOTHING] * signature.results
         if signature.plain:
             self._emit_api(node, signature.callee, (), (), result, look, site)
@@ -1323,6 +1323,8 @@ class Expressions:
     def _api_arguments(self, node: cst.Call) -> tuple[list[Expr] | None, tuple[Span, ...]]:
         values: list[Expr] = []
         spans: list[Span] = []
+        if len(node.args) > 1 and any(a.keyword is not None for a in node.args):
+            return None, ()  # the tables know positions, not names
         for argument in node.args:
             spans.append(self.span(argument.value))
             if argument.star:
@@ -1350,7 +1352,7 @@ class Expressions:
         span = self.span(node)
         at, params = _LAUNCHES[name]
         if values is None or len(values) <= max(at, params):
-            self.unknown(f"{name} (the arguments are unpacked)", node, self.given(node))
+            self.unknown(f"{name} (its arguments are not given by position)", node, self.given(node))
             return result, []
         kernel = self.source.text(node.args[0].value)
         self.unit.launches.setdefault(kernel, span)

@@ -26,6 +26,7 @@ from cudafix.driver import analyze
 from cudafix.findings import Safety
 
 PAIRS = "stream_ordered_pairs"
+PYTHON_PAIRS = f"python_{PAIRS}"
 ASSUMED = f"{PAIRS} (assumes)"
 
 
@@ -65,8 +66,9 @@ def decide(tree: str, jobs: int) -> Decisions:
         pairs[decision] += is_site and (path, offset) in report.in_one_function
 
     for finding in report.findings:
-        assumed = finding.codemod == PAIRS and finding.safety is Safety.ASSUMES
-        note(finding.path, finding.offset, ASSUMED if assumed else finding.codemod)
+        name = PAIRS if finding.codemod == PYTHON_PAIRS else finding.codemod
+        assumed = name == PAIRS and finding.safety is Safety.ASSUMES
+        note(finding.path, finding.offset, ASSUMED if assumed else name)
     for refusal in report.refusals:
         note(refusal.path, refusal.offset, f"refused: {refusal.name}")
     problems = [f"{problem.path}: {problem.message}" for problem in (*found.problems, *report.problems)]

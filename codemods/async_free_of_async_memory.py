@@ -44,8 +44,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cudafix.codemods import stream_ordered_pairs
-
 from cudafix import ir
 from cudafix.codemod import Codemod
 from cudafix.defects import Context, Proposal
@@ -69,5 +67,6 @@ def propose(v: Violation, context: Context) -> Iterator[Proposal]:
     if isinstance(free, ir.Call) and stream is not None and not free.site.fixed:
         moved = moved_call(free, stream)
         if moved is not None:
-            edits = stream_ordered_pairs.edits(free, stream.text, context.files[free.span.path])
+            path = free.span.path
+            edits = context.writer(path).moved(free, stream, context.files[path])
             yield Proposal(Overlay(replaced={key_of(free): moved}), tuple(edits))

@@ -65,6 +65,7 @@ def propose(v: Violation, context: Context) -> Iterator[Proposal]:
         return
     resets = {key_of(c): c for o in context.outcomes for c in o.resets.values() if c.span.path == destroy.span.path}
     for reset in sorted(resets.values(), key=lambda c: -c.span.start):
-        edits = moved_before(destroy.site, reset.site, context.files[destroy.span.path])
+        path = destroy.span.path
+        edits = moved_before(destroy.site, reset.site, context.files[path], context.writer(path).comment)
         if edits and reset.span.start < destroy.span.start:
             yield Proposal(Overlay(before={key_of(reset): [destroy]}, removed={key_of(destroy)}), tuple(edits))

@@ -68,6 +68,7 @@ def propose(v: Violation, context: Context) -> Iterator[Proposal]:
         c for o in context.outcomes for s in v.streams for c in o.destroys.get(s, ()) if c.span.path == free.span.path
     ]
     for destroy in sorted(destroys, key=lambda c: -c.span.start):
-        edits = moved_before(free.site, destroy.site, context.files[free.span.path])
+        path = free.span.path
+        edits = moved_before(free.site, destroy.site, context.files[path], context.writer(path).comment)
         if edits and destroy.span.start < free.span.start:
             yield Proposal(Overlay(before={key_of(destroy): [free]}, removed={key_of(free)}), tuple(edits))

@@ -76,5 +76,5 @@ def propose(v: Violation, context: Context) -> Iterator[Proposal]:
     names[DEFAULT] = None
     at = call.arg_spans[-1].end if call.arg_spans else call.close
     for name in names:
-        edit = Edit(call.span.path, at, at, f", {name.text}".encode())
+        edit = Edit(call.span.path, at, at, f", {context.writer(call.span.path).stream(name)}".encode())
         yield Proposal(Overlay(replaced={key: with_stream(call, name)}), (edit,))

@@ -72,5 +72,6 @@ def propose(v: Violation, context: Context) -> Iterator[Proposal]:
     reset = v.later.stmt
     if isinstance(reset, ir.Call) and not reset.site.blocked:
         insertion = Insertion(Does.DEVICE_SYNC, key_of(reset), False, ())
-        edits = text.before(reset.site, statements(reset.site), context.files[reset.span.path])
+        path = reset.span.path
+        edits = text.before(reset.site, context.writer(path).synchronize_device(reset.site), context.files[path])
         yield Proposal(Overlay(before={insertion.anchor: insertion.calls(reset)}), tuple(edits))

@@ -94,6 +94,6 @@ def propose(v: Violation, context: Context) -> Iterator[Proposal]:
         return
     insertion = Insertion(Does.WAIT, key_of(later), False, (waiter, awaited))
     data = context.files[later.span.path]
-    lines = statements(later.site, waiter.text, awaited.text, text.style_of(data).unit)
+    lines = context.writer(later.span.path).wait(later.site, waiter, awaited, text.style_of(data).unit)
     overlay = Overlay(before={insertion.anchor: insertion.calls(later)})
     yield Proposal(overlay, tuple(text.before(later.site, lines, data)))

@@ -148,6 +148,17 @@ def _stream_arguments(call: ir.Call, tables: Tables) -> Iterable[ir.Expr]:
                 yield arg
 
 
+def _opcodes(old: list[object], new: list[object]) -> list[tuple[str, int, int, int, int]]:
+    """How two lists of shapes lie beside each other. Most rewrites touch a few statements: equal ends are cut first."""
+    shorter = min(len(old), len(new))
+    head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
+    tail = next((n for n in range(shorter - head) if old[-1 - n] != new[-1 - n]), shorter - head)
+    matcher = SequenceMatcher(None, old[head : len(old) - tail], new[head : len(new) - tail], autojunk=False)
+    middle = [(tag, i1 + head, i2 + head, j1 + head, j2 + head) for tag, i1, i2, j1, j2 in matcher.get_opcodes()]
+    ends = len(old) - tail, len(old), len(new) - tail, len(new)
+    return [("equal", 0, head, 0, head), *middle, ("equal", *ends)]
+
+
 class _Alignment:
     """Lays one function beside its rewritten form."""
 
@@ -180,9 +191,8 @@ class _Alignment:
         nothing = ("host", "", "")
         old = tuple(s for s in old if _shape(s, self.streams) != nothing)
         new = tuple(s for s in new if _shape(s, self.streams) != nothing)
-        matcher = SequenceMatcher(None, self._shapes(old), self._shapes(new), autojunk=False)
         waiting: list[ir.Call] = []
-        for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        for tag, i1, i2, j1, j2 in _opcodes(self._shapes(old), self._shapes(new)):
             gone, came = list(old[i1:i2]), list(new[j1:j2])
             if tag == "equal":
                 for a, b in zip(gone, came, strict=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cudafix import ir
 from cudafix.findings import Edit, Finding, Place
@@ -15,6 +16,9 @@ from cudafix.models import Tables
 from cudafix.ordering.program import Outcome, Overlay, StreamName, Violation, Wrong
 from cudafix.ordering.state import StreamKind
 from cudafix.repair import DEFAULT, spelled
+
+if TYPE_CHECKING:
+    from cudafix.writer import Writer
 
 Run = Callable[[Overlay], Sequence[Outcome]]
 
@@ -29,11 +33,12 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a codemod may look at: the files, the tables, and what the program was seen to do."""
+    """What a codemod may look at: the files, how each is written, the tables, and what the program was seen to do."""
 
     files: Mapping[str, bytes]
     tables: Tables
     outcomes: Sequence[Outcome]
+    writer: Callable[[str], Writer]
 
     def stream_of(self, stmt: ir.Stmt | None) -> StreamName | None:
         """The stream that an operation's own statement names; the default stream where it names none."""
@@ -66,6 +71,8 @@ def defects(
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
             if v.kind is Wrong.STREAM_DESTROYED and not _is_free(v.later.stmt):
                 continue  # on some paths only, as far as is known: not for a report
+            if v.later.span.path.endswith(".py") and not _one_stream_each(v):
+                continue  # streams in lists and dictionaries: which one it is is not known
             if name is not None and v.later.stmt is not None and _certain(v):
                 faulty.setdefault((name, v.later.span), []).append(v)
     known = {_identity(v) for outcome in survey for v in outcome.violations}
@@ -95,6 +102,12 @@ def _certain(v: Violation) -> bool:
 
 def _is_free(stmt: ir.Stmt | None) -> bool:
     return isinstance(stmt, ir.Call) and stmt.callee == "cudaFreeAsync"
+
+
+def _one_stream_each(v: Violation) -> bool:
+    """Whether it is known on which stream both operations run."""
+    earlier = v.earlier.streams if v.earlier is not None else frozenset()
+    return all(len(streams) == 1 and not any(s.summary for s in streams) for streams in (earlier, v.streams) if streams)
 
 
 def _merged(proposals: Sequence[Proposal]) -> Overlay:

@@ -19,9 +19,11 @@ from cudafix.config import Config
 from cudafix.findings import Problem
 from cudafix.ignore import Ignore
 
-SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl"))
+SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py"))
 
-_CUDA = re.compile(rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<")
+_CUDA = re.compile(
+    rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w"
+)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from cudafix import ir, models
 from cudafix.align import Different, align
@@ -24,6 +25,7 @@ from cudafix.defects import Context, defects
 from cudafix.edits import apply
 from cudafix.findings import Edit, Finding, Problem, Refusal, Report, Runs
 from cudafix.frontends.cuda import lower, source
+from cudafix.frontends.python import prefilter
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
@@ -34,22 +36,39 @@ from cudafix.ordering.slicing import Slicer
 from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
+from cudafix.writer import CUDA, Writer
+
+if TYPE_CHECKING:
+    from cudafix.frontends.python.tree import PythonTree
 
 CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
+_PROBLEMS = {
+    "generator": "is a generator",
+    "coroutine": "is a coroutine",
+    "implicit_call": "is called by Python itself",
+    "finalizer": "works with memory or a stream that `__del__` gives back",
+}
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
 class Variant:
     """A file in one of its configurations, lowered when it is asked for."""
 
-    def __init__(self, configuration: source.Configuration) -> None:
-        self.values = configuration.values
+    def __init__(self, configuration: source.Configuration | None) -> None:
+        self.values = configuration.values if configuration is not None else ()
         self.errors = 0
-        self._configuration: source.Configuration | None = configuration
+        self._configuration = configuration
         self._module: ir.Module | None = None
+
+    @classmethod
+    def of(cls, module: ir.Module, errors: int) -> Variant:
+        """A file that has one configuration, lowered."""
+        variant = cls(None)
+        variant._module, variant.errors = module, errors
+        return variant
 
     @property
     def lowered(self) -> bool:
@@ -69,7 +88,7 @@ class Variant:
 
 @dataclass(slots=True)
 class Tree:
-    """The files of a run, lowered when they are asked for."""
+    """The files of a run, lowered when they are asked for. Those of Python are kept apart (`python`)."""
 
     files: Mapping[str, bytes]
     variants: dict[str, list[Variant]] = field(default_factory=dict)
@@ -79,15 +98,34 @@ class Tree:
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
     direct: dict[str, list[str]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
+    python: PythonTree | None = None
 
     def __post_init__(self) -> None:
         for path in self.files:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
+        if any(path.endswith(prefilter.SUFFIX) and prefilter.is_candidate(data) for path, data in self.files.items()):
+            from cudafix.frontends.python.tree import PythonTree
+
+            self.python = PythonTree(self.files)
+
+    def is_candidate(self, path: str) -> bool:
+        """Whether a file may allocate or free."""
+        if path.endswith(prefilter.SUFFIX):
+            return prefilter.is_candidate(self.files[path])
+        return CANDIDATE.search(self.files[path]) is not None
+
+    def writer(self, path: str) -> Writer:
+        """The words of statements in this file."""
+        if self.python is not None and path in self.python.paths:
+            return self.python.lowered(path)[1] or CUDA
+        return CUDA
 
     def included(self, path: str) -> list[str]:
         """The files of the tree that a file includes, transitively, in order; the nearest one where several have the
         name.
         """
+        if self.python is not None and path in self.python.paths:
+            return self.python.program(path)[1:]
         if path not in self.includes:
             seen: dict[str, None] = {}
             stack = [path]
@@ -126,6 +164,8 @@ class Tree:
         return max(found, key=lambda p: (_shared_folders(p, path), -len(p)))
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
+        if path.endswith(prefilter.SUFFIX):
+            return {}
         if path not in self.macros:
             self.macros[path] = source.macros_of(path, self.files[path])
         return self.macros[path]
@@ -136,6 +176,9 @@ class Tree:
 
     def variants_of(self, path: str) -> list[Variant]:
         """The configurations of a file, with the macros of the headers that it includes."""
+        if path not in self.variants and self.python is not None and path in self.python.paths:
+            module, _, errors = self.python.lowered(path)
+            self.variants[path] = [Variant.of(module, errors)]
         if path not in self.variants:
             visible: dict[str, source.Macro] = {}
             for header in reversed(self.included(path)):
@@ -265,14 +308,14 @@ def clusters_of(tree: Tree) -> list[list[list[str]]]:
     A program is a file with `main` and what it needs: the headers that it includes, and the sources beside it (in
     its folder) that define a function which it calls. Candidates that no program needs are programs of their own.
     """
-    candidates = {p for p, data in tree.files.items() if CANDIDATE.search(data)}
+    candidates = {p for p in tree.files if tree.is_candidate(p)}
+    covered = {p for p in candidates if p.endswith(prefilter.SUFFIX)}  # programs of their own (below)
     folders: dict[str, list[str]] = defaultdict(list)
     for path in tree.files:
         if path.endswith(SOURCES):
             folders[os.path.dirname(path)].append(path)
     programs: list[list[str]] = []
-    covered: set[str] = set()
-    wanted = {os.path.dirname(p) for p in candidates}
+    wanted = {os.path.dirname(p) for p in candidates - covered}
     for folder in sorted(wanted):
         sources = folders[folder]
         mains = [p for p in sources if _MAIN.search(tree.files[p])]
@@ -290,6 +333,8 @@ def clusters_of(tree: Tree) -> list[list[list[str]]]:
         if path not in covered:
             programs.append([path, *tree.included(path)])
             covered.add(path)
+    if tree.python is not None:
+        programs += tree.python.programs()
     return _united(programs, candidates)
 
 
@@ -358,7 +403,7 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
     variants = [tree.variants_of(p) for p in paths]
     seen: set[tuple[int, ...]] = set()
     for n, own in enumerate(variants):
-        varied = own if CANDIDATE.search(tree.files[paths[n]]) or not n else own[:1]
+        varied = own if tree.is_candidate(paths[n]) or not n else own[:1]
         for chosen in varied:
             picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
             if tuple(map(id, picked)) not in seen:
@@ -450,7 +495,11 @@ class Cluster:
         self.programs = programs
         self.tables = tables
         self.config = config
-        self.per_thread = config.default_stream == "per-thread"
+        self.per_thread = config.default_stream == "per-thread" or any(
+            path.endswith(prefilter.SUFFIX) and prefilter.PER_THREAD.search(tree.files[path])
+            for program in programs
+            for path in program
+        )
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
@@ -503,7 +552,7 @@ class Cluster:
         outcomes = [o for _, o in relevant]
         repair = Repair(_Memory(self, relevant).run, outcomes, groups)
         plan = repair.search()
-        rewriter = Rewriter(self.tree.files, self.config, self.views, survey)
+        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer)
         faults = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
         reason = self._validate(edits, outcomes, plan.overlay()) if edits else None
@@ -526,7 +575,12 @@ class Cluster:
             and name not in self.config.disabled
         }
         outcomes = [o for _, o in faulty]
-        return defects(outcomes, _Memory(self, faulty).run, Context(self.tree.files, self.tables, outcomes), found)
+        return defects(
+            outcomes,
+            _Memory(self, faulty).run,
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer),
+            found,
+        )
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""
@@ -549,7 +603,8 @@ class Cluster:
                     if function.problems and function.span.start <= key.start < function.span.end:
                         name, offset = function.problems[0]
                         span = ir.Span(key.path, offset, offset + 1)
-                        return Refused(name, f"`{last(function.name)}` is not understood as a whole", ((span, "here"),))
+                        text = _PROBLEMS.get(name, "is not understood as a whole")
+                        return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),))
             for name in ("cudaMalloc", "cudaFree"):
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
@@ -568,7 +623,7 @@ class Cluster:
     def _functions(self) -> Iterator[ir.Function]:
         """The host functions of the files that may allocate, in every configuration."""
         for path in self.paths:
-            candidate = CANDIDATE.search(self.tree.files[path])
+            candidate = self.tree.is_candidate(path)
             for variant in self.tree.variants_of(path):
                 if candidate or variant.lowered:
                     yield from variant.module.functions

@@ -115,6 +115,32 @@ REFUSALS: dict[str, Page] = {
         "Write the place that is named in the message in plainer C++: most often a macro that hides a brace, or an "
         "`#if` that splits an expression.",
     ),
+    "finalizer": Page(
+        "a finalizer frees the memory, or ends what the free would need",
+        "`__del__` runs when the last reference to an object goes, or when the interpreter ends, with or without a "
+        "context: no statement says when. `cudaFree` waits there for whatever still uses the block. A free on a "
+        "stream has to come after those uses, and nothing shows that it does; a stream that a finalizer destroys may "
+        "be gone before the free.",
+        "Free the memory in a method that the program calls (`close`, `__exit__`), and leave it out of `__del__`.",
+    ),
+    "implicit_call": Page(
+        "a method that Python calls by itself allocates or frees the memory",
+        "`__iter__`, `__getitem__`, `__call__` and their kind run where an operator, a loop or a library asks for "
+        "them. Which statements do that is not always in the text, and with `cudaFree` each of them waits.",
+        "Allocate and free in a method that is called by its name.",
+    ),
+    "generator": Page(
+        "a generator allocates or frees the memory",
+        "The body of a generator runs when somebody asks for its next value, between other statements of the caller, "
+        "or never to its end. The order of its operations and the caller's is not in the text.",
+        "Allocate and free in a plain function around the generator.",
+    ),
+    "coroutine": Page(
+        "a coroutine allocates or frees the memory",
+        "Other tasks run wherever a coroutine waits. What they put on the device between two of its statements is not "
+        "in the text, and `cudaFree` waited for that too.",
+        "Allocate and free in a plain function that the coroutine calls.",
+    ),
     "control_flow": Page(
         "a jump makes the order of operations unclear",
         "A `goto` into the life of the buffer or backward, `setjmp`, a coroutine or a computed function pointer lets "

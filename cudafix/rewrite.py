@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from cudafix import ir, refusals, statements
-from cudafix.codemods import pool_release_threshold, stream_ordered_pairs, sync_before_reset, wait_between_streams
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
@@ -17,9 +16,10 @@ from cudafix.link import Program
 from cudafix.ordering.clients import is_client
 from cudafix.ordering.program import Key, Outcome, key_of
 from cudafix.repair import Does, Group, Insertion, Plan
+from cudafix.writer import CUDA, Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
-_THRESHOLD = b"cudaMemPoolAttrReleaseThreshold"
+_THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
 
 
 class View(Protocol):
@@ -36,8 +36,14 @@ class Rewriter:
     """Turns the plan for one cluster of programs into text."""
 
     def __init__(
-        self, files: Mapping[str, bytes], config: Config, views: Sequence[View], survey: Sequence[Outcome]
+        self,
+        files: Mapping[str, bytes],
+        config: Config,
+        views: Sequence[View],
+        survey: Sequence[Outcome],
+        writer: Callable[[str], Writer],
     ) -> None:
+        self.writer = writer
         self.files = files
         self.config = config
         self.views = views
@@ -52,7 +58,7 @@ class Rewriter:
             for key, site in group.sites():
                 if site.call.callee in ("cudaMalloc", "cudaFree"):
                     data = self.files[key.path]
-                    self.of_group[id(group)] += stream_ordered_pairs.edits(site.call, group.streams[key].text, data)
+                    self.of_group[id(group)] += self.writer(key.path).moved(site.call, group.streams[key], data)
         lines, owners = self._inserted_lines(plan)
         threshold = dict(self._thresholds(moving)) if moving else {}
         for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):
@@ -60,17 +66,24 @@ class Rewriter:
             set_up = None if after else threshold.pop(key, None)
             if set_up is not None:
                 texts = set_up[1] + texts
-            made = (statements.after if after else statements.before)(at, texts, data)
+            made = self._inserted(at, texts, data, after)
             for owner in owners[key, after]:
                 self.of_group[owner] += made
             if set_up is not None:
+                made += self.writer(at.span.path).threshold_needs()
                 for group in moving:
                     self.of_group[id(group)] += made
         for at, texts in threshold.values():
             made = statements.before(at, texts, self.files[at.span.path])
+            made += self.writer(at.span.path).threshold_needs()
             for group in moving:
                 self.of_group[id(group)] += made
         return list(dict.fromkeys(e for edits in self.of_group.values() for e in edits))
+
+    def _inserted(self, at: ir.Site, lines: list[str], data: bytes, after: bool) -> list[Edit]:
+        if after:
+            return statements.after(at, lines, data, self.writer(at.span.path).comment)
+        return statements.before(at, lines, data)
 
     def _inserted_lines(
         self, plan: Plan
@@ -81,7 +94,7 @@ class Rewriter:
             site = self._in_style(plan.anchors[insertion.anchor].site)
             where = insertion.anchor, insertion.after
             unit = statements.style_of(self.files[insertion.anchor.path]).unit
-            lines.setdefault(where, (site, []))[1].extend(_words(insertion, site, unit))
+            lines.setdefault(where, (site, []))[1].extend(_words(insertion, site, unit, self.writer(site.span.path)))
             owners[where] |= needed_by
         return lines, owners
 
@@ -95,15 +108,18 @@ class Rewriter:
         done: set[Key] = set()
         for view, outcome in zip(self.views, self.survey, strict=True):
             reached = sorted((s.order, key) for key, s in outcome.allocations.items() if key in moved)
-            if not reached or any(_THRESHOLD in self.files[m.path] for m in view.program.modules):
+            if not reached or any(_THRESHOLD.search(self.files[m.path]) for m in view.program.modules):
                 continue
             key = reached[0][1]
             call = outcome.allocations[key].call
             function, block, once = self._where(view, outcome, key)
-            if not _CUDA.search(self.files[function.span.path]):  # a `main` that includes no header of CUDA
+            if not self._can_call(function):  # a `main` that includes no header of CUDA
                 function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
             stmt = next((s for s in block if _contains(s, key, view.program)), None)
-            if stmt is None or not _is_in(stmt, function):  # in the body of a macro there may be no place for it
+            in_place = stmt is not None and _is_in(
+                stmt, function
+            )  # in the body of a macro there may be no place for it
+            if stmt is None or not in_place or self.writer(call.span.path).needs_context(call.site):
                 stmt, once = call, False
             anchor = key_of(stmt)
             if done & {key_of(s) for s in block} or anchor in done:
@@ -112,8 +128,15 @@ class Rewriter:
             data = self.files[anchor.path]
             unit = statements.style_of(data).unit
             site = self._in_style(self._site(stmt, data))
-            lines = pool_release_threshold.statements(site, once, unit, frozenset(function.types))
+            lines = self.writer(anchor.path).threshold(site, once, unit, frozenset(function.types))
             yield anchor, (site, lines)
+
+    def _can_call(self, function: ir.Function) -> bool:
+        """Whether the file of a function can name the runtime."""
+        path = function.span.path
+        return bool(self.writer(path).threshold(ir.Site(function.span, "", "", ";"), True, "", frozenset())) and (
+            self.writer(path) is not CUDA or _CUDA.search(self.files[path]) is not None
+        )
 
     def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:
         """The function whose outermost block reaches the first allocation, from the root by calls that run once."""
@@ -144,6 +167,8 @@ class Rewriter:
         cannot.
         """
         data = self.files[site.span.path]
+        if self.writer(site.span.path) is not CUDA:
+            return site  # its writer knows the styles of the file
         if site.prefix and data.startswith(site.prefix.encode(), site.span.start):
             return site
         styles: Counter[tuple[str, str]] = Counter()
@@ -202,15 +227,18 @@ class Rewriter:
         return Refusal(name, key.path, key.start, text, page.unlock, related, runs)
 
     def _finding(self, plan: Plan, group: Group, key: Key, number: int, runs: Runs) -> Finding:
-        related = [Place(k.path, k.start, f"freed on `{group.streams[k].text}`") for k in sorted(group.frees)]
+        related = [
+            Place(k.path, k.start, f"freed on `{self.writer(k.path).stream(group.streams[k])}`")
+            for k in sorted(group.frees)
+        ]
         for insertion, needed_by in plan.insertions.items():
             if id(group) in needed_by:
-                related.append(Place(insertion.anchor.path, insertion.anchor.start, _meaning(insertion)))
+                related.append(Place(insertion.anchor.path, insertion.anchor.start, self._meaning(insertion)))
         return Finding(
-            "stream_ordered_pairs",
+            self.writer(key.path).pairs,
             key.path,
             key.start,
-            f"moves to stream `{group.streams[key].text}`",
+            f"moves to stream `{self.writer(key.path).stream(group.streams[key])}`",
             tuple(dict.fromkeys(self.of_group.get(id(group), ()))),
             tuple(related),
             runs,
@@ -218,6 +246,14 @@ class Rewriter:
             tuple(sorted(group.assumptions)),
             number,
         )
+
+    def _meaning(self, insertion: Insertion) -> str:
+        names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]
+        if insertion.does is Does.WAIT:
+            return f"`{names[0]}` waits for `{names[1]}`"
+        if insertion.does is Does.SYNC:
+            return f"the host waits for `{names[0]}`"
+        return "the host waits for the device"
 
 
 def _is_in(stmt: ir.Stmt, function: ir.Function) -> bool:
@@ -230,24 +266,13 @@ def _holds(function: ir.Function, key: Key) -> bool:
     )
 
 
-def _words(insertion: Insertion, site: ir.Site, unit: str) -> list[str]:
+def _words(insertion: Insertion, site: ir.Site, unit: str, writer: Writer) -> list[str]:
     if insertion.does is Does.WAIT:
         waiter, awaited = insertion.streams
-        lines: list[str] = wait_between_streams.statements(site, waiter.text, awaited.text, unit)
-    elif insertion.does is Does.SYNC:
-        lines = [statements.checked(site, f"cudaStreamSynchronize({insertion.streams[0].text})")]
-    else:
-        lines = sync_before_reset.statements(site)
-    return lines
-
-
-def _meaning(insertion: Insertion) -> str:
-    if insertion.does is Does.WAIT:
-        waiter, awaited = insertion.streams
-        return f"`{waiter.text}` waits for `{awaited.text}`"
+        return writer.wait(site, waiter, awaited, unit)
     if insertion.does is Does.SYNC:
-        return f"the host waits for `{insertion.streams[0].text}`"
-    return "the host waits for the device"
+        return writer.synchronize(site, insertion.streams[0])
+    return writer.synchronize_device(site)
 
 
 def _contains(stmt: ir.Stmt, key: Key, program: Program) -> bool:

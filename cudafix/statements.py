@@ -9,6 +9,7 @@ from typing import NamedTuple
 from cudafix.findings import Edit
 from cudafix.ir import Site, Span
 
+COMMENT = rb"//.*|/\*[^*]*\*/"
 _INDENTED = re.compile(rb"^([ \t]+)\S", re.MULTILINE)
 
 
@@ -59,7 +60,7 @@ def before(site: Site, lines: Sequence[str], data: bytes) -> list[Edit]:
     ]
 
 
-def after(site: Site, lines: Sequence[str], data: bytes) -> list[Edit]:
+def after(site: Site, lines: Sequence[str], data: bytes, comment: bytes = COMMENT) -> list[Edit]:
     """Insert statements after the statement of a site, and after the comment that follows it on its line."""
     style = style_of(data)
     newline = (" \\" if site.continuation else "") + style.newline
@@ -74,7 +75,7 @@ def after(site: Site, lines: Sequence[str], data: bytes) -> list[Edit]:
         ]
     at = span.end
     rest = data[at : data.find(b"\n", at) if b"\n" in data[at:] else len(data)].rstrip(b"\r\n \t")
-    if not site.continuation and re.fullmatch(rb"\s*(//.*|/\*[^*]*\*/)", rest):
+    if not site.continuation and re.fullmatch(rb"\s*(" + comment + rb")", rest):
         at += len(rest)
     text = "".join(newline + site.indent + line for line in lines)
     return [Edit(span.path, at, at, text.encode())]
@@ -88,12 +89,12 @@ def _before_body(span: Span, data: bytes) -> tuple[int, str]:
     return opening, indent[: len(indent) - len(indent.lstrip())].decode("ascii", "replace")
 
 
-def moved_before(site: Site, target: Site, data: bytes) -> list[Edit]:
+def moved_before(site: Site, target: Site, data: bytes, comment: bytes = COMMENT) -> list[Edit]:
     """Move the lines of a statement in front of another statement of the same block depth.
 
     Nothing if either shares its lines with other code, or if the two are not indented alike (another block).
     """
-    lines, onto = _whole_lines(site, data), _whole_lines(target, data)
+    lines, onto = _whole_lines(site, data, comment), _whole_lines(target, data, comment)
     if lines is None or onto is None or site.indent != target.indent or site.continuation or target.continuation:
         return []
     path = site.span.path
@@ -101,11 +102,11 @@ def moved_before(site: Site, target: Site, data: bytes) -> list[Edit]:
     return [Edit(path, onto[0], onto[0], text), Edit(path, lines[0], lines[1], b"")]
 
 
-def _whole_lines(site: Site, data: bytes) -> tuple[int, int] | None:
+def _whole_lines(site: Site, data: bytes, comment: bytes) -> tuple[int, int] | None:
     """The lines of a statement, with the comment behind it; None if something else stands there too."""
     start = data.rfind(b"\n", 0, site.span.start) + 1
     end = data.find(b"\n", site.span.end)
     end = len(data) if end < 0 else end + 1
     before, behind = data[start : site.span.start], data[site.span.end : end].strip()
-    alone = not before.strip() and re.fullmatch(rb"(//.*|/\*[^*]*\*/)?", behind) is not None and not site.needs_braces
+    alone = not before.strip() and re.fullmatch(rb"(" + comment + rb")?", behind) is not None and not site.needs_braces
     return (start, end) if alone else None

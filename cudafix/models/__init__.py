@@ -31,9 +31,10 @@ _HOME = {
     **dict.fromkeys(("nccl", "pnccl", "MPI_", "PMPI_", "MPIX_", "nvshmem"), ("nccl_mpi",)),
     **dict.fromkeys(("cuda", "make_cuda"), ("runtime", "host")),
 }
-_MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver")
+_MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver", "python")
 _PREFIX = re.compile("|".join(_HOME))
 _DRIVER = re.compile("cu[A-Z]")
+_DOTTED = re.compile(r"[A-Za-z_]\w*\.")  # a full name in Python, or a method of a C++ type
 _STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
 _VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
 _QUALIFIER = re.compile(r"\b(?:const|volatile|struct|class|static|typename)\b")
@@ -174,6 +175,8 @@ def _checked(row: Mapping[str, object]) -> Api:
 
 def _modules(key: str) -> tuple[str, ...]:
     """The tables that may have `key`, so that a program without cuFFT never reads the rows of cuFFT."""
+    if _DOTTED.match(key):
+        return ("host", "thrust", "python") if key.startswith(("thrust", "cub")) else ("host", "python")
     prefix = _PREFIX.match(key)
     return _HOME[prefix[0]] if prefix else ("driver", "host") if _DRIVER.match(key) else ("host",)
 

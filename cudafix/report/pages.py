@@ -12,7 +12,7 @@ import cudafix
 from cudafix import codemod
 from cudafix.refusals import REFUSALS
 
-_WANT = re.compile(r'[ \t]*// want ".*$', re.MULTILINE)
+_WANT = re.compile(r'[ \t]*(?://|#) want ".*$', re.MULTILINE)
 
 
 class NoSuchPageError(LookupError):

@@ -19,7 +19,7 @@ from cudafix.selection import Selection
 # what a source line or a name may hold and a terminal would act on
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 _TOKEN = re.compile(rb"\w+|.", re.DOTALL)
-PAIRS = "stream_ordered_pairs"
+PAIRS = frozenset(("stream_ordered_pairs", "python_stream_ordered_pairs"))
 
 
 def readable(text: str | bytes) -> str:
@@ -68,13 +68,13 @@ class Terminal:
 
     def summary(self, report: Report, selection: Selection, done: str) -> None:
         """What became of the sites. `done` is the participle for those with a fix: `rewritten`, `can be rewritten`."""
-        pairs = [finding for finding in selection.chosen if finding.codemod == PAIRS]
+        pairs = [finding for finding in selection.chosen if finding.codemod in PAIRS]
         runs = Counter(finding.runs for finding in pairs)
         kinds = ", ".join(f"{runs[kind]} {kind.value}" for kind in Runs if runs[kind])
         line = f"{_count(report.sites, 'allocation site')}: {len(pairs)} {done}"
         line += f" ({kinds})" if kinds else ""
         line += f", {len(report.refusals)} refused"
-        others = Counter(finding.codemod for finding in selection.chosen if finding.codemod != PAIRS)
+        others = Counter(finding.codemod for finding in selection.chosen if finding.codemod not in PAIRS)
         left = Counter(reason for _, reason in selection.left)
         self._console.print(Text(line, style="bold"))
         for name, count in sorted(others.items(), key=_most):
@@ -89,7 +89,7 @@ class Terminal:
         if isinstance(item, Refusal):
             text.append("refused: ", "yellow").append(item.name, "bold yellow")
         else:
-            text.append(item.codemod, "bold green" if item.codemod == PAIRS else "bold cyan")
+            text.append(item.codemod, "bold green" if item.codemod in PAIRS else "bold cyan")
         text.append(f": {readable(item.message)}")
         if item.runs is not None:
             text.append(f" ({item.runs.value})", "dim")

@@ -17,6 +17,9 @@ else:
 Files = Mapping[str, bytes]
 """The text of one variant: file name relative to the variant's folder (POSIX separators) to its bytes."""
 
+MAIN = "main.py"
+"""The file that a case in Python runs."""
+
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 """Files that are compiled; the others are included by them."""
 
@@ -26,7 +29,7 @@ _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "run": {"args": list, "exit": int, "compare": str, "leaks": bool, "races_before": bool},
     "wrong": {"why": str, "gpu_shows": (bool, str)},
 }
-_WANT = re.compile(rb'(?://|/\*)\s*want((?:\s+"[^"\n]*")+)')
+_WANT = re.compile(rb'(?://|/\*|#)\s*want((?:\s+"[^"\n]*")+)')
 _QUOTED = re.compile(rb'"([^"\n]*)"')
 
 
@@ -87,6 +90,11 @@ class Case:
         """The variants that exist on disk, `before` first."""
         after = ("after",) if (self.path / "after").is_dir() else ()
         return ("before", *after, *(f"wrong/{wrong.name}" for wrong in self.wrong))
+
+    @property
+    def is_python(self) -> bool:
+        """Whether the case is a Python program: it is not built."""
+        return (self.path / "before" / MAIN).is_file()
 
     def compiles(self, variant: str) -> bool:
         """Whether this variant is valid CUDA; only a defect that is an error of the language makes `before` invalid."""

@@ -1,0 +1,1 @@
+"""The front end for Python: libcst trees to the IR."""

@@ -1,0 +1,370 @@
+"""What an expression names: something in a package, or a function, a class or a module of the program itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, cast
+
+import libcst as cst
+
+from cudafix.frontends.python import bindings
+from cudafix.frontends.python.names import (
+    Bindings,
+    Class,
+    Outline,
+    absolute,
+    bindings_of,
+    canonical,
+    chain,
+    decorators,
+    inner_reads,
+    is_builtin,
+)
+from cudafix.frontends.python.nodes import walk_own
+
+
+class Dotted(NamedTuple):
+    """Something that no file of the program defines, by its full name."""
+
+    name: str
+
+
+class OwnFunction(NamedTuple):
+    """A function or method of the program. `name` is qualified, as the IR has it."""
+
+    outline: Outline
+    node: cst.FunctionDef
+    name: str
+    cls: Class | None = None
+
+
+class OwnClass(NamedTuple):
+    outline: Outline
+    cls: Class
+
+
+class OwnModule(NamedTuple):
+    outline: Outline
+
+
+class OwnGlobal(NamedTuple):
+    """A variable of another module of the program."""
+
+    outline: Outline
+    name: str
+
+
+Meaning: TypeAlias = Dotted | OwnFunction | OwnClass | OwnModule | OwnGlobal
+
+
+@dataclass
+class Modules:
+    """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable."""
+
+    find: Callable[[str, str], str | None]
+    load: Callable[[str], Outline | None]
+    answers: dict[object, object] = field(default_factory=dict)
+
+    def meaning(self, dotted: str, path: str) -> Meaning:
+        """What an imported name means, seen from the file at `path`."""
+        full = absolute(dotted, path)
+        separator = "/" if full != dotted else "."
+        words = full.split(separator)
+        for n in range(len(words), 0, -1):
+            found = self.find(separator.join(words[:n]), path)
+            outline = self.load(found) if found is not None else None
+            if outline is not None:
+                meaning: Meaning | None = OwnModule(outline)
+                for word in words[n:]:
+                    meaning = self.member(meaning, word) if meaning is not None else None
+                return meaning if meaning is not None else Dotted(canonical(dotted.lstrip(".")))
+        return Dotted(canonical(dotted.lstrip(".")))
+
+    def member(self, owner: Meaning, name: str) -> Meaning | None:
+        """`owner.name`."""
+        match owner:
+            case Dotted(dotted):
+                return Dotted(canonical(f"{dotted}.{name}"))
+            case OwnModule(outline):
+                return self.top(outline, name)
+            case OwnClass(outline, cls):
+                return self.method(outline, cls, name)
+            case _:
+                return None
+
+    def method(self, outline: Outline, cls: Class, name: str) -> OwnFunction | None:
+        """A method of a class or of its bases in the same module."""
+        for one in outline.ancestors(cls):
+            if name in one.methods:
+                return OwnFunction(outline, one.methods[name], f"{outline.id}::{one.name}::{name}", one)
+        return None
+
+    def top(self, outline: Outline, name: str, depth: int = 0) -> Meaning | None:
+        """What a global name of a module means; None for a variable."""
+        if depth > 8:
+            return None
+        if name in outline.functions and outline.assigned[name] == 1 and name not in outline.rebound:
+            return OwnFunction(outline, outline.functions[name], f"{outline.id}::{name}")
+        if name in outline.classes and outline.assigned[name] == 1 and name not in outline.rebound:
+            return OwnClass(outline, outline.classes[name])
+        imported = outline.dotted_module(name)
+        if imported:
+            found = {self.meaning(dotted, outline.path) for dotted in imported}
+            # what an `except ImportError` binds instead (`None`) is no other meaning: it is never called
+            return found.pop() if len(found) == 1 else None
+        value = outline.constant(name)
+        words = chain(value) if value is not None else None
+        if words is not None:
+            meaning = self.top(outline, words[0], depth + 1)
+            for word in words[1:]:
+                meaning = self.member(meaning, word) if meaning is not None else None
+            return meaning
+        if outline.assigned[name]:
+            return OwnGlobal(outline, name)
+        return Dotted(f"builtins.{name}") if is_builtin(name) else None
+
+
+@dataclass(eq=False)
+class Scope:
+    """The scope of one function. `shared` are the names that functions inside it use as well."""
+
+    qual: str
+    bindings: Bindings
+    params: tuple[str, ...]
+    parent: Scope | None
+    cls: Class | None
+    this: str | None
+    node: cst.CSTNode
+    shared: frozenset[str] = frozenset()
+    annotations: dict[str, cst.BaseExpression] = field(default_factory=dict)
+
+    def binds(self, name: str) -> bool:
+        return (
+            (self.bindings.assigned[name] > 0 or name in self.params or name in self.bindings.imports)
+            and name not in self.bindings.globals
+            and name not in self.bindings.nonlocals
+        )
+
+    def owner(self, name: str) -> Scope | None:
+        """The function whose variable `name` is here; None for a global or builtin name."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.bindings.globals:
+                return None
+            if scope.binds(name):
+                return scope
+            scope = scope.parent
+        return None
+
+
+def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None, cls: Class | None) -> Scope:
+    """The scope of a function. In a method the first parameter is the object."""
+    found = bindings_of(node.body)
+    params = node.params
+    every = [*params.posonly_params, *params.params, *params.kwonly_params]
+    if isinstance(params.star_arg, cst.Param):
+        every.append(params.star_arg)
+    if params.star_kwarg is not None:
+        every.append(params.star_kwarg)
+    names = tuple(p.name.value for p in every)
+    this = None
+    if isinstance(node, cst.FunctionDef) and cls is not None and names and not is_static(node):
+        this = names[0]
+    inner: set[str] = set()
+    for function in found.functions.values():
+        inner |= inner_reads(function)
+    for nested in found.classes.values():
+        inner |= inner_reads(nested)
+    for one in walk_own(node.body):
+        if isinstance(one, cst.Lambda):
+            inner |= inner_reads(one)
+    annotations = {p.name.value: p.annotation.annotation for p in every if p.annotation is not None}
+    shared = frozenset(n for n in inner if (found.assigned[n] or n in names) and n not in found.functions and n != this)
+    return Scope(qual, found, names, parent, cls, this, node, shared, annotations)
+
+
+def is_static(node: cst.FunctionDef) -> bool:
+    return "staticmethod" in decorators(node)
+
+
+class Resolver:
+    """Answers what expressions of one function name, of which class they are, and where their values come from."""
+
+    def __init__(self, modules: Modules, outline: Outline, scope: Scope | None) -> None:
+        self.modules = modules
+        self.outline = outline
+        self.scope = scope
+
+    def _once(self, question: str, node: cst.BaseExpression, answer: Callable[[], object]) -> object:
+        """Every question about a node is answered once; one that leads back to itself has no answer."""
+        key = question, self.scope, self.outline.path, node
+        if key not in self.modules.answers:
+            self.modules.answers[key] = None
+            self.modules.answers[key] = answer()
+        return self.modules.answers[key]
+
+    def meaning(self, node: cst.BaseExpression) -> Meaning | None:
+        """None for a variable and for whatever else has no name of its own."""
+        return cast("Meaning | None", self._once("meaning", node, lambda: self._meaning(node)))
+
+    def _meaning(self, node: cst.BaseExpression) -> Meaning | None:
+        if isinstance(node, cst.Name):
+            return self._name(node.value)
+        if isinstance(node, cst.Attribute):
+            if isinstance(node.value, cst.Name) and self.is_this(node.value.value):
+                return self._member_of_this(node.attr.value)
+            owner = self.meaning(node.value)
+            if owner is not None:
+                return self.modules.member(owner, node.attr.value)
+            cls = self.cls_of(node.value)
+            if cls is not None:
+                return self.modules.method(cls.outline, cls.cls, node.attr.value)
+        return None
+
+    def is_this(self, name: str) -> bool:
+        owner = self.scope.owner(name) if self.scope is not None else None
+        return owner is not None and owner.this == name and not owner.bindings.assigned[name]
+
+    def this_class(self) -> Class | None:
+        scope = self.scope
+        while scope is not None and scope.cls is None:
+            scope = scope.parent
+        return scope.cls if scope is not None else None
+
+    def _name(self, name: str) -> Meaning | None:
+        owner = self.scope.owner(name) if self.scope is not None else None
+        if owner is None:
+            return self.modules.top(self.outline, name)
+        found = owner.bindings
+        if name in found.functions and found.assigned[name] == 1:
+            return OwnFunction(self.outline, found.functions[name], f"{owner.qual}::{name}")
+        if name in found.imports and not found.assigned[name] and name not in owner.params:
+            meanings = {self.modules.meaning(d, self.outline.path) for d in found.imports[name]}
+            return meanings.pop() if len(meanings) == 1 else None
+        value = found.values.get(name)
+        if found.assigned[name] == 1 and value is not None and name not in owner.params and name not in found.loops:
+            if chain(value) is not None:
+                return Resolver(self.modules, self.outline, owner).meaning(value)
+        return None
+
+    def _member_of_this(self, name: str) -> Meaning | None:
+        cls = self.this_class()
+        if cls is None:
+            return None
+        method = self.modules.method(self.outline, cls, name)
+        if method is not None:
+            return method
+        value = cls.values.get(name, cls.attributes.get(name))
+        if value is not None and cls.assigned[name] <= 1 and chain(value) is not None:
+            return Resolver(self.modules, self.outline, None).meaning(value)
+        return None
+
+    # -- classes and origins -------------------------------------------------------------------------------------------
+
+    def cls_of(self, node: cst.BaseExpression) -> OwnClass | None:
+        """The class of the program that an object is of, if that is certain."""
+        return cast("OwnClass | None", self._once("class", node, lambda: self._cls_of(node)))
+
+    def _cls_of(self, node: cst.BaseExpression) -> OwnClass | None:
+        match node:
+            case cst.Name(value=name):
+                if self.is_this(name):
+                    cls = self.this_class()
+                    return OwnClass(self.outline, cls) if cls is not None else None
+                owner = self.scope.owner(name) if self.scope is not None else None
+                if owner is not None:
+                    inner = Resolver(self.modules, self.outline, owner)
+                    if name in owner.params:
+                        note = owner.annotations.get(name)
+                        meaning = (
+                            inner.meaning(note) if note is not None and not owner.bindings.assigned[name] else None
+                        )
+                        return meaning if isinstance(meaning, OwnClass) else None
+                    return inner._agreed(owner.bindings.all_values.get(name, []))
+                return Resolver(self.modules, self.outline, None)._agreed(self.outline.top.all_values.get(name, []))
+            case cst.Call(func=func):
+                meaning = self.meaning(func)
+                return meaning if isinstance(meaning, OwnClass) else None
+            case cst.Attribute(value=inner_node, attr=attr):
+                owner_class = self.cls_of(inner_node)
+                if owner_class is not None:
+                    value = owner_class.cls.values.get(attr.value)
+                    if value is not None and owner_class.cls.assigned[attr.value] == 1:
+                        return Resolver(self.modules, owner_class.outline, None).cls_of(value)
+        return None
+
+    def _agreed(self, values: list[cst.BaseExpression | None]) -> OwnClass | None:
+        found = {self.cls_of(v) if v is not None else None for v in values if not _is_none(v)}
+        return found.pop() if len(found) == 1 else None
+
+    def origin(self, node: cst.BaseExpression) -> str | None:
+        """Where a value comes from, as a dotted name: `numpy.zeros()`; `pointer` for what the CUDA API returned."""
+        return cast("str | None", self._once("origin", node, lambda: self._origin(node)))
+
+    def _origin(self, node: cst.BaseExpression) -> str | None:
+        match node:
+            case cst.List() | cst.ListComp():
+                return "builtins.list()"
+            case cst.Tuple():
+                return "builtins.tuple()"
+            case cst.Dict() | cst.DictComp():
+                return "builtins.dict()"
+            case cst.Set() | cst.SetComp() | cst.GeneratorExp():
+                return "builtins.set()"
+            case cst.BaseString():
+                return "builtins.str()"
+            case cst.BaseNumber() | cst.Comparison():
+                return "builtins.int()"
+            case cst.Call(func=func, args=args):
+                meaning = self.meaning(func)
+                if isinstance(meaning, Dotted):
+                    if bindings.module_of(meaning.name) is not None:
+                        return "pointer"
+                    return f"{meaning.name}()"
+                if meaning is None and isinstance(func, cst.Attribute):
+                    inner = self.origin(func.value)
+                    return f"{inner}.{func.attr.value}()" if inner is not None else None
+                if isinstance(meaning, OwnFunction) and len(args) >= 1 and isinstance(args[0].value, cst.Call):
+                    return "pointer" if self.origin(args[0].value) == "pointer" else None
+                return None
+            case cst.Name(value=name):
+                owner = self.scope.owner(name) if self.scope is not None else None
+                if owner is not None:
+                    if name in owner.params or name in owner.bindings.imports:
+                        return None
+                    if name in owner.bindings.loops:
+                        return self._of_loop(owner.bindings.loops[name])
+                    found = owner.bindings.all_values.get(name, [])
+                    return Resolver(self.modules, self.outline, owner)._one_origin(found)
+                return Resolver(self.modules, self.outline, None)._one_origin(self.outline.top.all_values.get(name, []))
+            case cst.Attribute(value=inner_node, attr=attr):
+                cls = self.cls_of(inner_node)
+                if cls is not None:
+                    value = cls.cls.values.get(attr.value)
+                    return Resolver(self.modules, cls.outline, None).origin(value) if value else None
+                base = self.origin(inner_node)
+                return f"{base}.{attr.value}" if base is not None and base != "pointer" else None
+            case cst.Subscript(value=inner_node):
+                base = self.origin(inner_node)
+                if base == "pointer":
+                    return base
+                return f"{base}[]" if base is not None and not base.startswith("builtins.") else None
+            case cst.BinaryOperation(left=left, right=right):
+                return self.origin(left) or self.origin(right)
+        return None
+
+    def _of_loop(self, iterable: cst.BaseExpression) -> str | None:
+        origin = self.origin(iterable)
+        if origin == "builtins.range()":
+            return "builtins.int()"
+        return f"{origin}[]" if origin is not None and not origin.startswith("builtins.") else None
+
+    def _one_origin(self, values: list[cst.BaseExpression | None]) -> str | None:
+        found = [self.origin(v) if v is not None else None for v in values if not _is_none(v)]
+        roots = {one.partition(".")[0] if one is not None else None for one in found}
+        return found[0] if len(roots) == 1 and found else None
+
+
+def _is_none(node: cst.BaseExpression | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "None"

@@ -1,0 +1,299 @@
+"""What the names of a module mean: imports, aliases, functions, classes, and the scopes of functions.
+
+A *dotted name* is the full name of something in a package: `cuda.bindings.runtime.cudaMalloc`, `numpy.zeros`,
+`builtins.print`. Older names of a module are replaced by the newest one (`cuda.cudart` is `cuda.bindings.runtime`).
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from cudafix.frontends.python.nodes import children, walk
+
+_RENAMED = {
+    "cuda.cudart": "cuda.bindings.runtime",
+    "cuda.cuda": "cuda.bindings.driver",
+    "cuda.nvrtc": "cuda.bindings.nvrtc",
+    "cuda.ccudart": "cuda.bindings.runtime",
+    "cupy_backends.cuda.api.runtime": "cupy.cuda.runtime",
+    "cupy_backends.cuda.api.driver": "cupy.cuda.driver",
+    "cupy.cuda.stream.Stream": "cupy.cuda.Stream",
+    "cupy.cuda.stream.Event": "cupy.cuda.Event",
+    "cupy.cuda.device.Device": "cupy.cuda.Device",
+    "cupy.cuda.stream.get_current_stream": "cupy.cuda.get_current_stream",
+    "cupy.core.core": "cupy._core.core",
+}
+_DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
+_BUILTINS = frozenset(dir(builtins))
+_OLDER = re.compile("|".join(map(re.escape, _RENAMED)))
+
+
+def canonical(dotted: str) -> str:
+    """The newest name of what `dotted` names."""
+    found = _OLDER.match(dotted)
+    if found is not None and dotted[found.end() : found.end() + 1] in ("", "."):
+        return _RENAMED[found[0]] + dotted[found.end() :]
+    return dotted
+
+
+def chain(node: cst.BaseExpression) -> list[str] | None:
+    """`a.b.c` as words; None for anything else."""
+    words: list[str] = []
+    while isinstance(node, cst.Attribute):
+        words.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    words.append(node.value)
+    return words[::-1]
+
+
+def identifier(path: str) -> str:
+    """A module's path as one word, the first part of the names of what it defines."""
+    return re.sub(r"\W", "_", path.removesuffix(".py"))
+
+
+@dataclass(eq=False)
+class Class:
+    """A class of a module. `outside` is true where a base class is not of the same module: it may have any method."""
+
+    name: str
+    node: cst.ClassDef
+    methods: dict[str, cst.FunctionDef] = field(default_factory=dict)
+    setters: frozenset[str] = frozenset()
+    attributes: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    assigned: Counter[str] = field(default_factory=Counter)
+    values: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    bases: tuple[str, ...] = ()
+    outside: bool = False
+
+
+class Bindings:
+    """What one body binds and reads; bodies of functions and classes inside it are not entered."""
+
+    def __init__(self, body: cst.CSTNode) -> None:
+        self.assigned: Counter[str] = Counter()
+        self.values: dict[str, cst.BaseExpression] = {}
+        self.all_values: dict[str, list[cst.BaseExpression | None]] = {}
+        self.loops: dict[str, cst.BaseExpression] = {}
+        self.globals: set[str] = set()
+        self.nonlocals: set[str] = set()
+        self.functions: dict[str, cst.FunctionDef] = {}
+        self.setters: set[str] = set()
+        self.classes: dict[str, cst.ClassDef] = {}
+        self.fields: Counter[str] = Counter()
+        self.field_values: dict[str, cst.BaseExpression] = {}
+        self.imports: dict[str, set[str]] = {}
+        self.stars = False
+        self._seen: Counter[str] = Counter()
+        stack = [body]
+        while stack:
+            node = stack.pop()
+            inner = self._visit(node)
+            stack += reversed(children(node) if inner is None else inner)
+
+    def bind(self, target: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
+        """`target = value`; without a value for what a loop or a tuple gives."""
+        if isinstance(target, cst.Name):
+            self.assigned[target.value] += 1
+            self.all_values.setdefault(target.value, []).append(value)
+            if value is not None:
+                self.values[target.value] = value
+        elif isinstance(target, cst.Attribute):
+            words = chain(target)
+            if words is not None and len(words) == 2:
+                self.fields[".".join(words)] += 1
+                if value is not None:
+                    self.field_values[".".join(words)] = value
+        elif isinstance(target, cst.Tuple | cst.List):
+            for element in target.elements:
+                self.bind(element.value, None)
+
+    def loaded(self, name: str) -> bool:
+        """Whether a name is read, and not only assigned."""
+        return self._seen[name] > self.assigned[name] - (name in self.functions) - (name in self.classes)
+
+    def _visit(self, node: cst.CSTNode) -> list[cst.CSTNode] | None:
+        """Take note of a node; what to look at below it, None for everything."""
+        match node:
+            case cst.Name(value=name):
+                self._seen[name] += 1
+            case cst.Attribute(value=inner) | cst.Arg(value=inner):
+                return [inner]
+            case cst.Annotation():
+                return []
+            case cst.Assign(targets=targets, value=value):
+                for target in targets:
+                    self.bind(target.target, value)
+            case cst.AnnAssign(target=target, value=given):
+                self.bind(target, given)
+            case cst.AugAssign(target=target) | cst.Del(target=target):
+                self.bind(target, None)
+            case cst.NamedExpr(target=target, value=value):
+                self.bind(target, value)
+            case cst.For(target=target, iter=iterable):
+                self.bind(target, None)
+                if isinstance(target, cst.Name):
+                    self.loops[target.value] = iterable
+            case cst.WithItem(item=item, asname=cst.AsName(name=name_node)):
+                self.bind(name_node, item)
+            case cst.ExceptHandler(name=cst.AsName(name=name_node)):
+                self.bind(name_node, None)
+            case cst.MatchAs(name=cst.Name(value=name)):
+                self.assigned[name] += 1
+            case cst.Global(names=names):
+                self.globals.update(item.name.value for item in names)
+            case cst.Nonlocal(names=names):
+                self.nonlocals.update(item.name.value for item in names)
+            case cst.Lambda(body=body):
+                return [body]
+            case cst.FunctionDef(name=cst.Name(value=name)):
+                if {"setter", "deleter"} & decorators(node):
+                    self.setters.add(name)
+                    return []
+                self.functions[name] = node
+                self.assigned[name] += 1
+                return []
+            case cst.ClassDef(name=cst.Name(value=name)):
+                self.classes[name] = node
+                self.assigned[name] += 1
+                return []
+            case cst.Import():
+                self._import(node)
+                return []
+            case cst.ImportFrom():
+                self._import_from(node)
+                return []
+        return None
+
+    def _imported(self, name: str, dotted: str) -> None:
+        self.imports.setdefault(name, set()).add(canonical(dotted))
+
+    def _import(self, node: cst.Import) -> None:
+        for alias in node.names:
+            words = chain(alias.name) or []
+            if alias.asname is not None and isinstance(alias.asname.name, cst.Name):
+                self._imported(alias.asname.name.value, ".".join(words))
+            elif words:
+                self._imported(words[0], words[0])
+
+    def _import_from(self, node: cst.ImportFrom) -> None:
+        module = "." * len(node.relative) + ".".join(chain(node.module) or [] if node.module is not None else [])
+        if isinstance(node.names, cst.ImportStar):
+            self.stars = True
+            return
+        for alias in node.names:
+            word = ".".join(chain(alias.name) or [])
+            name = alias.asname.name if alias.asname is not None else alias.name
+            if isinstance(name, cst.Name):
+                self._imported(name.value, f"{module}{'' if module.endswith('.') else '.'}{word}")
+
+
+def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
+    """The last words of a function's decorators."""
+    found = set()
+    for decorator in node.decorators:
+        inner = decorator.decorator
+        words = chain(inner.func if isinstance(inner, cst.Call) else inner)
+        found.add(words[-1] if words is not None else "?")
+    return found
+
+
+def bindings_of(body: cst.CSTNode) -> Bindings:
+    """What a function's or a module's own statements bind and read."""
+    return Bindings(body)
+
+
+def inner_reads(node: cst.CSTNode) -> frozenset[str]:
+    """Every name that occurs in a node, functions inside it included."""
+    return frozenset(one.value for one in walk(node) if isinstance(one, cst.Name))
+
+
+class Outline:
+    """A module's imports, functions, classes and global names, from its tree alone."""
+
+    def __init__(self, path: str, module: cst.Module) -> None:
+        self.path = path
+        self.id = identifier(path)
+        top = bindings_of(module)
+        self.top = top
+        self.imports = top.imports
+        self.stars = top.stars
+        self.assigned = top.assigned
+        self.values = top.values
+        self.functions = top.functions
+        self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
+        self.rebound = self._written(module)
+        self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
+
+    def _class(self, name: str, node: cst.ClassDef) -> Class:
+        found = Class(name, node)
+        body = bindings_of(node.body)
+        found.methods = body.functions
+        found.setters = frozenset(body.setters)
+        found.attributes = body.values
+        found.bases = tuple(".".join(words) for base in node.bases if (words := chain(base.value)) is not None)
+        known = self.top.classes
+        harmless = {"object", "ABC", "abc.ABC", "Protocol"}
+        found.outside = (
+            bool(_DYNAMIC & found.methods.keys())
+            or len(found.bases) != len(node.bases)
+            or any(base not in known and base not in harmless for base in found.bases)
+        )
+        for method in found.methods.values():
+            first = method.params.params[0].name.value if method.params.params else ""
+            inner = bindings_of(method.body)
+            for place, times in inner.fields.items():
+                owner, _, attribute = place.partition(".")
+                if owner == first:
+                    found.assigned[attribute] += times
+                    if place in inner.field_values:
+                        found.values[attribute] = inner.field_values[place]
+        return found
+
+    @staticmethod
+    def _written(module: cst.Module) -> frozenset[str]:
+        """Global names that a function assigns."""
+        return frozenset(item.name.value for one in walk(module) if isinstance(one, cst.Global) for item in one.names)
+
+    def constant(self, name: str) -> cst.BaseExpression | None:
+        """The value of a global that is assigned once."""
+        if self.assigned[name] == 1 and name not in self.rebound:
+            return self.values.get(name)
+        return None
+
+    def dotted_module(self, name: str) -> set[str]:
+        """What an imported name may mean; empty for a name that is not imported."""
+        return self.imports.get(name, set())
+
+    def ancestors(self, cls: Class) -> Iterator[Class]:
+        """The class and its bases in this module."""
+        stack, seen = [cls], set()
+        while stack:
+            current = stack.pop(0)
+            if current.name not in seen:
+                seen.add(current.name)
+                yield current
+                stack += [self.classes[base] for base in current.bases if base in self.classes]
+
+
+def absolute(dotted: str, path: str) -> str:
+    """A relative import (`..common.check`) as the path of what it names, with `/`; others unchanged."""
+    if not dotted.startswith("."):
+        return dotted
+    level = len(dotted) - len(dotted.lstrip("."))
+    folder = os.path.dirname(path)
+    for _ in range(level - 1):
+        folder = os.path.dirname(folder)
+    return os.path.join(folder, *dotted.lstrip(".").split("."))
+
+
+def is_builtin(name: str) -> bool:
+    return name in _BUILTINS

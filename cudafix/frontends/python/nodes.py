@@ -1,0 +1,51 @@
+"""Walking over libcst trees: only what has a meaning, without white space and punctuation, and without a visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+import libcst as cst
+
+_LAYOUT = ("whitespace", "lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "leading_lines", "lines_after")
+_SKIPPED = frozenset(("header", "footer", "comma", "semicolon", "trailing_whitespace", "indent", "dot", "newline"))
+_FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+
+
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes right below a node."""
+    kind = type(node)
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _FIELDS[kind] = tuple(
+            f.name for f in fields(kind) if not f.name.startswith(_LAYOUT) and f.name not in _SKIPPED
+        )
+    found: list[cst.CSTNode] = []
+    for name in names:
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            found.append(value)
+        elif isinstance(value, list | tuple):
+            found += [one for one in value if isinstance(one, cst.CSTNode)]
+    return found
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """A node and everything below it."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        yield current
+        stack += reversed(children(current))
+
+
+def walk_own(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """As `walk`, but functions and classes inside (lambdas too) are only named, not entered."""
+    stack = [node]
+    first = True
+    while stack:
+        current = stack.pop()
+        yield current
+        if first or not isinstance(current, cst.FunctionDef | cst.ClassDef | cst.Lambda):
+            stack += reversed(children(current))
+        first = False

@@ -1,0 +1,100 @@
+"""One Python file: its tree, the byte range of every node, and the filter that most files do not pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import libcst as cst
+from libcst.metadata import CodeSpan
+from libcst.metadata.span_provider import SpanProvidingCodegenState, byte_length_in_utf8
+
+from cudafix.ir import Span
+
+_ALLOCATES = re.compile(rb"\b(?:cudaMalloc|cuMemAlloc)(?=\s*\()")
+_BOM = b"\xef\xbb\xbf"
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that libcst has read. Spans are bytes of the file; `shift` is the length of a byte order mark."""
+
+    path: str
+    data: bytes
+    module: cst.Module
+    spans: Mapping[cst.CSTNode, CodeSpan]
+    shift: int
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """The bytes of a node, without the parentheses and the white space around it."""
+        found = self.spans[node]
+        start = found.start + self.shift
+        return Span(self.path, start, start + found.length)
+
+    def text(self, node: cst.CSTNode) -> str:
+        """The text of a node."""
+        span = self.span(node)
+        return self.data[span.start : span.end].decode("utf-8", "replace")
+
+
+class UnreadableError(ValueError):
+    """A file that is no Python that libcst reads. `offset` is where, in bytes."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(f"unreadable at byte {offset}")
+        self.offset = offset
+
+
+def read(path: str, data: bytes) -> Source:
+    """Parse a file. Raises UnreadableError.
+
+    Only UTF-8 (and so ASCII) is read: in another encoding the offsets of the tree are not those of the file.
+    """
+    shift = len(_BOM) if data.startswith(_BOM) else 0
+    for line in data[shift:].split(b"\n", 2)[:2]:
+        coding = _CODING.match(line)
+        if coding is not None and coding[1].lower().replace(b"_", b"-") not in (
+            b"utf-8",
+            b"utf8",
+            b"ascii",
+            b"us-ascii",
+        ):
+            raise UnreadableError(shift)
+    try:
+        text = data[shift:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(shift + error.start) from None
+    try:
+        module = cst.parse_module(text)
+    except cst.ParserSyntaxError as error:
+        lines = text.split("\n")
+        before = "\n".join(lines[: error.raw_line - 1])
+        raise UnreadableError(min(shift + len(before.encode()) + 1, max(len(data) - 1, 0))) from None
+    except RecursionError:
+        raise UnreadableError(shift) from None
+    spans = _Spans()
+    state = SpanProvidingCodegenState(
+        default_indent=module.default_indent,
+        default_newline=module.default_newline,
+        provider=cast("Any", spans),
+        get_length=byte_length_in_utf8,
+    )
+    module._codegen(state)
+    if "".join(state.tokens) != text:  # a form feed before a statement, for one: the offsets would be wrong behind it
+        raise UnreadableError(shift)
+    return Source(path, data, module, spans._computed, shift)
+
+
+class _Spans:
+    """Stands for `ByteSpanPositionProvider`, whose wrapper walks the whole tree once more before it starts."""
+
+    def __init__(self) -> None:
+        self._computed: dict[cst.CSTNode, CodeSpan] = {}
+
+
+def sites_in_text(data: bytes) -> list[tuple[int, int]]:
+    """Where a file that cannot be parsed seems to allocate: the ranges of the names."""
+    return [match.span() for match in _ALLOCATES.finditer(data)]

@@ -1,0 +1,569 @@
+"""Statements of Python: branches, loops, `with`, `try` and `finally`, and the functions inside functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import libcst as cst
+
+from cudafix import ir
+from cudafix.frontends.python import bindings, checks
+from cudafix.frontends.python.checks import Parts, Result, Symbol
+from cudafix.frontends.python.expressions import CURRENT, DEVICE, ApiCall, Expressions, Place, Unit
+from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, scope_of
+from cudafix.frontends.python.names import Class, bindings_of, decorators, inner_reads
+from cudafix.frontends.python.nodes import walk, walk_own
+from cudafix.frontends.python.terms import NONE, NOTHING, deref, is_place
+from cudafix.ir import Assign, Expr, FuncRef, Span, Stmt, Var
+
+_HEADER = "it is in the header of a compound statement"
+# Contexts of the standard library that only change how exceptions or output go.
+_PLAIN_CONTEXTS = ("builtins.open", "contextlib.", "tempfile.", "warnings.", "zipfile.", "tarfile.", "gzip.", "io.")
+
+
+class Statements(Expressions):
+    """Lowers the body of one function."""
+
+    def __init__(self, unit: Unit, scope: Scope | None, qual: str) -> None:
+        super().__init__(unit, scope, qual)
+        self.finals: list[tuple[cst.BaseSuite, int]] = []  # with the number of loops around
+        self.loops = 0
+
+    # -- bodies --------------------------------------------------------------------------------------------------------
+
+    def suite(self, body: cst.BaseSuite | cst.Module) -> tuple[Stmt, ...]:
+        """A body as a block of its own."""
+        with self.block() as inner:
+            self.statements(body)
+        return tuple(inner)
+
+    def statements(self, body: cst.BaseSuite | cst.Module) -> None:
+        if isinstance(body, cst.SimpleStatementSuite):
+            for small in body.body:
+                self.small(small, "its body is on the line of its header")
+            return
+        for statement in body.body:
+            self.statement(statement)
+
+    def at(self, node: cst.CSTNode, blocked: str | None = None) -> None:
+        """The statement that is lowered from here on."""
+        span = self.span(node)
+        data = self.source.data
+        line = data.rfind(b"\n", 0, span.start) + 1
+        head = data[line : span.start]
+        indent = head[: len(head) - len(head.lstrip(b" \t"))]
+        self.place = Place(span, indent.decode("ascii"), blocked)
+
+    def statement(self, node: cst.CSTNode) -> None:
+        if isinstance(node, cst.SimpleStatementLine):
+            blocked = "several statements are on one line" if len(node.body) > 1 else None
+            for small in node.body:
+                self.small(small, blocked)
+            return
+        match node:
+            case cst.If():
+                self.if_(node)
+            case cst.For():
+                self.for_(node)
+            case cst.While():
+                self.while_(node)
+            case cst.With():
+                self.with_(node)
+            case cst.Try():
+                self.try_(node)
+            case cst.FunctionDef():
+                self.nested(node)
+            case cst.ClassDef():
+                self.nested_class(node)
+            case cst.Match():
+                self.match_(node)
+            case _:
+                self.at(node, _HEADER)
+                self.emit(ir.Unknown(f"`{type(node).__name__}`", self.span(node)))
+
+    # -- simple statements ---------------------------------------------------------------------------------------------
+
+    def small(self, node: cst.BaseSmallStatement, blocked: str | None) -> None:
+        self.at(node, blocked)
+        match node:
+            case cst.Expr(value):
+                self.expression(value)
+            case cst.Assign():
+                self.assign([t.target for t in node.targets], node.value)
+            case cst.AnnAssign():
+                if node.value is not None:
+                    self.assign([node.target], node.value)
+            case cst.AugAssign(target=target, value=value):
+                self.augmented(node, target, value)
+            case cst.Return():
+                self.return_(node)
+            case cst.Raise():
+                self.raise_(node)
+            case cst.Break():
+                self.leave(node, ir.Break(self.span(node)))
+            case cst.Continue():
+                self.leave(node, ir.Continue(self.span(node)))
+            case cst.Del(target=target):
+                self.delete(node, target)
+            case cst.Assert(test=test):
+                self.test(test)
+            case cst.Pass() | cst.Import() | cst.ImportFrom() | cst.Global() | cst.Nonlocal():
+                pass
+            case _:
+                self.emit(ir.Unknown(f"`{type(node).__name__}`", self.span(node)))
+
+    def expression(self, node: cst.BaseExpression) -> None:
+        call = self.api_call(node)
+        if call is not None:
+            self.api(call)
+            return
+        self.value(node)
+
+    def augmented(self, node: cst.AugAssign, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
+        old, given = self.value(target), self.value(value)
+        place = self.target(target)
+        reads = tuple(ir.Index(v, NOTHING) for v in (old, given) if is_place(v))
+        if place is not None:
+            if isinstance(node.operator, cst.AddAssign) and isinstance(value, cst.List | cst.ListComp):
+                self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
+                return
+            # an array is changed in place, a number is replaced
+            self.emit(ir.HostAccess(reads, (ir.Index(place, NOTHING),) if is_place(old) else (), self.span(node)))
+            if isinstance(place, Var):
+                self.emit(Assign(place, ir.Opaque((old,)) if is_place(old) else NOTHING, self.span(node)))
+
+    def delete(self, node: cst.Del, target: cst.BaseExpression) -> None:
+        for one in [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]:
+            if isinstance(one, cst.Name | cst.Attribute):
+                if (
+                    self.resolver.origin(one) == "cupy.cuda.Stream()"
+                ):  # the last reference may go, and the stream with it
+                    self._c_call(one, "cudaStreamDestroy", (ir.Field(deref(self.value(one)), "ptr"),))
+                place = self.target(one)
+                if place is not None:
+                    self.emit(Assign(place, NOTHING, self.span(node)))
+            elif isinstance(one, cst.Subscript):
+                self.value(one.value)
+                self.key(one.slice)
+
+    def assign(self, targets: Sequence[cst.BaseExpression], value: cst.BaseExpression) -> None:
+        """`a = b = value`; the results of a call of the API go straight to the places that take them."""
+        call = self.api_call(value)
+        if call is not None and len(targets) == 1:
+            self.assign_api(targets[0], call, value)
+            return
+        given = self.value(value)
+        for target in targets:
+            if isinstance(target, cst.Tuple | cst.List):
+                self._assign_parts(target, value, given)
+                continue
+            place = self.target(target)
+            if place is not None:
+                self.emit(Assign(place, given, self.place.span))
+                if given in self.statuses:
+                    self.statuses.add(place)
+
+    def _assign_parts(self, target: cst.Tuple | cst.List, node: cst.BaseExpression, given: Expr) -> None:
+        """`a, b = c, d` and `a, b = f()`."""
+        self.unpack(target, given)
+
+    def assign_api(self, target: cst.BaseExpression, call: ApiCall, node: cst.BaseExpression) -> None:
+        wanted: dict[int, cst.BaseExpression] = {}
+        status: list[cst.BaseExpression] = []
+        rest: list[tuple[cst.BaseExpression, Symbol]] = []
+
+        def match(one: cst.BaseExpression, symbol: Symbol) -> None:
+            elements = one.elements if isinstance(one, cst.Tuple | cst.List) else None
+            if elements is not None and isinstance(symbol, Parts):
+                if any(isinstance(e, cst.StarredElement) for e in elements) or len(elements) != len(symbol.items):
+                    rest.append((one, symbol))
+                    return
+                for element, item in zip(elements, symbol.items, strict=True):
+                    match(element.value, item)
+            elif isinstance(symbol, Result) and symbol.position not in wanted:
+                wanted[symbol.position] = one
+            elif symbol == checks.STATUS and not status:
+                status.append(one)
+            else:
+                rest.append((one, symbol))
+
+        match(target, call.symbol)
+        looked_at = any(self._loaded(one) for one in status) or any(self._loaded(one) for one, _ in rest)
+        places = {n: place for n, one in wanted.items() if (place := self.target(one)) is not None}
+        result = self.target(status[0]) if status else None
+        done_status, results = self.api(call, places, result, looked_at)
+        for number, one in wanted.items():
+            place = places.get(number)
+            if number < len(results) and place is not None and results[number] != place:
+                self.emit(Assign(place, results[number], self.place.span))
+            elif place is None and number < len(results):
+                self.unpack(one, results[number])
+        for one, symbol in rest:
+            given = self.symbol_expr(symbol, done_status, results, node)
+            if isinstance(one, cst.Tuple | cst.List):
+                self.unpack(one, given)
+                continue
+            place = self.target(one)
+            if place is not None:
+                self.emit(Assign(place, given, self.place.span))
+                if symbol == Parts((checks.STATUS,)):
+                    self.statuses.add(place)  # `if ret != success` of a tuple of one
+
+    def _loaded(self, node: cst.BaseExpression) -> bool:
+        """Whether the program looks at what a target receives."""
+        if not isinstance(node, cst.Name):
+            return not isinstance(node, cst.Tuple | cst.List) or any(self._loaded(e.value) for e in node.elements)
+        if node.value == "_":
+            return False
+        owner = self.scope.owner(node.value) if self.scope is not None else None
+        return (owner.bindings if owner is not None else self.unit.outline.top).loaded(node.value)
+
+    # -- leaving -------------------------------------------------------------------------------------------------------
+
+    def _run_finals(self, inside_loop: bool) -> None:
+        """The `finally` bodies between here and where control goes."""
+        kept = self.finals
+        place = self.place
+        for n in range(len(kept) - 1, -1, -1):
+            body, loops = kept[n]
+            if inside_loop and loops < self.loops:
+                break
+            self.finals = kept[:n]
+            self.statements(body)
+        self.finals, self.place = kept, place
+
+    def return_(self, node: cst.Return) -> None:
+        value = self.value(node.value) if node.value is not None else None
+        if self.finals and value is not None and is_place(value):
+            kept = self.temporary()
+            self.emit(Assign(kept, value, self.span(node)))
+            value = kept
+        site = self.site()
+        self._run_finals(inside_loop=False)
+        self.emit(ir.Return(value, self.span(node), site))
+
+    def leave(self, node: cst.CSTNode, stmt: Stmt) -> None:
+        self._run_finals(inside_loop=True)
+        self.emit(stmt)
+
+    def raise_(self, node: cst.Raise) -> None:
+        if node.exc is not None:
+            self.value(node.exc)
+        self.throw(node)
+
+    def throw(self, node: cst.CSTNode) -> None:
+        span = self.span(node)
+        site = self.site(fixed="it raises")
+        self.emit(ir.Call("throw", (), span, Span(span.path, span.start, span.start), span.end, site))
+
+    # -- branches ------------------------------------------------------------------------------------------------------
+
+    def if_(self, node: cst.If) -> None:
+        always = self.decided(node.test)
+        if always is not None:
+            if always:
+                self.statements(node.body)
+            elif node.orelse is not None:
+                self.orelse(node.orelse)
+            return
+        self.at(node, None)
+        test = self.test(node.test)
+        span = self.span(node)
+        then = self.suite(node.body)
+        with self.block() as other:
+            if node.orelse is not None:
+                self.orelse(node.orelse)
+        self.emit(ir.If(test, then, tuple(other), span))
+
+    def orelse(self, node: cst.If | cst.Else) -> None:
+        if isinstance(node, cst.Else):
+            self.statements(node.body)
+            return
+        always = self.decided(node.test)
+        if always is None:
+            self.at(node, _HEADER)  # an `elif`: nothing goes in front of it
+            test = self.test(node.test)
+            then = self.suite(node.body)
+            with self.block() as other:
+                if node.orelse is not None:
+                    self.orelse(node.orelse)
+            self.emit(ir.If(test, then, tuple(other), self.span(node)))
+        elif always:
+            self.statements(node.body)
+        elif node.orelse is not None:
+            self.orelse(node.orelse)
+
+    def decided(self, test: cst.BaseExpression) -> bool | None:
+        """Conditions that hold always or never: `if __name__ == "__main__"`, `if TYPE_CHECKING`, `if True`."""
+        match test:
+            case cst.Name(value="True") | cst.Integer(value="1"):
+                return True
+            case cst.Name(value="False" | "TYPE_CHECKING") | cst.Integer(value="0"):
+                return False
+            case cst.Comparison(
+                left=cst.Name(value="__name__"),
+                comparisons=[cst.ComparisonTarget(operator=cst.Equal(), comparator=cst.SimpleString() as name)],
+            ) if name.evaluated_value == "__main__":
+                return self.scope is None
+        return None
+
+    def match_(self, node: cst.Match) -> None:
+        self.at(node, None)
+        self.value(node.subject)
+        span = self.span(node)
+        block: tuple[Stmt, ...] = ()
+        for number, case in reversed(list(enumerate(node.cases))):
+            body = self.suite(case.body)
+            text = f"case {number} of {span.start}"
+            block = (ir.If(ir.Test("other", None, text), body, block, span),)
+        self.out += block
+
+    # -- loops ---------------------------------------------------------------------------------------------------------
+
+    def for_(self, node: cst.For) -> None:
+        self.at(node, None)
+        if node.asynchronous is not None:
+            self.problem("coroutine", node)
+        assigned = bindings_of(node.body)
+
+        def body(index: Var | None) -> None:
+            self.loops += 1
+            self.statements(node.body)
+            self.loops -= 1
+
+        def safe(name: str) -> bool:
+            return not assigned.assigned[name] and self._bounds_stay(node.iter, assigned.assigned)
+
+        self.iterate(node.target, node.iter, self.span(node), body, safe)
+        self.loop_else(node.orelse)
+
+    @staticmethod
+    def _bounds_stay(iterable: cst.BaseExpression, assigned: object) -> bool:
+        assert isinstance(assigned, dict)
+        return not any(assigned.get(one.value) for one in walk(iterable) if isinstance(one, cst.Name))
+
+    def loop_else(self, orelse: cst.Else | None) -> None:
+        if orelse is not None:
+            span = self.span(orelse)
+            self.emit(ir.If(ir.Test("other", None, f"no break@{span.start}"), self.suite(orelse.body), (), span))
+
+    def while_(self, node: cst.While) -> None:
+        self.at(node, _HEADER)
+        forever = self.decided(node.test) is True
+        with self.block() as condition:
+            test = self.test(node.test) if not forever else None
+            if test is not None and test.kind in ("ok", "failed"):
+                self.emit(ir.If(test, (), (), self.span(node)))
+        self.loops += 1
+        body = self.suite(node.body)
+        self.loops -= 1
+        self.emit(ir.Loop(body, self.span(node), condition=tuple(condition), forever=forever))
+        self.loop_else(node.orelse)
+
+    # -- with, try -----------------------------------------------------------------------------------------------------
+
+    def with_(self, node: cst.With) -> None:
+        if node.asynchronous is not None:
+            self.problem("coroutine", node)
+        self._with(node, list(node.items))
+
+    def _with(self, node: cst.With, items: list[cst.WithItem]) -> None:
+        """The first context around the others around the body."""
+        if not items:
+            self.statements(node.body)
+            return
+        self.at(node, _HEADER if len(node.items) > 1 else None)
+        item = items[0]
+        value = self.value(item.item)
+        span = self.span(node)
+        origin = self.resolver.origin(item.item)
+        if origin in ("cupy.cuda.Stream()", "cupy.cuda.Device()"):
+            self._cupy_context(node, items, value, origin)
+            return
+        cls = self.resolver.cls_of(item.item)
+        meaning = self.resolver.meaning(item.item.func) if isinstance(item.item, cst.Call) else None
+        entered = value
+        if cls is not None:
+            entered = self._context_method(node, cls, "__enter__", value) or value
+        elif not (isinstance(meaning, Dotted) and meaning.name.startswith(_PLAIN_CONTEXTS)):
+            if origin is None or not self._is_lock(origin):
+                entered = self.unknown("with " + self.source.text(item.item), node, (value,))
+        if item.asname is not None:
+            self.bind(item.asname.name, lambda: [entered])
+        suppresses = isinstance(meaning, Dotted) and meaning.name == "contextlib.suppress"
+        with self.block() as body:
+            self._with(node, items[1:])
+        if cls is not None:
+            self.at(node, _HEADER)
+            with self.block() as leaving:
+                self._context_method(node, cls, "__exit__", value)
+            with self.block() as failing:
+                self.out += leaving
+                self.throw(node)
+            self.emit(ir.Try(tuple(body), (tuple(failing),), span))
+            self.out += leaving
+        elif suppresses:
+            self.emit(ir.Try(tuple(body), ((),), span))
+        else:
+            self.out += body
+
+    def _cupy_context(self, node: cst.With, items: list[cst.WithItem], value: Expr, origin: str) -> None:
+        """`with stream:` makes it the current stream of its body; a device the same."""
+        span = self.span(node)
+        if items[0].asname is not None:
+            self.bind(items[0].asname.name, lambda: [value])
+        if origin != "cupy.cuda.Stream()":
+            before = self.temporary()
+            self._c_call(node, "cudaSetDevice", (ir.Field(deref(value), "id"),))
+            self._with(node, items[1:])
+            self._c_call(node, "cudaSetDevice", (before,))
+            return
+        before = self.temporary()
+        self.emit(Assign(before, CURRENT, span))
+        self.emit(Assign(CURRENT, ir.Field(deref(value), "ptr"), span))
+        self._with(node, items[1:])
+        self.emit(Assign(CURRENT, before, span))
+
+    @staticmethod
+    def _is_lock(origin: str) -> bool:
+        return origin.startswith(("threading.Lock()", "threading.RLock()", "builtins.", "numpy."))
+
+    def _context_method(self, node: cst.With, meaning: OwnClass, name: str, value: Expr) -> Expr | None:
+        method = self.unit.modules.method(meaning.outline, meaning.cls, name)
+        if method is None:
+            return None
+        params = len(method.node.params.params) - 1
+        result = self.temporary()
+        span = self.span(node)
+        self.emit(
+            ir.Call(
+                method.name, tuple([NONE] * max(params, 0)), span, Span(span.path, span.start, span.start), span.end,
+                self.site(fixed="it is called by `with`"), (), deref(value), result, ir.Look.CHECKED,
+            )
+        )  # fmt: skip
+        return result
+
+    def try_(self, node: cst.Try) -> None:
+        span = self.span(node)
+        final = node.finalbody.body if node.finalbody is not None else None
+        if final is not None:
+            self.finals.append((final, self.loops))
+        with self.block() as inner:
+            body = self.suite(node.body)
+            handlers = tuple(self._handler(h) for h in node.handlers)
+            if handlers:
+                self.emit(ir.Try(body, handlers, span))
+            else:
+                self.out += body
+            if node.orelse is not None:
+                self.statements(node.orelse.body)
+        if final is None:
+            self.out += inner
+            return
+        self.finals.pop()
+        with self.block() as failing:
+            self.statements(final)
+            self.at(node, _HEADER)
+            self.throw(node)
+        self.emit(ir.Try(tuple(inner), (tuple(failing),), span))
+        self.statements(final)
+
+    def _handler(self, node: cst.ExceptHandler) -> tuple[Stmt, ...]:
+        if node.name is not None and isinstance(node.name.name, cst.Name):
+            place = self.variable(node.name.name.value)
+            with self.block() as block:
+                self.emit(Assign(place, NOTHING, self.span(node)))
+                self.statements(node.body)
+            return tuple(block)
+        return self.suite(node.body)
+
+    # -- functions inside ----------------------------------------------------------------------------------------------
+
+    def nested(self, node: cst.FunctionDef) -> None:
+        """A function inside a function: lowered on its own, bound to its name."""
+        qual = f"{self.qual}::{node.name.value}"
+        self.later(lambda: function(self.unit, node, qual, self.scope, None))
+        if self.scope is not None:
+            place = self.variable(node.name.value)
+            self.emit(Assign(place, FuncRef(qual), self.span(node.name)))
+
+    def nested_class(self, node: cst.ClassDef) -> None:
+        """A class inside a function: nobody is seen to call its methods."""
+        cls = Class(node.name.value, node, bindings_of(node.body).functions, outside=True)
+        for name, method in cls.methods.items():
+            qual = f"{self.qual}::{node.name.value}::{name}"
+            self.later(lambda method=method, qual=qual: function(self.unit, method, qual, self.scope, cls))  # type: ignore[misc]
+
+    def later(self, work: Callable[[], None]) -> None:
+        self.unit.pending.append(work)
+
+    def lambda_(self, node: cst.Lambda) -> Expr:
+        qual = f"{self.qual}::<lambda@{self.span(node).start}>"
+        self.later(lambda: function(self.unit, node, qual, self.scope, None))
+        return FuncRef(qual)
+
+
+def function(
+    unit: Unit, node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None, cls: Class | None
+) -> None:
+    """Lower one function into the unit."""
+    scope = scope_of(node, qual, parent, cls)
+    if isinstance(node, cst.FunctionDef) and decorators(node) & DEVICE:
+        return  # device code
+    lowering = Statements(unit, scope, qual)
+    for name in scope.bindings.assigned:
+        if scope.binds(name) and name not in scope.shared:
+            lowering.types.setdefault(name, "")
+    lowering.at(node, _HEADER)
+    params = [name for name in scope.params if name != scope.this]
+    for name in params:
+        lowering.types.setdefault(name, "")
+        if name in scope.shared:
+            lowering.emit(Assign(lowering.variable(name), Var(name), lowering.span(node)))
+    inside = [one for one in walk_own(node.body) if isinstance(one, cst.FunctionDef | cst.Lambda | cst.ClassDef)]
+    if scope.this is not None and any(scope.this in inner_reads(one) for one in inside):
+        lowering.emit(Assign(Var(f"::{qual}::this"), Var("this"), lowering.span(node)))
+    if isinstance(node, cst.FunctionDef):
+        if node.asynchronous is not None:
+            lowering.problem("coroutine", node)
+        lowering.statements(node.body)
+    else:
+        value = lowering.value(node.body)
+        lowering.emit(ir.Return(value, lowering.span(node.body), lowering.site()))
+    streams = _stream_params(lowering.out)
+    star = node.params.star_arg.name.value if isinstance(node.params.star_arg, cst.Param) else None
+    order = [*node.params.posonly_params, *node.params.params]
+    if scope.this is not None:
+        order = order[1:]
+    names = [p.name.value for p in order] + ([star] if star is not None else [])
+    names += [p.name.value for p in node.params.kwonly_params]
+    if node.params.star_kwarg is not None:
+        names.append(node.params.star_kwarg.name.value)
+    returns = any(isinstance(s, ir.Return) and s.value is not None for s in ir.walk(tuple(lowering.out)))
+    unit.functions.append(
+        ir.Function(
+            qual,
+            tuple(ir.Param(n, "cudaStream_t" if n in streams else "object") for n in names),
+            tuple(lowering.out),
+            unit.source.span(node),
+            cls=qual.rpartition("::")[0] if scope.this is not None else None,
+            types=lowering.types,
+            problems=tuple(lowering.problems[:1]),
+            returns="object *" if returns else "void",
+        )
+    )
+
+
+def _stream_params(block: Sequence[Stmt]) -> set[str]:
+    """The parameters that are given to the API as a stream."""
+    found: set[str] = set()
+    for stmt in ir.walk(tuple(block)):
+        if isinstance(stmt, ir.Launch) and isinstance(stmt.stream, Var):
+            found.add(stmt.stream.name)
+        if isinstance(stmt, ir.Call) and stmt.callee.startswith("cu"):
+            api = bindings.tables().lookup(stmt.callee, len(stmt.args))
+            if api is not None:
+                for role, arg in zip(api.roles, stmt.args, strict=False):
+                    if role == "stream" and isinstance(arg, Var):
+                        found.add(arg.name)
+    return found

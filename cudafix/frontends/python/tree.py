@@ -1,0 +1,174 @@
+"""The Python files of a run: which of them matter, which modules they import, and each of them lowered once."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from cudafix import ir
+from cudafix.frontends.python import lower, source
+from cudafix.frontends.python.meaning import Modules
+from cudafix.frontends.python.names import Outline, absolute
+from cudafix.frontends.python.prefilter import SUFFIX, is_candidate
+from cudafix.frontends.python.source import UnreadableError
+from cudafix.frontends.python.writer import PythonWriter
+
+_IMPORTS = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
+)
+# Packages that the tables describe: a folder of this name in the tree is not followed.
+_DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
+MAX_FILES = 60
+
+
+class PythonTree:
+    """Reads, outlines and lowers the files that are asked for."""
+
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self.files = files
+        self.paths = frozenset(path for path in files if path.endswith(SUFFIX))
+        self.modules = Modules(self.find, self.outline)
+        self._sources: dict[str, source.Source | UnreadableError] = {}
+        self._outlines: dict[str, Outline | None] = {}
+        self._lowered: dict[str, tuple[ir.Module, PythonWriter | None, int]] = {}
+        self._imports: dict[str, tuple[str, ...]] = {}
+
+    def candidates(self) -> set[str]:
+        return {path for path in self.paths if is_candidate(self.files[path])}
+
+    def find(self, dotted: str, path: str) -> str | None:
+        """The file of a module, in the folder of the file that imports it or in one above."""
+        if "/" in dotted:
+            return self._file(dotted)
+        words = dotted.split(".")
+        if words[0] in _DESCRIBED or not words[0]:
+            return None
+        folder = os.path.dirname(path)
+        while True:
+            found = self._file(os.path.join(folder, *words))
+            if found is not None:
+                return found
+            if not folder or folder == os.path.dirname(folder):
+                return None
+            folder = os.path.dirname(folder)
+
+    def _file(self, stem: str) -> str | None:
+        for path in (f"{stem}.py", os.path.join(stem, "__init__.py")):
+            if os.path.normpath(path) in self.paths:
+                return os.path.normpath(path)
+        return None
+
+    def source(self, path: str) -> source.Source | UnreadableError:
+        if path not in self._sources:
+            try:
+                self._sources[path] = source.read(path, self.files[path])
+            except UnreadableError as error:
+                self._sources[path] = error
+        return self._sources[path]
+
+    def outline(self, path: str) -> Outline | None:
+        if path not in self._outlines:
+            self._outlines[path] = None  # of itself, while it is made
+            read = self.source(path)
+            if isinstance(read, source.Source):
+                self._outlines[path] = Outline(path, read.module)
+        return self._outlines[path]
+
+    def lowered(self, path: str) -> tuple[ir.Module, PythonWriter | None, int]:
+        """The module, how to write into it, and how many places of it could not be read."""
+        if path not in self._lowered:
+            read, outline = self.source(path), self.outline(path)
+            if isinstance(read, UnreadableError) or outline is None:
+                offset = read.offset if isinstance(read, UnreadableError) else 0
+                self._lowered[path] = lower.unreadable(path, self.files[path], offset), None, 1
+            else:
+                done = lower.lower(read, outline, self.modules)
+                self._lowered[path] = done.module, done.writer, 0
+        return self._lowered[path]
+
+    # -- programs ------------------------------------------------------------------------------------------------------
+
+    def imported(self, path: str) -> tuple[str, ...]:
+        """The files of the tree that a file imports itself, found without parsing it."""
+        if path not in self._imports:
+            found: dict[str, None] = {}
+            for dotted in _imported_names(self.files[path]):
+                full = absolute(dotted, path)
+                separator = "/" if full != dotted else "."
+                words = full.split(separator)
+                for n in range(len(words), 0, -1):
+                    file = self.find(separator.join(words[:n]), path)
+                    if file is not None:
+                        if file != path:
+                            found[file] = None
+                        break
+            self._imports[path] = tuple(found)
+        return self._imports[path]
+
+    def program(self, path: str) -> list[str]:
+        """A file and what it imports, through other files too."""
+        found = {path: None}
+        stack = [path]
+        while stack and len(found) < MAX_FILES:
+            for other in self.imported(stack.pop(0)):
+                if other not in found:
+                    found[other] = None
+                    stack.append(other)
+        return list(found)
+
+    def programs(self) -> Iterator[list[str]]:
+        """Every script that reaches a candidate, then the candidates that no script reaches."""
+        candidates = self.candidates()
+        if not candidates:
+            return
+        covered: set[str] = set()
+        for path in sorted(self._importers(candidates)):
+            read, outline = self.source(path), self.outline(path)
+            if isinstance(read, source.Source) and outline is not None:
+                if lower.is_script(read.module, outline, self.modules):
+                    program = self.program(path)
+                    if not candidates.isdisjoint(program):
+                        covered.update(program)
+                        yield program
+        for path in sorted(candidates - covered):
+            yield self.program(path)
+
+    def _importers(self, candidates: set[str]) -> set[str]:
+        """The candidates and the files that import them, directly or not."""
+        stems: dict[bytes, set[str]] = defaultdict(set)
+        for path in candidates:
+            stems[_stem(path)].add(path)
+        found = set(candidates)
+        wanted = set(stems)
+        grown = True
+        while grown:
+            grown = False
+            pattern = re.compile(rb"\b(?:" + b"|".join(sorted(re.escape(stem) for stem in wanted)) + rb")\b")
+            for path in self.paths - found:
+                if pattern.search(self.files[path]) and not found.isdisjoint(self.imported(path)):
+                    found.add(path)
+                    wanted.add(_stem(path))
+                    grown = True
+        return found
+
+
+def _stem(path: str) -> bytes:
+    name = os.path.basename(path).removesuffix(".py")
+    return os.fsencode(os.path.basename(os.path.dirname(path)) if name == "__init__" else name) or b"__init__"
+
+
+def _imported_names(data: bytes) -> Iterator[str]:
+    for match in _IMPORTS.finditer(data):
+        module, names, plain = match.groups()
+        if plain is not None:
+            for one in plain.split(b","):
+                yield one.split(b" as ")[0].strip().decode("ascii", "replace")
+            continue
+        base = module.decode("ascii", "replace")
+        yield base
+        for one in names.split(b","):
+            name = one.split(b" as ")[0].strip().decode("ascii", "replace")
+            if name.isidentifier():
+                yield f"{base}{'' if base.endswith('.') else '.'}{name}"

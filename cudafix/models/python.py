@@ -1,0 +1,171 @@
+"""Python: the modules that bind the CUDA API, the standard library, NumPy, and what else a program calls.
+
+Names are dotted and full: `numpy.zeros`. A method of what a call returned is `numpy.zeros().astype`, so that
+`numpy.*` covers the arrays too. A method of an object of which nothing is known is `object.append`: only names that
+plain containers, strings, files and NumPy arrays have.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from cudafix.models.rows import Table, expand
+
+
+class Module(NamedTuple):
+    """A module that binds C functions. `prefix` is what it leaves out of their names; `status`: a call returns it."""
+
+    prefix: str
+    status: bool
+
+
+MODULES = {
+    "cuda.bindings.runtime": Module("", True),
+    "cuda.bindings.driver": Module("", True),
+    "cupy.cuda.runtime": Module("cuda", False),
+}
+
+# The driver's names of what the ordering engine calls by the runtime's: both manage the same memory (FACTS).
+TWINS = {
+    "cuMemAlloc": "cudaMalloc",
+    "cuMemFree": "cudaFree",
+    "cuMemAllocAsync": "cudaMallocAsync",
+    "cuMemFreeAsync": "cudaFreeAsync",
+    "cuCtxSynchronize": "cudaDeviceSynchronize",
+    "cuStreamSynchronize": "cudaStreamSynchronize",
+}
+
+# Methods of CuPy's objects as C calls; `self` and `1` are the handles (`.ptr`) of the object and of the argument.
+# `current` is the stream that is current in this thread, where no argument says another.
+METHODS = {
+    "cupy.cuda.Stream().synchronize": ("cudaStreamSynchronize", "self"),
+    "cupy.cuda.Stream().wait_event": ("cudaStreamWaitEvent", "self 1 -"),
+    "cupy.cuda.Event().record": ("cudaEventRecord", "self 1|current"),
+    "cupy.cuda.Event().synchronize": ("cudaEventSynchronize", "self"),
+    "cupy.cuda.Device().synchronize": ("cudaDeviceSynchronize", ""),
+}
+STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
+KERNELS = ("cupy.RawKernel()", "cupy.RawModule().get_function()")
+
+# Making a context current picks a device, by what stands for the context: the result or the first argument.
+CONTEXTS = {"cuCtxCreate": True, "cuCtxPopCurrent": True, "cuCtxSetCurrent": False, "cuCtxPushCurrent": False}
+
+# How many results come behind the status where the row of the C function does not show it; of the others it is one.
+RESULTS = {
+    name: count
+    for count, families in (
+        (
+            0,
+            "cuCtx{ResetPersistingL2Cache,SetCacheConfig,SetFlags,SetSharedMemConfig} cuDevicePrimaryCtxSetFlags "
+            "cuFunc{Load,SetAttribute,SetBlockShape,SetCacheConfig,SetSharedMemConfig,SetSharedSize} "
+            "cuKernelSet{Attribute,CacheConfig} cuLink{AddData,AddFile,Destroy} cuMemPoolSetAccess "
+            "cu{,da}Profiler{Start,Stop} cu{Surf,Tex}ObjectDestroy cuTexRef{Destroy,SetAddressMode,SetBorderColor} "
+            "cuTexRefSet{FilterMode,Flags,Format,MaxAnisotropy,MipmapFilterMode,MipmapLevelBias,MipmapLevelClamp} "
+            "cudaFuncSet{Attribute,CacheConfig,SharedMemConfig} cudaCreateChannelDesc",
+        ),
+        (1, "cu{,da}MemPoolGetAttribute cudaGetDeviceFlags cuStreamGet{Attribute,Ctx,Device,Flags,Id,Priority}"),
+        (
+            2,
+            "cuCtxGetStreamPriorityRange cuDevice{ComputeCapability,GetLuid,PrimaryCtxGetState} cuLinkComplete "
+            "cuOccupancyMaxPotentialBlockSize{,WithFlags} cu{Func,Kernel}GetParamInfo cuGetProcAddress "
+            "cudaGetDriverEntryPoint{,ByVersion} cu{,da}GLGetDevices cuTexRefGet{Format,MipmapLevelClamp}",
+        ),
+    )
+    for family in families.split()
+    for name in expand(family)
+}
+
+_BUILTINS = """
+builtins.{print,input}                  output  hr*
+builtins.{breakpoint}                   output  hr*
+builtins.{exit,quit}                    exit    -*
+builtins.*                              host    hrw*
+builtins.open().{write,writelines,flush,close,truncate,__enter__,__exit__} output - hr*
+builtins.{exec,eval,compile,__import__,setattr,delattr} external rw* ; why=code that is made while the program runs
+"""
+
+_STANDARD = """
+# a value that comes from code that is not seen
+python.outside                          host    ; returns=same
+time.{time,time_ns,perf_counter,perf_counter_ns,monotonic,monotonic_ns,process_time,process_time_ns,thread_time} \
+clock ; returns=time
+timeit.*                                clock   hrw*        ; returns=time
+datetime.datetime.{now,utcnow,today}    clock   -*          ; returns=time
+sys.exit                                exit    -*
+os.{_exit,abort,kill,execv,execvp}      exit    -*
+sys.{stdout,stderr}.{write,writelines,flush} output hr*
+os.{system,popen,write,remove,unlink,rename,makedirs,mkdir,rmdir} output hr*
+{subprocess,shutil,logging,warnings,pprint,traceback,webbrowser,urllib,requests,socket,pickle,csv,tqdm,wandb,rich}.* \
+output hr*
+logging.{getLogger,Formatter,StreamHandler,FileHandler,basicConfig} host hr*
+{threading,multiprocessing,concurrent,asyncio,queue,sched,joblib}.* external rw* ; why=runs in another host thread
+threading.{Lock,RLock,current_thread,get_ident} host -*
+threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
+{atexit.register,signal.signal,weakref.finalize} external rw* ; why=a function that runs later
+{math,cmath,random,json,re,os,sys,io,time,datetime,pathlib,argparse,collections,itertools,functools,operator,typing,\
+struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,tempfile,\
+hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,configparser,gc,weakref,errno,locale,zlib,gzip,\
+zipfile,tarfile,unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,codecs,binascii,calendar,\
+typing_extensions,packaging,yaml,toml,tomllib}.* host hrw*
+"""
+
+_NUMPY = """
+numpy.{save,savez,savez_compressed,savetxt,ndarray.tofile} output hr*
+{numpy,scipy,PIL,pandas,onnx,ml_dtypes,skimage,h5py,networkx,sympy}.* host hrw*
+{matplotlib,cv2,imageio}.*              output  hrw*
+ctypes.{CDLL,cdll,PyDLL,CFUNCTYPE,WinDLL}* external rw*     ; why=code that is no Python
+ctypes.*                                host    hrw*
+"""
+
+_CUDA = """
+# what the bindings have besides the C functions: types, structs and enumerators, made from plain values
+cuda.bindings.nvrtc.*                   nothing hrw*
+cuda.pathfinder.*                       host    hr*
+cupy.cuda.compile_with_cache            nothing hr*
+cupy.{RawKernel,RawModule}              nothing hr*
+cupy.RawModule().get_function           nothing hr*
+cupy.cuda.{get_device_id,is_available,get_cuda_path} nothing hr*
+cupy.cuda.{Stream,Event,Device}().{done,ptr,id,is_non_blocking} nothing hr*
+pynvml.*                                nothing hr*
+"""
+
+_TENSORRT = """
+# "Modifying or releasing memory that has been registered for the tensors before stream synchronization ... results in
+# undefined behavior": the work runs on the given stream and touches what was registered
+object.create_execution_context{,_without_device_memory} host hr -* ; returns=keeper
+object.set_{tensor,input_tensor,output_tensor}_address host keeper - keep
+object.execute_async_v3                 work    rw stream
+object.{execute_v2,execute,execute_async,execute_async_v2} external rw* ; why=TensorRT runs it on a stream of its own \
+choice
+object.set_{device_memory,output_allocator,input_consumed_event,aux_streams} external rw* ; why=TensorRT keeps it
+"""
+
+_METHODS = """
+object.{append,extend,insert,remove,pop,popleft,appendleft,popitem,clear,sort,reverse,update,setdefault,add,discard,\
+rotate,fill,put,partition,resize,itemset} host hrw hrw*
+object.{keys,values,items,get,index,count,copy,union,difference,intersection,issubset,isdisjoint} host hr hr*
+object.{format,join,split,rsplit,splitlines,strip,lstrip,rstrip,replace,startswith,endswith,lower,upper,title,encode,\
+decode,ljust,rjust,center,zfill,partition,rpartition,find,rfind,isdigit,isalpha,capitalize,format_map,expandtabs,hex,\
+casefold,removeprefix,removesuffix} host hr hr*
+object.{astype,reshape,ravel,flatten,tolist,transpose,squeeze,swapaxes,view,tobytes,item,mean,sum,min,max,std,var,prod,\
+cumsum,argmax,argmin,argsort,all,any,dot,clip,round,nonzero,repeat,take,diagonal,trace,conj,byteswap,newbyteorder} \
+host hr hr*
+object.{data_as,from_address,from_buffer,from_buffer_copy,as_integer_ratio,bit_length,to_bytes,from_bytes,is_integer} \
+host hr hr*
+object.{add_argument,parse_args,parse_known_args,add_mutually_exclusive_group,add_subparsers,set_defaults,\
+add_argument_group,print_help} host hrw hr*
+object.{read,readline,readlines,seek,tell,fileno,readinto,read_text,read_bytes,exists,is_file,is_dir,iterdir,\
+joinpath,resolve,absolute,with_suffix,relative_to,as_posix,expanduser,total_seconds,isoformat,strftime,group,groups} \
+host hr hrw*
+object.{write,writelines,flush,close,info,debug,warning,error,critical,exception,log,write_text,write_bytes,mkdir,\
+unlink,touch,rmdir,rename} output hr hr*
+"""
+
+TABLES = (
+    Table("Python 3.13", _BUILTINS, looks=False),
+    Table("Python 3.13", _STANDARD, looks=False),
+    Table("NumPy 2.3 and the documentation of the other packages", _NUMPY, looks=False),
+    Table("cuda-python 13.5", _CUDA, looks=False),
+    Table("TensorRT 10 IExecutionContext", _TENSORRT, looks=False),
+    Table("Python 3.13, NumPy 2.3", _METHODS, looks=False),
+)

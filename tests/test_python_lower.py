@@ -1,0 +1,312 @@
+"""Lowering Python: what each construct becomes, as dumps of the IR."""
+
+# ruff: noqa: E501  (code and its dump stand side by side)
+
+from __future__ import annotations
+
+import textwrap
+from typing import NamedTuple
+
+import pytest
+
+from cudafix import ir
+from cudafix.dump import dump
+from cudafix.frontends.python.tree import PythonTree
+
+HEAD = """\
+import ctypes
+import numpy as np
+from cuda.bindings import driver, runtime as cudart
+
+def check(result):
+    if result[0].value:
+        raise RuntimeError(str(result[0]))
+    return None if len(result) == 1 else result[1] if len(result) == 2 else result[1:]
+
+"""
+
+
+class Case(NamedTuple):
+    name: str
+    code: str
+    want: str
+
+
+def lowered(code: str, head: str = HEAD) -> ir.Module:
+    return PythonTree({"a.py": (head + textwrap.dedent(code)).encode()}).lowered("a.py")[0]
+
+
+def body(code: str, params: str = "", head: str = HEAD) -> str:
+    """The dump of one function around `code`, without the marks of the sites."""
+    text = dump(lowered(f"def f({params}):\n{textwrap.indent(textwrap.dedent(code).strip(), '    ')}\n", head))
+    lines = text[text.index("function a::f(") :].splitlines()[1:]
+    end = next((n for n, line in enumerate(lines) if not line.startswith("  ")), len(lines))
+    return "\n".join(line[2:].split("  [")[0] for line in lines[:end])
+
+
+STATEMENTS = [
+    Case("a result behind a check", "p = check(cudart.cudaMalloc(n))", "%1 = cudaMalloc(&p, n) checked"),
+    Case(
+        "a tuple taken apart",
+        "err, p = cudart.cudaMalloc(n)\nprint(err)",
+        "err = cudaMalloc(&p, n) checked\n%1 = builtins.print(err) checked",
+    ),
+    Case("a status that nobody looks at", "_, p = cudart.cudaMalloc(n)", "_ = cudaMalloc(&p, n)"),
+    Case("an element of the tuple", "p = cudart.cudaMalloc(n)[1]", "%1 = cudaMalloc(&p, n)"),
+    Case(
+        "a status alone",
+        "err, = cudart.cudaFree(n)\nif err != cudart.cudaError_t.cudaSuccess:\n    raise SystemExit",
+        "err = cudaFree(n) checked\nif failed err\n  throw()",
+    ),
+    Case("a bare call", "cudart.cudaFree(n)", "%1 = cudaFree(n)"),
+    Case(
+        "the driver's twins",
+        "p = check(driver.cuMemAlloc(n))\ncheck(driver.cuMemFree(p))",
+        "%1 = cudaMalloc(&p, n) checked\n%2 = cudaFree(p) checked",
+    ),
+    Case(
+        "an enumerator",
+        "check(cudart.cudaMemcpy(n, m, 4, cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost))",
+        "%1 = cudaMemcpy(n, m, 4, cudaMemcpyDeviceToHost) checked",
+    ),
+    Case(
+        "a direction by its number",
+        "check(cudart.cudaMemcpy(n, m, 4, 1))",
+        "%1 = cudaMemcpy(n, m, 4, cudaMemcpyHostToDevice) checked",
+    ),
+    Case(
+        "a handle made of a number",
+        "check(cudart.cudaStreamSynchronize(cudart.cudaStream_t(n)))",
+        "%1 = cudaStreamSynchronize(n) checked",
+    ),
+    Case(
+        "a launch",
+        "check(driver.cuLaunchKernel(n, 1, 1, 1, 1, 1, 1, 0, m, ((n, 4), (None, ctypes.c_int)), 0))",
+        "%1 = operator new()\n%1[0] = n\n%1[1] = 4\n%2 = operator new()\n%2[0] = %1\n%2[1] = …\nlaunch n(%2) on m\n%3 = …",
+    ),
+    Case("a number keeps its pointer", "check(cudart.cudaFree(int(n)))", "%1 = cudaFree(n) checked"),
+    Case(
+        "an alias of the module", "rt = cudart\np = check(rt.cudaMalloc(n))", "rt = …\n%1 = cudaMalloc(&p, n) checked"
+    ),
+    Case(
+        "a counted loop",
+        "for i in range(4):\n    check(cudart.cudaFree(n[i]))",
+        "loop i in 0:4 at least once\n  host read n[i]\n  %1 = cudaFree({n[i] | n+…}) checked",
+    ),
+    Case(
+        "a loop over a list",
+        "for p in [n, m]:\n    check(cudart.cudaFree(p))",
+        "%1 = operator new()\n%1[0] = n\n%1[1] = m\nloop at least once\n  p = %1[…]\n  %2 = cudaFree(p) checked",
+    ),
+    Case(
+        "a comprehension",
+        "xs = [check(cudart.cudaMalloc(4)) for i in range(n)]",
+        "%1 = operator new()\nloop i@315 in 0:n\n  %2 = cudaMalloc(&%3, 4) checked\n  %1[i@315] = %3\nxs = %1",
+    ),
+    Case("append", "xs = []\nxs.append(n)", "%1 = operator new()\nxs = %1\nxs[…] = n"),
+    Case(
+        "a dictionary",
+        "d = {'a': n}\ncheck(cudart.cudaFree(d['a']))",
+        '%1 = operator new()\n%1["a"] = n\nd = %1\nhost read d["a"]\n%2 = cudaFree(d["a"]) checked',
+    ),
+    Case(
+        "None is null",
+        "if n is not None:\n    check(cudart.cudaFree(n))\nn = None",
+        "if nonnull n\n  %1 = cudaFree(n) checked\nn = nullptr",
+    ),
+    Case(
+        "finally runs on every way out",
+        "try:\n    if m:\n        return 1\nfinally:\n    check(cudart.cudaFree(n))",
+        "try\n  if nonnull m\n    %1 = cudaFree(n) checked\n    return 1\ncatch\n  %2 = cudaFree(n) checked\n  throw()\n%3 = cudaFree(n) checked",
+    ),
+    Case(
+        "a handler",
+        "try:\n    check(cudart.cudaFree(n))\nexcept RuntimeError:\n    pass",
+        "try\n  %1 = cudaFree(n) checked\ncatch",
+    ),
+    Case(
+        "an array keeps what it is made from",
+        "h = np.zeros(n)\nq = h.ctypes.data",
+        "%1 = numpy.zeros(n) checked\nh = {%1 | …(n)}\nq = h",
+    ),
+    Case("an unknown function", "import mystery\nmystery.run(n)", "%1 = mystery.run(n) checked"),
+    Case(
+        "an unknown function gets the device pointers too",
+        "import mystery\np = check(cudart.cudaMalloc(4))\nmystery.run(p)",
+        "%1 = cudaMalloc(&p, 4) checked\n%2 = mystery.run(p) checked",
+    ),
+    Case(
+        "to print an address is no access to the memory",
+        "p = check(cudart.cudaMalloc(4))\nprint(p)",
+        "%1 = cudaMalloc(&p, 4) checked\n%2 = builtins.print() checked",
+    ),
+    Case(
+        "a library that is told to run later gets all",
+        "import weakref\np = check(cudart.cudaMalloc(4))\nweakref.finalize(n, m, p)",
+        "%1 = cudaMalloc(&p, 4) checked\n%2 = weakref.finalize(n, m, p) checked",
+    ),
+    Case("a method of anything", "n.run(m)", "%1 = object.run(n, m) checked"),
+    Case("eval", "eval(n)", "unknown: `eval`\n%1 = builtins.eval(n) checked"),
+]
+
+
+@pytest.mark.parametrize("case", STATEMENTS, ids=lambda case: case.name)
+def test_a_construct_becomes(case: Case) -> None:
+    assert body(case.code, "n, m") == case.want
+
+
+CUPY = "import cupy as cp\nrt = cp.cuda.runtime\n\n"
+CUPY_STATEMENTS = [
+    Case("results come bare", "p = rt.malloc(n)\nrt.free(p)", "cudaMalloc(&p, n) checked\ncudaFree(p) checked"),
+    Case(
+        "a stream is an object with its handle",
+        "s = cp.cuda.Stream(non_blocking=True)\nrt.memsetAsync(n, 0, 4, s.ptr)",
+        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamNonBlocking) checked\ns = %1\ncudaMemsetAsync(n, 0, 4, s->ptr) checked",
+    ),
+    Case(
+        "an event between streams",
+        "s = cp.cuda.Stream()\ns.wait_event(s.record())",
+        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamDefault) checked\ns = %1\n%2 = operator new()\ncudaEventCreateWithFlags(&%2->ptr, …) checked\ncudaEventRecord(%2->ptr, s->ptr) checked\ncudaStreamWaitEvent(s->ptr, %2->ptr, 0) checked",
+    ),
+    Case(
+        "a raw kernel on the current stream",
+        "k = cp.RawKernel(n, 'k')\nk((1,), (1,), (m,))",
+        "%1 = cupy.RawKernel(n) checked\nk = {%1 | …(n)}\n%2 = operator new()\n%2[0] = m\nlaunch k(%2) on ::cupy::current",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CUPY_STATEMENTS, ids=lambda case: case.name)
+def test_a_construct_of_cupy_becomes(case: Case) -> None:
+    assert body(case.code, "n, m", CUPY) == case.want
+
+
+def calls(module: ir.Module) -> list[str]:
+    return [s.callee for f in module.functions for s in ir.walk(f.body) if isinstance(s, ir.Call)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from cuda import cudart",
+        "import cuda.bindings.runtime as cudart",
+        "from cuda.bindings import runtime as cudart",
+        "try:\n    from cuda.bindings import runtime as cudart\nexcept ImportError:\n    from cuda import cudart",
+        "try:\n    from cuda.bindings import runtime as cudart\nexcept ImportError:\n    cudart = None",
+        "import cuda.bindings.runtime\ncudart = cuda.bindings.runtime",
+    ],
+)
+def test_the_bindings_are_known_under_all_names(text: str) -> None:
+    assert "cudaMalloc" in calls(lowered("def f(n):\n    return cudart.cudaMalloc(n)[1]\n", text + "\n"))
+
+
+def test_a_module_in_a_field_is_followed() -> None:
+    code = "class A:\n    def __init__(self, n):\n        self.rt = cudart\n        self.p = check(self.rt.cudaMalloc(n))\n"
+    assert "cudaMalloc" in calls(lowered(code))
+
+
+def test_an_object_is_made_and_its_methods_are_called_by_their_class() -> None:
+    code = """
+    class Buffer:
+        kind = 3
+        def __init__(self, n):
+            self.p = check(cudart.cudaMalloc(n))
+        def close(self):
+            check(cudart.cudaFree(self.p))
+
+    def f(n):
+        b = Buffer(n)
+        b.close()
+    """
+    text = dump(lowered(code))
+    for line in (
+        "%1->kind = 3",
+        "*%1.a::Buffer::__init__(n)",
+        "*b.a::Buffer::close()",
+        "cudaMalloc(&this->p, n)",
+        "cudaFree(this->p)",
+    ):
+        assert line in text
+
+
+def test_a_method_that_another_class_overrides_may_be_either() -> None:
+    code = """
+    class A:
+        def use(self):
+            pass
+        def run(self):
+            self.use()
+    class B(A):
+        def use(self):
+            pass
+    """
+    text = dump(lowered(code))
+    assert "*this.a::A::use()" in text
+    assert "*this.a::B::use()" in text
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("def f(n):\n    yield cudart.cudaMalloc(n)", "generator"),
+        ("async def f(n):\n    return cudart.cudaMalloc(n)", "coroutine"),
+        ("class A:\n    def __del__(self):\n        cudart.cudaFree(self.p)", "finalizer"),
+        ("class A:\n    def __call__(self):\n        cudart.cudaFree(self.p)", "implicit_call"),
+    ],
+)
+def test_what_runs_at_other_times_is_named(code: str, name: str) -> None:
+    assert name in [problem for f in lowered(code).functions for problem, _ in f.problems]
+
+
+def test_the_statements_of_a_script_are_its_main() -> None:
+    script = lowered("def f(n):\n    pass\n\nif __name__ == '__main__':\n    f(1)\n")
+    library = lowered("def f(n):\n    pass\n")
+    assert next(f.name for f in script.functions) == "main"
+    assert next(f.name for f in library.functions) == "a::<initializers>"
+
+
+def test_functions_of_another_file_are_called_by_their_file() -> None:
+    files = {
+        "app/main.py": b"from helpers import check\nfrom cuda.bindings import runtime as cudart\nprint(check(cudart.cudaMalloc(4)))\n",
+        "app/helpers.py": b"def check(r):\n    if r[0].value:\n        raise RuntimeError\n    return r[1]\n",
+    }
+    tree = PythonTree(files)
+    assert list(tree.programs()) == [["app/main.py", "app/helpers.py"]]
+    assert "cudaMalloc" in calls(tree.lowered("app/main.py")[0])
+
+
+def test_sites_carry_the_check_function_and_say_where_nothing_can_be_inserted() -> None:
+    module = lowered(
+        "def f(n):\n    p = check(cudart.cudaMalloc(n)); q = 1\n    if n: check(cudart.cudaFree(p))\n    check(cudart.cudaFree(q))\n"
+    )
+    sites = [
+        s.site
+        for f in module.functions
+        for s in ir.walk(f.body)
+        if isinstance(s, ir.Call) and s.callee.startswith("cuda")
+    ]
+    assert [(site.prefix, site.suffix, bool(site.blocked)) for site in sites] == [
+        ("check(cudart.", ")", True),
+        ("check(cudart.", ")", True),
+        ("check(cudart.", ")", False),
+    ]
+
+
+@pytest.mark.parametrize("data", [b"print 'two'\n", b"\xff\xfe", b"# coding: latin-1\nx = '\xe9'\n", b"def f(:\n"])
+def test_a_file_that_cannot_be_read_is_one_function_with_a_problem(data: bytes) -> None:
+    data = data + b"cudaMalloc(4)\n"
+    module, writer, errors = PythonTree({"a.py": data}).lowered("a.py")
+    (function,) = module.functions
+    assert (function.problems[0][0], errors, writer) == ("parse_error", 1, None)
+    assert calls(module) == ["cudaMalloc"]
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
+def test_offsets_are_bytes_of_the_file(newline: str, start: bytes) -> None:
+    text = "from cuda.bindings import runtime as cudart\n# ä€😀\ndef f(n):\n    'ü'; p = cudart.cudaMalloc(n)[1]\n"
+    data = start + text.replace("\n", newline).encode()
+    module = PythonTree({"a.py": data}).lowered("a.py")[0]
+    (call,) = (s for f in module.functions for s in ir.walk(f.body) if isinstance(s, ir.Call))
+    assert data[call.name_span.start : call.name_span.end] == b"cudaMalloc"
+    assert data[call.span.start : call.span.end] == b"cudart.cudaMalloc(n)"

@@ -88,8 +88,8 @@ class Cache:
 
 @cache
 def signature() -> bytes:
-    """A digest of what decides: the sources of cudafix, and the version of the grammar."""
-    digest = hashlib.sha256(f"{version('tree-sitter')} {version('tree-sitter-cuda')}".encode())
+    """A digest of what decides: the sources of cudafix, and the versions of the parsers."""
+    digest = hashlib.sha256(" ".join(map(version, ("tree-sitter", "tree-sitter-cuda", "libcst"))).encode())
     for package in (cudafix, cudafix.codemods):
         for file in sorted(Path(str(package.__file__)).parent.rglob("*.py")):
             digest.update(hashlib.sha256(file.read_bytes()).digest())

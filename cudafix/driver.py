@@ -242,6 +242,8 @@ def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
     """Equal only where the report must be the same: the same programs of the same files, asked in the same way."""
     asked = (sorted(config.disabled), config.default_stream, config.tables, config.only)
     paths = dict.fromkeys(path for program in programs for path in program)
+    if tree.python is not None and not tree.python.paths.isdisjoint(paths):
+        paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree
     texts = [hashlib.sha256(tree.files[path]).digest() for path in paths]
     return hashlib.sha256(signature() + repr((asked, programs, texts)).encode("utf-8", "surrogateescape")).digest()
 

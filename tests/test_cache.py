@@ -64,6 +64,23 @@ def test_a_header_is_part_of_what_was_proved(proofs: list[int]) -> None:
     assert driver.analyze(files, Config(), cache=Cache()).refusals
 
 
+def test_a_module_of_python_is_part_of_what_was_proved(proofs: list[int]) -> None:
+    work = b"""
+from cuda.bindings import runtime as cudart
+from helper import check
+
+def main():
+    d = check(cudart.cudaMalloc(64))
+    check(cudart.cudaFree(d))
+
+main()
+"""
+    files = {"main.py": work, "helper.py": b"def check(found):\n    return found[1]\n"}
+    driver.analyze(files, Config(), cache=Cache())
+    files["helper.py"] = b"import unseen\n\ndef check(found):\n    return unseen.keep(found)\n"
+    assert driver.analyze(files, Config(), cache=Cache()) == driver.analyze(files, Config())
+
+
 def test_another_configuration_is_another_question(proofs: list[int]) -> None:
     driver.analyze(FILES, Config(), cache=Cache())
     per_thread = Config(default_stream="per-thread")

@@ -14,6 +14,7 @@ import pytest
 
 from cudafix import cache, driver
 from cudafix.cache import Cache
+from cudafix.cluster import Cluster
 from cudafix.config import Config
 from cudafix.findings import Report
 
@@ -35,13 +36,13 @@ FILES = {"a/main.cu": PROGRAM, "b/main.cu": OTHER}
 def proofs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many programs were proved, in the one element."""
     counted = [0]
-    prove = driver.Cluster.report
+    prove = Cluster.report
 
-    def report(cluster: driver.Cluster) -> Report:
+    def report(cluster: Cluster) -> Report:
         counted[0] += 1
         return prove(cluster)
 
-    monkeypatch.setattr(driver.Cluster, "report", report)
+    monkeypatch.setattr(Cluster, "report", report)
     return counted
 
 

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.findings import Finding
+from cudafix.tree import Tree, clusters_of
 from cudafix.verify import bundle, cases, execute, fixtures, mutants, records, tree
 from cudafix.verify import report as reports
 from cudafix.verify import result as results
@@ -156,7 +157,7 @@ def _inside(paths: Iterable[str]) -> None:
 
 
 def _clusters(files: Mapping[str, bytes]) -> list[list[str]]:
-    return [[p for program in cluster for p in program] for cluster in driver.clusters_of(driver.Tree(files))]
+    return [[p for program in cluster for p in program] for cluster in clusters_of(Tree(files))]
 
 
 def _settings(request: Request) -> Settings:

@@ -1,0 +1,426 @@
+"""One cluster of programs: surveyed, proved, repaired, rewritten, and validated.
+
+Programs that share candidates (a header with an allocation, a library file of two programs) are decided together: a
+site moves only if it is proved for every program, root and configuration that reaches it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from cudafix import ir
+from cudafix.align import Different, align
+from cudafix.codemod import codemods
+from cudafix.codemod import module as codemod
+from cudafix.config import Config
+from cudafix.defects import Context, defects
+from cudafix.edits import apply
+from cudafix.findings import Edit, Finding, Report, Runs
+from cudafix.frontends.python import prefilter
+from cudafix.ir import walk
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import Effect
+from cudafix.ordering import check
+from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
+from cudafix.ordering.slicing import Slicer
+from cudafix.pairs import in_one_function
+from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
+from cudafix.rewrite import Rewriter
+from cudafix.tree import Tree, Variant, View, is_included_by_a_program
+
+_PROBLEMS = {
+    "generator": "is a generator",
+    "coroutine": "is a coroutine",
+    "implicit_call": "is called by Python itself",
+    "finalizer": "works with memory or a stream that `__del__` gives back",
+}
+
+
+def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
+    """Every program in every configuration, from every root.
+
+    Configurations of different files are not multiplied: while one file with candidates takes each of its own, the
+    others take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are
+    left out.
+    """
+    for paths in programs:
+        if tuple(paths) not in tree.views:
+            tree.views[tuple(paths)] = _views(tree, paths)
+    return [view for paths in programs for view in tree.views[tuple(paths)]]
+
+
+def _views(tree: Tree, paths: list[str]) -> list[View]:
+    programs: list[Program] = []
+    variants = [tree.variants_of(p) for p in paths]
+    seen: set[tuple[int, ...]] = set()
+    for n, own in enumerate(variants):
+        varied = own if tree.is_candidate(paths[n]) or not n else own[:1]
+        for chosen in varied:
+            picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
+            if tuple(map(id, picked)) not in seen:
+                seen.add(tuple(map(id, picked)))
+                programs.append(Program(variant.module for variant in picked))
+    mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
+    if 1 in mains:  # two do not link; none is what another program includes
+        fewest = 1 if 0 in mains and is_included_by_a_program(tree, paths[0]) else 0
+        programs = [program for program, count in zip(programs, mains, strict=True) if fewest <= count <= 1]
+    return [View(program, root) for program in programs for root in check.roots(program)]
+
+
+def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
+    wanted = dict(chosen.values)
+    return next((m for m in variants if all(wanted.get(c, v) == v for c, v in m.values)), variants[0])
+
+
+def _reached(program: Program, root: ir.Function) -> set[int]:
+    """The functions (by `id`) that a root may run."""
+    found: set[int] = set()
+    stack = [root]
+    while stack:
+        function = stack.pop()
+        if id(function) not in found:
+            found.add(id(function))
+            for name, arity in check.called(function):
+                stack += program.resolve(name, arity, function.span.path, function.cls)
+    return found
+
+
+class Fingerprints:
+    """Tells views apart by what they run: configurations that differ elsewhere give the same proof."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._whole: dict[int, tuple[ir.Function, bytes]] = {}
+
+    def of(self, view: View) -> object:
+        """Equal for two views only if they run the same statements from the same root."""
+        return self._print(view, self._of)
+
+    def skeleton(self, view: View) -> object:
+        """Equal for two views only if they run the same statements, less quiet ones, from the same root."""
+        slicer = Slicer.of(view.program, self._tables)
+        return self._print(view, lambda function: _hash(slicer.skeleton(function)))
+
+    def functions(self, view: View) -> dict[ir.Span, bytes]:
+        """What a view runs, function by function."""
+        return {f.span: self._of(f) for f in _functions(view)}
+
+    def _print(self, view: View, of: Callable[[ir.Function], bytes]) -> object:
+        kernels = sorted(
+            (k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps)
+            for ks in view.program.kernels.values()
+            for k in ks
+        )
+        functions = tuple(sorted(of(f) for f in _functions(view)))
+        return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals))
+
+    def _of(self, function: ir.Function) -> bytes:
+        if id(function) not in self._whole:
+            print_ = _hash((function.name, function.params, function.body, function.problems))
+            self._whole[id(function)] = function, print_
+        return self._whole[id(function)][1]
+
+
+def _functions(view: View) -> list[ir.Function]:
+    reached = _reached(view.program, view.root)
+    return [f for f in view.program.functions() if id(f) in reached]
+
+
+def _hash(meaning: tuple[object, ...]) -> bytes:
+    return hashlib.sha256(repr(meaning).encode("utf-8", "surrogatepass")).digest()
+
+
+class Cluster:
+    """The programs that share candidates: surveyed, repaired and rewritten as one."""
+
+    def __init__(self, tree: Tree, programs: list[list[str]], tables: Tables, config: Config) -> None:
+        self.tree = tree
+        self.programs = programs
+        self.tables = tables
+        self.config = config
+        self.per_thread = config.default_stream == "per-thread" or any(
+            path.endswith(prefilter.SUFFIX) and prefilter.PER_THREAD.search(tree.files[path])
+            for program in programs
+            for path in program
+        )
+        self.paths = list(dict.fromkeys(p for program in programs for p in program))
+        views = views_of(tree, programs)
+        self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
+        self.views = views if len(views) == 1 else self._representatives(views)
+        self.too_large: set[int] = set()
+
+    def _representatives(self, views: list[View]) -> list[View]:
+        """The views that have to be surveyed: of those that differ only in quiet statements, one.
+
+        For the others, the functions are kept in which they differ: what matters there only while the host does not
+        know all that it knew.
+        """
+        prints = Fingerprints(self.tables)
+        found: dict[object, View] = {}
+        for view in list({prints.of(v): v for v in reversed(views)}.values())[::-1]:
+            first = found.setdefault(prints.skeleton(view), view)
+            if first is not view:
+                one, other = prints.functions(first), prints.functions(view)
+                differ = frozenset(span for span in one.keys() | other.keys() if one.get(span) != other.get(span))
+                self.alike.setdefault(id(first), []).append((view, differ))
+        return list(found.values())
+
+    def run(self, overlay: Overlay, views: Sequence[View]) -> list[Outcome]:
+        return [check.run(v.program, self.tables, overlay, v.root, per_thread=self.per_thread) for v in views]
+
+    def survey(self) -> list[Outcome]:
+        """One run of the original program for each view; views that are too large are left out and their sites
+        refused.
+        """
+        outcomes: list[Outcome] = []
+        fitting: list[View] = []
+        for view in self.views:
+            try:
+                outcomes += self.run(Overlay(), [view])
+                fitting.append(view)
+            except check.OutOfBudget:  # noqa: PERF203  # each view has a budget of its own
+                self.too_large.add(id(view.program))
+        self.views = fitting
+        return outcomes
+
+    def report(self) -> Report:
+        survey = self.survey()
+        groups = groups_of(survey)
+        self._refuse(groups, survey)
+        if self.config.only is not None:
+            for group in groups:
+                if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
+                    group.refused = group.refused or Refused("left_alone", "")
+        relevant = self._relevant(groups, survey)
+        outcomes = [o for _, o in relevant]
+        repair = Repair(_Memory(self, relevant).run, outcomes, groups)
+        plan = repair.search()
+        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer)
+        faults = self._defects(survey)
+        edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
+        reason = self._validate(edits, outcomes, plan.overlay()) if edits else None
+        if reason is not None:
+            for group in plan.moving():
+                group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
+            faults = [replace(f, edits=()) for f in faults]
+        report = rewriter.report(plan, self._sites(), faults, bool(self.too_large))
+        return replace(report, in_one_function=in_one_function(self._functions(), survey))
+
+    def _defects(self, survey: list[Outcome]) -> list[Finding]:
+        faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
+        if not faulty:
+            return []
+        found = {
+            name: (module.DEFECTS, module.propose)
+            for name, declared in codemods().items()
+            if declared.finds_defects
+            and hasattr(module := codemod(name), "DEFECTS")
+            and name not in self.config.disabled
+        }
+        outcomes = [o for _, o in faulty]
+        return defects(
+            outcomes,
+            _Memory(self, faulty).run,
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer),
+            found,
+        )
+
+    def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
+        """The views that reach a site which may move."""
+        keys = {key for group in groups if group.refused is None for key, _ in group.sites()}
+        return [
+            (view, outcome)
+            for view, outcome in zip(self.views, survey, strict=True)
+            if not keys.isdisjoint(outcome.allocations) or not keys.isdisjoint(outcome.frees)
+        ]
+
+    def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
+        for group in groups:
+            group.refused = self._problem_at(group) or static_refusal(group, survey)
+
+    def _problem_at(self, group: Group) -> Refused | None:
+        """A function that was not understood, or a name that the program gives another meaning."""
+        for key, _ in group.sites():
+            for module in self.tree.lowered(key.path):
+                for function in module.functions:
+                    if function.problems and function.span.start <= key.start < function.span.end:
+                        name, offset = function.problems[0]
+                        span = ir.Span(key.path, offset, offset + 1)
+                        text = _PROBLEMS.get(name, "is not understood as a whole")
+                        return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),))
+            for name in ("cudaMalloc", "cudaFree"):
+                for path in (key.path, *self.tree.included(key.path)):
+                    if name in self.tree.macros_of(path):
+                        return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+        return None
+
+    def _sites(self) -> dict[tuple[str, int], ir.Call]:
+        """Every host call of `cudaMalloc`, reached or not."""
+        found: dict[tuple[str, int], ir.Call] = {}
+        for function in self._functions():
+            for stmt in walk(function.body):
+                if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
+                    found[stmt.span.path, stmt.span.start] = stmt
+        return found
+
+    def _functions(self) -> Iterator[ir.Function]:
+        """The host functions of the files that may allocate, in every configuration."""
+        for path in self.paths:
+            candidate = self.tree.is_candidate(path)
+            for variant in self.tree.variants_of(path):
+                if candidate or variant.lowered:
+                    yield from variant.module.functions
+
+    def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
+        """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.
+
+        Where the text turns out to say what is `proved` already, it is not run again.
+        """
+        changed = {p: [e for e in edits if e.path == p] for p in {e.path for e in edits}}
+        files = {p: apply(data, changed[p]) if p in changed else data for p, data in self.tree.files.items()}
+        known = {(v.kind, v.later.span) for outcome in survey for v in outcome.violations}
+        for violation in lockstep(
+            self.tree, self.tree.rewritten(files), self.programs, self.tables, self.per_thread, proved
+        ):
+            if isinstance(violation, str):
+                return violation
+            assumed = violation.earlier is not None and violation.earlier.assumption is not None
+            if not assumed and (violation.kind, violation.later.span) not in known:
+                return f"{violation.words}: {violation.later.text}"
+        return None
+
+
+class _Memory:
+    """Runs views again only where the overlay changed something that they reach."""
+
+    def __init__(self, cluster: Cluster, views: Sequence[tuple[View, Outcome]]) -> None:
+        self.cluster = cluster
+        self.views = views
+        self.reached = [_anchors(outcome) for _, outcome in views]
+        self.done: list[dict[object, list[Outcome]]] = [{} for _ in views]
+
+    def run(self, overlay: Overlay) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for (view, original), reached, done in zip(self.views, self.reached, self.done, strict=True):
+            seen = (
+                frozenset((k, c.args) for k, c in overlay.replaced.items() if k in reached),
+                frozenset((k, _words(calls)) for k, calls in overlay.before.items() if k in reached),
+                frozenset((k, _words(calls)) for k, calls in overlay.after.items() if k in reached),
+                frozenset(overlay.removed & reached),
+            )
+            if seen not in done:
+                known = frozenset((v.kind, v.later.span) for v in original.violations)
+                done[seen] = list(self._run(overlay, view, known))
+            outcomes += done[seen]
+        return outcomes
+
+    def _run(self, overlay: Overlay, view: View, known: frozenset[object]) -> Iterator[Outcome]:
+        cluster = self.cluster
+        first = check.run(view.program, cluster.tables, overlay, view.root, per_thread=cluster.per_thread, known=known)
+        yield first
+        for other, differ in cluster.alike.get(id(view), ()):
+            if not differ.isdisjoint(first.uncalm):
+                yield check.run(
+                    other.program, cluster.tables, overlay, other.root, per_thread=cluster.per_thread, known=known
+                )
+
+
+def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:
+    return tuple((c.callee, c.args) for c in calls)
+
+
+def _anchors(outcome: Outcome) -> set[Key]:
+    """The calls that an overlay may change or stand next to, as far as a view runs them."""
+    found = {
+        *(key_of(v.later.stmt) for v in outcome.violations if v.later.stmt is not None),
+        *outcome.allocations,
+        *outcome.frees,
+        *outcome.resets,
+    }
+    found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
+    return found
+
+
+def lockstep(
+    before: Tree,
+    after: Tree,
+    programs: Iterable[list[str]],
+    tables: Tables,
+    per_thread: bool,
+    proved: Overlay | None = None,
+) -> list[Violation | str]:
+    """What is wrong with `after` as a rewrite of `before`: counterexamples, or why it could not be laid beside it.
+
+    `proved`: the rewrite comes from this plan, which moves no group that is refused, and moves groups whole.
+    """
+    found: list[Violation | str] = []
+    for paths in programs:
+        if all(before.files[path] == after.files[path] for path in paths):
+            continue
+        for path in paths:
+            if before.files[path] != after.files[path] and before.errors(path) < after.errors(path):
+                return [f"{path}: a parse error that was not there"]
+        views, rewritten = views_of(before, [paths]), views_of(after, [paths])
+        if len(views) != len(rewritten):
+            return ["the roots or configurations of the program changed"]
+        prints, seen = Fingerprints(tables), set()
+        for view, other in zip(views, rewritten, strict=True):
+            if len(views) > 1:
+                pair = prints.of(view), prints.of(other)
+                if pair in seen:
+                    continue
+                seen.add(pair)
+            try:
+                overlay = align(view.program.modules, other.program.modules, tables)
+                if overlay == Overlay() or (proved is not None and _same(overlay, proved, view.program, tables)):
+                    continue
+                if proved is None:
+                    found += _unfit(view, overlay, tables, per_thread)
+                found += check.run(view.program, tables, overlay, view.root, per_thread=per_thread).violations
+            except Different as different:
+                return [str(different)]
+            except check.OutOfBudget:
+                return ["the program is too large for the proof"]
+    return found
+
+
+def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -> bool:
+    """Whether an overlay of one program is what the plan said, as far as the program goes."""
+    present = {key_of(stmt) for function in program.functions() for stmt in walk(function.body)}
+
+    def steps(calls: Sequence[ir.Call]) -> tuple[object, ...]:
+        return _words(
+            [
+                c
+                for c in calls
+                if (api := tables.lookup(c.callee, len(c.args))) is None or api.effect is not Effect.NOTHING
+            ]
+        )
+
+    def meaning(one: Overlay) -> tuple[object, ...]:
+        return (
+            {k: (c.callee, c.args) for k, c in one.replaced.items() if k in present},
+            {k: found for k, calls in one.before.items() if k in present and (found := steps(calls))},
+            {k: found for k, calls in one.after.items() if k in present and (found := steps(calls))},
+            one.removed & present,
+        )
+
+    return meaning(overlay) == meaning(proved)
+
+
+def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:
+    """Groups that a rewrite moves although they cannot move, or moves in part."""
+    found: list[str] = []
+    survey = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
+    for group in groups_of([survey]):
+        refused = static_refusal(group, [survey])
+        blocking = {k for k, s in group.sites() if s.call.callee in ("cudaMalloc", "cudaFree")} - overlay.removed
+        moves = blocking & overlay.replaced.keys()
+        if moves and refused is not None:
+            found.append(f"{refused.name}: {refused.text}")
+        elif moves and moves != blocking:
+            found.append("allocations and frees that may meet do not move together")
+    return found

@@ -1,0 +1,279 @@
+"""The files of a run: which files a program consists of, and each file lowered once, when it is asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from cudafix import ir
+from cudafix.frontends.cuda import lower, source
+from cudafix.frontends.python import prefilter
+from cudafix.link import Program
+from cudafix.writer import CUDA, Writer
+
+if TYPE_CHECKING:
+    from cudafix.frontends.python.tree import PythonTree
+
+
+CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
+_MAIN = re.compile(
+    rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
+)
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+
+
+class Variant:
+    """A file in one of its configurations, lowered when it is asked for."""
+
+    def __init__(self, configuration: source.Configuration | None) -> None:
+        self.values = configuration.values if configuration is not None else ()
+        self.errors = 0
+        self._configuration = configuration
+        self._module: ir.Module | None = None
+
+    @classmethod
+    def of(cls, module: ir.Module, errors: int) -> Variant:
+        """A file that has one configuration, lowered."""
+        variant = cls(None)
+        variant._module, variant.errors = module, errors
+        return variant
+
+    @property
+    def lowered(self) -> bool:
+        """Whether a program has asked for it."""
+        return self._module is not None
+
+    @property
+    def module(self) -> ir.Module:
+        if self._module is None:
+            assert self._configuration is not None
+            parsed = self._configuration.parse()
+            self._configuration = None
+            self.errors = len(parsed.errors)
+            self._module = lower.lower(parsed)
+        return self._module
+
+
+@dataclass(slots=True)
+class Tree:
+    """The files of a run, lowered when they are asked for. Those of Python are kept apart (`python`)."""
+
+    files: Mapping[str, bytes]
+    variants: dict[str, list[Variant]] = field(default_factory=dict)
+    macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
+    by_name: dict[str, list[str]] = field(default_factory=dict)
+    includes: dict[str, list[str]] = field(default_factory=dict)
+    names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
+    direct: dict[str, list[str]] = field(default_factory=dict)
+    views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
+    python: PythonTree | None = None
+
+    def __post_init__(self) -> None:
+        for path in self.files:
+            self.by_name.setdefault(os.path.basename(path), []).append(path)
+        if any(path.endswith(prefilter.SUFFIX) and prefilter.is_candidate(data) for path, data in self.files.items()):
+            from cudafix.frontends.python.tree import PythonTree
+
+            self.python = PythonTree(self.files)
+
+    def is_candidate(self, path: str) -> bool:
+        """Whether a file may allocate or free."""
+        if path.endswith(prefilter.SUFFIX):
+            return prefilter.is_candidate(self.files[path])
+        return CANDIDATE.search(self.files[path]) is not None
+
+    def writer(self, path: str) -> Writer:
+        """The words of statements in this file."""
+        if self.python is not None and path in self.python.paths:
+            return self.python.lowered(path)[1] or CUDA
+        return CUDA
+
+    def included(self, path: str) -> list[str]:
+        """The files of the tree that a file includes, transitively, in order; the nearest one where several have the
+        name.
+        """
+        if self.python is not None and path in self.python.paths:
+            return self.python.program(path)[1:]
+        if path not in self.includes:
+            seen: dict[str, None] = {}
+            stack = [path]
+            while stack:
+                for found in self._includes(stack.pop()):
+                    if found not in seen and found != path:
+                        seen[found] = None
+                        stack.append(found)
+            self.includes[path] = list(seen)
+        return self.includes[path]
+
+    def _includes(self, path: str) -> list[str]:
+        if path not in self.direct:
+            found = (self._find(path, target.strip('<>"')) for target in source.includes_of(self.files[path]))
+            self.direct[path] = [p for p in found if p is not None]
+        return self.direct[path]
+
+    def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[bytes]:
+        """What `pattern` finds in a file."""
+        if (path, pattern) not in self.names:
+            self.names[path, pattern] = frozenset(pattern.findall(self.files[path]))
+        return self.names[path, pattern]
+
+    def _find(self, path: str, target: str) -> str | None:
+        direct = os.path.normpath(os.path.join(os.path.dirname(path), target))
+        if direct in self.files:
+            return direct
+        wanted = os.path.normpath(target)
+        found = [
+            p
+            for p in self.by_name.get(os.path.basename(wanted), [])
+            if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))
+        ]
+        if not found:
+            return None
+        return max(found, key=lambda p: (_shared_folders(p, path), -len(p)))
+
+    def macros_of(self, path: str) -> dict[str, source.Macro]:
+        if path.endswith(prefilter.SUFFIX):
+            return {}
+        if path not in self.macros:
+            self.macros[path] = source.macros_of(path, self.files[path])
+        return self.macros[path]
+
+    def lowered(self, path: str) -> list[ir.Module]:
+        """The file in each of its configurations."""
+        return [variant.module for variant in self.variants_of(path)]
+
+    def variants_of(self, path: str) -> list[Variant]:
+        """The configurations of a file, with the macros of the headers that it includes."""
+        if path not in self.variants and self.python is not None and path in self.python.paths:
+            module, _, errors = self.python.lowered(path)
+            self.variants[path] = [Variant.of(module, errors)]
+        if path not in self.variants:
+            visible: dict[str, source.Macro] = {}
+            for header in reversed(self.included(path)):
+                visible.update(self.macros_of(header))
+            for name in ("cudaMalloc", "cudaFree"):
+                visible.pop(name, None)  # refused by name later
+            self.variants[path] = [Variant(c) for c in source.configurations(path, self.files[path], visible)]
+        return self.variants[path]
+
+    def rewritten(self, files: Mapping[str, bytes]) -> Tree:
+        """The tree with other texts for some files; what they do not touch is not lowered again."""
+        other = Tree(files)
+        changed = {path for path, data in files.items() if self.files.get(path) != data}
+        for path, variants in self.variants.items():
+            if path not in changed and changed.isdisjoint(self.included(path)):
+                other.variants[path] = variants
+                other.includes[path] = self.included(path)
+        other.macros = {path: macros for path, macros in self.macros.items() if path not in changed}
+        return other
+
+    def errors(self, path: str) -> int:
+        """How many places of a file the grammar could not read."""
+        self.lowered(path)
+        return max(variant.errors for variant in self.variants_of(path))
+
+
+def _shared_folders(a: str, b: str) -> int:
+    """How many leading folders two paths share."""
+    pairs = zip(a.split(os.sep), b.split(os.sep), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One program in one configuration, from one root."""
+
+    program: Program
+    root: ir.Function
+
+
+def clusters_of(tree: Tree) -> list[list[list[str]]]:
+    """Programs, as lists of files, grouped by the candidates that they share.
+
+    A program is a file with `main` and what it needs: the headers that it includes, and the sources beside it (in
+    its folder) that define a function which it calls. Candidates that no program needs are programs of their own.
+    """
+    candidates = {p for p in tree.files if tree.is_candidate(p)}
+    covered = {p for p in candidates if p.endswith(prefilter.SUFFIX)}  # programs of their own (below)
+    folders: dict[str, list[str]] = defaultdict(list)
+    for path in tree.files:
+        if path.endswith(SOURCES):
+            folders[os.path.dirname(path)].append(path)
+    programs: list[list[str]] = []
+    wanted = {os.path.dirname(p) for p in candidates - covered}
+    for folder in sorted(wanted):
+        sources = folders[folder]
+        mains = [p for p in sources if _MAIN.search(tree.files[p])]
+        others = [p for p in sources if p not in mains]
+        for main in mains:
+            program = _program(tree, main, others, candidates)
+            if any(p in candidates for p in program):
+                programs.append(program)
+                covered.update(program)
+    for path in sorted(candidates):
+        if path not in covered and path.endswith(SOURCES):
+            programs.append([path, *tree.included(path)])
+            covered.update(programs[-1])
+    for path in sorted(candidates):
+        if path not in covered:
+            programs.append([path, *tree.included(path)])
+            covered.add(path)
+    if tree.python is not None:
+        programs += tree.python.programs()
+    return _united(programs, candidates)
+
+
+def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str]) -> list[str]:
+    """`main` with its headers, and the other sources that define what the program calls."""
+    files = [main, *tree.included(main)]
+    used = set().union(*(tree.words(p, _WORD) for p in files))
+    rest = list(others)
+    grown = True
+    while grown:
+        grown = False
+        called = frozenset(used)
+        for path in list(rest):
+            if called & tree.words(path, _DEFINED):
+                rest.remove(path)
+                more = [p for p in (path, *tree.included(path)) if p not in files]
+                files += more
+                used.update(*(tree.words(p, _WORD) for p in more))
+                grown = True
+    return files
+
+
+_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
+_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
+
+
+def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:
+    parent = list(range(len(programs)))
+
+    def find(n: int) -> int:
+        while parent[n] != n:
+            parent[n] = parent[parent[n]]
+            n = parent[n]
+        return n
+
+    first: dict[str, int] = {}
+    for n, program in enumerate(programs):
+        for path in program:
+            if path in candidates:
+                parent[find(n)] = find(first.setdefault(path, n))
+    united: dict[int, list[list[str]]] = defaultdict(list)
+    for n, program in enumerate(programs):
+        united[find(n)].append(program)
+    return list(united.values())
+
+
+def is_included_by_a_program(tree: Tree, path: str) -> bool:
+    """Whether a file with `main` in the same folder includes this one: `#define TESTING`, `#include "train.cu"`."""
+    beside = (p for p in tree.files if p != path and os.path.dirname(p) == os.path.dirname(path))
+    return CANDIDATE.search(tree.files[path]) is not None and any(
+        p.endswith(SOURCES) and _MAIN.search(tree.files[p]) is not None and path in tree.included(p) for p in beside
+    )

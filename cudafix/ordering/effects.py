@@ -1065,14 +1065,23 @@ class Effects(Engine):
                     device = value.text
                 elif not self.loops or self.family:
                     is_local = isinstance(expr, ir.Var) and not expr.name.startswith("::")
-                    device = f"{expr}{self.frame.name if is_local else ''}"
+                    device = f"{expr}{self.frame.name if is_local else ''}{self._version(expr, call)}"
             elif not self.loops:
-                device = f"{expr}{self.frame.name}"
+                device = f"{expr}{self.frame.name}{self._version(expr, call)}"
         if not state.live and not state.orders.pending[HOST] and self._devices == {"0"}:
             self._devices = {device}  # the program picks its device before it does anything
         self._devices.add(device)
         state.device = device
         return state
+
+    def _version(self, expr: ir.Expr, call: ir.Call) -> str:
+        """Tells the values of a variable apart that is written between two calls that look at it."""
+        body = list(walk(self.frame.function.body))
+        picks = {s.index.name for s in body if isinstance(s, ir.Loop) and s.index is not None}  # the same rounds
+        names = {e.name for e in variables(expr) if isinstance(e, ir.Var)} - picks
+        looks = [s for s in body if isinstance(s, ir.Call) and s.callee == call.callee and expr in s.args]
+        between = (s for s in body if looks[0].span.start < s.span.start < looks[-1].span.start) if looks else ()
+        return f"@{call.span.start}" if any(names & _written(s) for s in between) else ""
 
     def _reset(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """`cudaDeviceReset` gives back `cudaMalloc` memory, and leaks stream-ordered memory; callers must quiesce the
@@ -1270,3 +1279,18 @@ class Effects(Engine):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
         self._foreign_work(stmt, name, self.mask(values), state)
+
+
+def _written(stmt: ir.Stmt) -> set[str]:
+    """The variables that a statement stores to, or hands out the address of."""
+    places: list[ir.Expr] = []
+    match stmt:
+        case ir.Assign(target):
+            places = [target]
+        case ir.HostAccess(_, writes):
+            places = list(writes)
+        case ir.Call(args=args, result=result):
+            places = [a.base for a in args if isinstance(a, ir.Addr)] + ([result] if result is not None else [])
+        case _:
+            pass
+    return {place.name for place in places if isinstance(place, ir.Var)}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from cudafix import ir
 from cudafix.frontends.cuda import lower, source
+from cudafix.frontends.cuda.declarations import Declarations
 from cudafix.frontends.python import prefilter
 from cudafix.link import Program
 from cudafix.writer import CUDA, Writer
@@ -30,10 +32,15 @@ SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 class Variant:
     """A file in one of its configurations, lowered when it is asked for."""
 
-    def __init__(self, configuration: source.Configuration | None) -> None:
+    def __init__(
+        self, configuration: source.Configuration | None, visible: Callable[[], Declarations] | None = None
+    ) -> None:
         self.values = configuration.values if configuration is not None else ()
         self.errors = 0
         self._configuration = configuration
+        self._visible = visible
+        self._parsed: source.Parsed | None = None
+        self._declarations: Declarations | None = None
         self._module: ir.Module | None = None
 
     @classmethod
@@ -51,12 +58,28 @@ class Variant:
     @property
     def module(self) -> ir.Module:
         if self._module is None:
-            assert self._configuration is not None
-            parsed = self._configuration.parse()
-            self._configuration = None
-            self.errors = len(parsed.errors)
-            self._module = lower.lower(parsed)
+            parsed = self._parse()
+            found = lower.declarations(parsed, self._visible() if self._visible is not None else None)
+            if self._declarations is None:
+                self._declarations = found.header()
+            self._module = lower.lower(parsed, found)
+            self._parsed = None
         return self._module
+
+    @property
+    def declarations(self) -> Declarations:
+        """What it declares to the files that include it."""
+        if self._declarations is None:
+            self._declarations = lower.declarations(self._parse()).header()
+        return self._declarations
+
+    def _parse(self) -> source.Parsed:
+        if self._parsed is None:
+            assert self._configuration is not None
+            self._parsed = self._configuration.parse()
+            self._configuration = None
+            self.errors = len(self._parsed.errors)
+        return self._parsed
 
 
 @dataclass(slots=True)
@@ -158,8 +181,13 @@ class Tree:
                 visible.update(self.macros_of(header))
             for name in ("cudaMalloc", "cudaFree"):
                 visible.pop(name, None)  # refused by name later
-            self.variants[path] = [Variant(c) for c in source.configurations(path, self.files[path], visible)]
+            declared = partial(self._visible, path)
+            self.variants[path] = [Variant(c, declared) for c in source.configurations(path, self.files[path], visible)]
         return self.variants[path]
+
+    def _visible(self, path: str) -> Declarations:
+        """What the headers declare that a file includes; those of the first configuration of each."""
+        return Declarations.together(self.variants_of(h)[0].declarations for h in reversed(self.included(path)))
 
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""

@@ -209,7 +209,7 @@ class Calls(Expressions):
         plain = kind.partition("<")[0]
         if not plain or is_pointer(kind) or is_number(kind) or plain.startswith(("auto", "decltype")):
             return False
-        return plain not in self.file.index.types and plain.removeprefix("std::") not in (
+        return not self.file.index.names_type(plain) and plain.removeprefix("std::") not in (
             "function",
             "reference_wrapper",
         )
@@ -217,7 +217,9 @@ class Calls(Expressions):
     def _is_function(self, name: str) -> bool:
         if name in self.bindings or name in self.file.hosts or name in self.file.macros or sites.is_api(name):
             return True
-        return self.local(name) is not None or name in self.file.index.prototypes or self._global(name) is not None
+        return (
+            self.local(name) is not None or self.file.index.is_declared_function(name) or self._global(name) is not None
+        )
 
     def _computed(self, node: Node, callee: Expr, arguments: Node | None, target: Expr | None) -> Expr:
         values, _ = self.arguments(arguments)
@@ -267,9 +269,9 @@ class Calls(Expressions):
         values, spans = self.arguments(arguments)
         receiver: Expr | None = None
         if local is None and "::" not in name:
-            made = self.file.index.classes.get(name)
+            made = self.file.index.class_of(name)
             if made is not None:
-                return self._construct(node, function, made.name, values, spans, target)
+                return self._construct(node, function, made, values, spans, target)
             if self.cls is not None and any(name in cls.methods for cls in self.file.index.lineage(self.cls)):
                 receiver = Deref(Var("this"))
             elif name not in self.file.hosts:
@@ -296,18 +298,16 @@ class Calls(Expressions):
         self,
         node: Node,
         function: Node,
-        cls: str,
+        cls: Class,
         values: tuple[Expr, ...],
         spans: tuple[Span, ...],
         target: Expr | None,
     ) -> Expr:
         """`T(args)`: a temporary, or the object that `target` names."""
-        found = self.file.index.classes[cls]
-        last = cls.rpartition("::")[2]
-        if last not in found.methods:
+        if not self.file.index.has(cls, cls.constructor):
             return opaque(*values)
-        receiver = target if isinstance(target, Var) else self.temporary(cls)
-        self.emit_call(node, function, f"{cls}::{last}", values, spans, receiver, None, False)
+        receiver = target if isinstance(target, Var) else self.temporary(cls.name)
+        self.emit_call(node, function, f"{cls.name}::{cls.constructor}", values, spans, receiver, None, False)
         return receiver
 
     def _through(self, arguments: Node | None, checked: tuple[Node, bool], target: Expr | None) -> Expr:
@@ -483,8 +483,7 @@ class Calls(Expressions):
         count: str,
     ) -> None:
         """The constructor or destructor of `*base`, or of each of the `count` elements that `base` points to."""
-        last = cls.name.rpartition("::")[2] if cls is not None else ""
-        if cls is None or tilde + last not in cls.methods:
+        if cls is None or not self.file.index.has(cls, tilde + cls.constructor):
             return
         span = self.span(node)
         index = self.temporary("size_t") if count else None
@@ -492,7 +491,9 @@ class Calls(Expressions):
         site = self.site(node)
         site.blocked = site.blocked or "in `new` or `delete`"
         name_span = Span(span.path, span.start, span.start)
-        call = ir.Call(f"{cls.name}::{tilde}{last}", values, span, name_span, span.end, site, spans, receiver)
+        call = ir.Call(
+            f"{cls.name}::{tilde}{cls.constructor}", values, span, name_span, span.end, site, spans, receiver
+        )
         if index is not None:
             if count == "?":  # `delete[]` destroys as many as the `new` made
                 bounds = self.counts.get(base, f"0:?{span.start}")

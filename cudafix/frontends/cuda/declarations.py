@@ -1,15 +1,15 @@
 """What a file declares: classes, globals, functions, kernels, enumerators; and how a declarator reads.
 
-Only declarations of this file are seen. A class that another file declares has no entry, and its members are then
-unknown names.
+A file sees what the headers declare that it includes (`visible`). A class that is not seen has no entry, and its
+members are then unknown names.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
@@ -206,7 +206,6 @@ class Class:
     methods: set[str] = field(default_factory=set)
     bases: tuple[str, ...] = ()
     start: int = 0
-    implicit: set[str] = field(default_factory=set)  # the constructor and destructor that only the compiler writes
 
     @property
     def constructor(self) -> str:
@@ -234,7 +233,10 @@ class Definition:
 
 @dataclass(slots=True)
 class Declarations:
-    """Everything that one file declares. Classes and globals are found by their last name component too."""
+    """Everything that one file declares. Classes and globals are found by their last name component too.
+
+    `visible` is what the headers declare that it includes.
+    """
 
     classes: dict[str, Class] = field(default_factory=dict)
     functions: list[Definition] = field(default_factory=list)
@@ -244,19 +246,86 @@ class Declarations:
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
+    visible: Declarations | None = None
+    _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
+
+    @classmethod
+    def together(cls, headers: Iterable[Declarations]) -> Declarations:
+        """What several headers declare; where two have a name, the last one."""
+        found = cls()
+        for header in headers:
+            found.classes.update(header.classes)
+            found.globals.update(header.globals)
+            found.enumerators |= header.enumerators
+            found.prototypes |= header.prototypes
+            found.types |= header.types
+            found.by_reference.update(header.by_reference)
+        return found
+
+    def header(self) -> Declarations:
+        """What a file sees that includes this one; without the syntax tree."""
+        return replace(self, functions=[], initializers=[], visible=None, _made={})
 
     def is_type(self, name: str) -> bool:
         """Whether `name(x)` is a conversion."""
         if name in self.classes:
             return False
-        return name in self.types or name.endswith("_t") or is_number(name)
+        return (
+            name in self.types
+            or name.endswith("_t")
+            or is_number(name)
+            or (self.visible is not None and self.visible.is_type(name))
+        )
+
+    def names_type(self, name: str) -> bool:
+        """Whether it is an alias or a template parameter."""
+        return name in self.types or (self.visible is not None and name in self.visible.types)
+
+    def is_declared_function(self, name: str) -> bool:
+        return name in self.prototypes or (self.visible is not None and name in self.visible.prototypes)
+
+    def is_enumerator(self, name: str) -> bool:
+        return name in self.enumerators or (self.visible is not None and name in self.visible.enumerators)
+
+    def global_named(self, name: str) -> GlobalVar | None:
+        found = self.globals.get(name)
+        return found if found is not None or self.visible is None else self.visible.globals.get(name)
+
+    def all_globals(self) -> Iterable[GlobalVar]:
+        outer = self.visible.globals if self.visible is not None else {}
+        return (outer | self.globals).values()
+
+    def references(self) -> dict[str, tuple[bool, ...]]:
+        """The functions, by last name component, and which of their parameters are references."""
+        return self.by_reference if self.visible is None else self.visible.by_reference | self.by_reference
 
     def class_of(self, kind: str) -> Class | None:
-        """The class of an object of this type as written, or None if the file does not define it."""
+        """The class of an object of this type as written, or None if it is not seen."""
         if kind in self.classes:
             return self.classes[kind]
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
-        return self.classes.get(name) or self.classes.get(name.rpartition("::")[2])
+        found = self.classes.get(name) or self.classes.get(name.rpartition("::")[2])
+        return found if found is not None or self.visible is None else self.visible.class_of(kind)
+
+    def has(self, cls: Class, special: str) -> bool:
+        """Whether a class has a constructor or destructor, be it one that the compiler writes since a base or a
+        member has one.
+        """
+        if special in cls.methods:
+            return True
+        name = f"{cls.name}::{special}"
+        if name not in self._made:
+            self._made[name] = False
+            of_part = [p.destructor if special == cls.destructor else p.constructor for _, p in self.parts(cls)]
+            self._made[name] = any(self.has(part, own) for (_, part), own in zip(self.parts(cls), of_part, strict=True))
+        return self._made[name]
+
+    def implicit(self) -> Iterator[tuple[Class, str]]:
+        """The constructors and destructors of this file's classes that the compiler writes."""
+        for cls in {id(cls): cls for cls in self.classes.values()}.values():
+            for special in (cls.constructor, cls.destructor):
+                if special not in cls.methods and self.has(cls, special):
+                    yield cls, special
 
     def parts(self, cls: Class) -> list[tuple[str, Class]]:
         """The bases (under the empty name) and the members of a class that are objects of classes of this file."""
@@ -266,19 +335,6 @@ class Declarations:
             if member is not None and member is not cls:
                 found.append((name, member))
         return found
-
-    def complete(self) -> None:
-        """Give each class the constructor and destructor that its bases and members ask for."""
-        changed = True
-        while changed:
-            changed = False
-            for cls in self.classes.values():
-                for _, part in self.parts(cls):
-                    for own, other in ((cls.constructor, part.constructor), (cls.destructor, part.destructor)):
-                        if other in part.methods and own not in cls.methods:
-                            cls.methods.add(own)
-                            cls.implicit.add(own)
-                            changed = True
 
     def lineage(self, name: str | None) -> Iterator[Class]:
         """A class and those of its bases that the file defines."""
@@ -305,10 +361,17 @@ def hidden_qualifiers(qualifiers: tuple[tuple[int, str], ...], start: int, end: 
     return words
 
 
-def index(root: Node, text: bytes, path: str, qualifiers: tuple[tuple[int, str], ...] = ()) -> Declarations:
+def index(
+    root: Node,
+    text: bytes,
+    path: str,
+    qualifiers: tuple[tuple[int, str], ...] = (),
+    visible: Declarations | None = None,
+) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset."""
     found = Declarations(
-        types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name)
+        types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name),
+        visible=visible,
     )
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
@@ -361,7 +424,6 @@ def index(root: Node, text: bytes, path: str, qualifiers: tuple[tuple[int, str],
                     found.enumerators.add(text_of(child.children[0], text))
         elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
             stack.extend((child, namespace, cls, internal) for child in reversed(node.named_children))
-    found.complete()
     return found
 
 

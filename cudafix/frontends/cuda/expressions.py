@@ -234,19 +234,19 @@ class Expressions:
         if _REFERENCE.fullmatch(name):
             self.file.references.add(name)
             return FuncRef(name)
-        if name in index.prototypes:
+        if index.is_declared_function(name):
             return FuncRef(name)
         if name in NULLS:
             return NULL
-        if name in index.enumerators or _CONSTANT_NAME.fullmatch(name) or _is_api_constant(name):
+        if index.is_enumerator(name) or _CONSTANT_NAME.fullmatch(name) or _is_api_constant(name):
             return Const(name)
         return Var(f"::{name}")
 
     def _global(self, name: str) -> Var | None:
-        variables = self.file.index.globals
+        index = self.file.index
         namespace = self.namespace
         while True:
-            found = variables.get("::" + (f"{namespace}::" if namespace else "") + name)
+            found = index.global_named("::" + (f"{namespace}::" if namespace else "") + name)
             if found is not None:
                 self.types.setdefault(found.name, found.type)
                 return Var(found.name)
@@ -515,7 +515,7 @@ class Expressions:
         element = pointee(kind)
         if not element and kind:
             return Offset(base)
-        plain = is_number(element) or element in self.file.index.types or element in ("void", "char")
+        plain = is_number(element) or self.file.index.names_type(element) or element in ("void", "char")
         if (plain and kind.endswith("*")) or isinstance(base, (Offset, Addr, Opaque)):
             return Offset(base)
         return Addr(Index(base, index))

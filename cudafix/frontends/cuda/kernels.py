@@ -66,7 +66,7 @@ def summarize(
     device = [one for one in index.functions if one.side in ("kernel", "device", "both")]
     touched = {
         variable.name.rpartition("::")[2].encode(): variable.name
-        for variable in index.globals.values()
+        for variable in index.all_globals()
         if variable.space != "host"  # the device sees no host globals
     }
     summaries: dict[str, list[_Summary]] = {}
@@ -291,7 +291,11 @@ def _call(
         found = [roots.of(value) for value in values]
         summary.calls.append((last, tuple(params for params, _ in found), tuple(names for _, names in found)))
         return
-    if last in index.classes or index.is_type(last.strip("()")) or function.type == "parenthesized_expression":
+    if (
+        index.class_of(last) is not None
+        or index.is_type(last.strip("()"))
+        or function.type == "parenthesized_expression"
+    ):
         return
     api = device(name, len(values))
     if api is not None:

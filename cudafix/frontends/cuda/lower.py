@@ -20,18 +20,26 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import element_type, index
+from cudafix.frontends.cuda.declarations import Declarations, element_type, index
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
 from cudafix.frontends.cuda.terms import matters
 
 
-def lower(parsed: Parsed) -> ir.Module:
-    """The IR of one file in one configuration of its `#if`s. Never fails: what is not understood is `Unknown`."""
+def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:
+    """What a file declares in one configuration; `visible` is what its headers declare."""
+    return index(parsed.tree.root_node, parsed.text, parsed.path, tuple(sorted(parsed.qualifiers)), visible)
+
+
+def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
+    """The IR of one file in one configuration of its `#if`s. Never fails: what is not understood is `Unknown`.
+
+    `found` is what it declares.
+    """
     root, text = parsed.tree.root_node, parsed.text
     qualifiers = tuple(sorted(parsed.qualifiers))
-    found = index(root, text, parsed.path, qualifiers)
+    found = found if found is not None else declarations(parsed)
     hosts = [one for one in found.functions if one.side in ("host", "both")]
     file = File(
         parsed.path,
@@ -82,10 +90,9 @@ def _too_many(function: ir.Function, parsed: Parsed) -> None:
 def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
     """The constructors and destructors that the compiler writes: they call those of bases and members."""
     made = []
-    for cls in {id(cls): cls for cls in file.index.classes.values()}.values():
-        for name in sorted(cls.implicit):
-            lowering = Statements(file, source, f"{cls.name}::{name}", cls.name, "", source.text)
-            made.append(lowering.implicit(root, cls.start))
+    for cls, name in file.index.implicit():
+        lowering = Statements(file, source, f"{cls.name}::{name}", cls.name, "", source.text)
+        made.append(lowering.implicit(root, cls.start))
     return made
 
 

@@ -309,13 +309,18 @@ class Statements(Loops):
         this = Deref(Var("this"))
         parts = [(Field(this, name) if name else this, part) for name, part in self.file.index.parts(cls)]
         if last == cls.destructor:
-            self.scopes[-1].destroyed += [(place, part) for place, part in parts if part.destructor in part.methods]
+            self.scopes[-1].destroyed += [
+                (place, part) for place, part in parts if self.file.index.has(part, part.destructor)
+            ]
             return
         text = self.raw(initializers) if initializers is not None else ""
         made = 0
         for place, part in parts:
             name = place.name if isinstance(place, Field) else part.constructor
-            if part.constructor in part.methods and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:
+            if (
+                self.file.index.has(part, part.constructor)
+                and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None
+            ):
                 span = Span(self.source.path, start + made, start + made)
                 made += 1  # each call has an offset of its own
                 site = ir.Site(span, "", "", ";", blocked="before the body of a constructor")
@@ -337,7 +342,7 @@ class Statements(Loops):
             span = self.span(child)
             field_ = next((f for c in self.file.index.lineage(self.cls) if (f := c.fields.get(name))), None)
             cls = self.file.index.class_of(field_ or name)
-            if cls is not None and cls.constructor in cls.methods and not is_pointer(field_ or ""):
+            if cls is not None and self.file.index.has(cls, cls.constructor) and not is_pointer(field_ or ""):
                 last = cls.constructor
                 this: Expr = Deref(Var("this"))
                 made = Field(this, name) if field_ else this
@@ -369,7 +374,7 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     node = definition.node
     text = text_of(definition.body, source.text)
     lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
-    lowering.addressed = addressed_names(text, file.index.by_reference)
+    lowering.addressed = addressed_names(text, file.index.references())
     lowering.end = node.end_byte
     initializers = next((child for child in node.children if child.type == "field_initializer_list"), None)
     return lowering.function(

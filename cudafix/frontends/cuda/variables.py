@@ -248,9 +248,8 @@ class Variables(Blocks):
         cls = self.file.index.class_of(kind)
         name_span = Span(span.path, span.start, span.start)
         if cls is not None:
-            last = cls.name.rpartition("::")[2]
-            if last in cls.methods:
-                callee = f"{cls.name}::{last}"
+            if self.file.index.has(cls, cls.constructor):
+                callee = f"{cls.name}::{cls.constructor}"
                 self.emit(ir.Call(callee, values, span, name_span, span.end - 1, self.site(node), spans, var))
             self._owns(var, one)
         elif ACTIVE_TYPES.fullmatch(kind):
@@ -280,7 +279,7 @@ class Variables(Blocks):
 
     def _owns(self, var: Var, one: Declared) -> None:
         cls = self.file.index.class_of(one.type)
-        if cls is not None and "~" + cls.name.rpartition("::")[2] in cls.methods:
+        if cls is not None and self.file.index.has(cls, cls.destructor):
             self.scopes[-1].destroyed.append((var, cls))
 
     def _aggregate(self, one: Declared, node: Node, value: Node) -> None:
@@ -288,8 +287,7 @@ class Variables(Blocks):
         kind = one.type
         children = [child for child in value.named_children if child.type != "comment"]
         cls = self.file.index.class_of(kind) if not one.array else None
-        last = cls.name.rpartition("::")[2] if cls is not None else ""
-        if cls is not None and last in cls.methods:
+        if cls is not None and self.file.index.has(cls, cls.constructor):
             values, spans = self.arguments(value)
             self._object(one, node, values, spans, False)
             return

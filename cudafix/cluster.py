@@ -27,7 +27,7 @@ from cudafix.ordering import check
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.ordering.slicing import Slicer
 from cudafix.pairs import in_one_function
-from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
+from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
 from cudafix.tree import Tree, Variant, View, is_included_by_a_program
 
@@ -150,7 +150,7 @@ class Cluster:
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
         self.views = views if len(views) == 1 else self._representatives(views)
-        self.too_large: set[int] = set()
+        self.too_large: dict[ir.Span, None] = {}  # the functions that a view reaches which is too large for the proof
 
     def _representatives(self, views: list[View]) -> list[View]:
         """The views that have to be surveyed: of those that differ only in quiet statements, one.
@@ -173,18 +173,26 @@ class Cluster:
 
     def survey(self) -> list[Outcome]:
         """One run of the original program for each view; views that are too large are left out and their sites
-        refused.
+        refused. Where one configuration is too large, the others from the same root count as too large.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
+        left_out: set[ir.Span] = set()
         for view in self.views:
             try:
-                outcomes += self.run(Overlay(), [view])
-                fitting.append(view)
-            except check.OutOfBudget:  # noqa: PERF203  # each view has a budget of its own
-                self.too_large.add(id(view.program))
+                if view.root.span not in left_out:
+                    outcomes += self.run(Overlay(), [view])
+                    fitting.append(view)
+                    continue
+            except check.OutOfBudget:
+                left_out.add(view.root.span)
+            self._leave_out(view)
         self.views = fitting
         return outcomes
+
+    def _leave_out(self, view: View) -> None:
+        for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
+            self.too_large.update((function.span, None) for function in _functions(one))
 
     def report(self) -> Report:
         survey = self.survey()
@@ -194,10 +202,7 @@ class Cluster:
             for group in groups:
                 if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
                     group.refused = group.refused or Refused("left_alone", "")
-        relevant = self._relevant(groups, survey)
-        outcomes = [o for _, o in relevant]
-        repair = Repair(_Memory(self, relevant).run, outcomes, groups)
-        plan = repair.search()
+        plan, outcomes = self._plan(groups, survey)
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer)
         faults = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
@@ -206,8 +211,20 @@ class Cluster:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
-        report = rewriter.report(plan, self._sites(), faults, bool(self.too_large))
+        report = rewriter.report(plan, self._sites(), faults, self.too_large)
         return replace(report, in_one_function=in_one_function(self._functions(), survey))
+
+    def _plan(self, groups: list[Group], survey: list[Outcome]) -> tuple[Plan, list[Outcome]]:
+        """The plan, and the outcomes of the original programs that it concerns."""
+        while True:
+            relevant = self._relevant(groups, survey)
+            outcomes = [o for _, o in relevant]
+            try:
+                return Repair(_Memory(self, relevant).run, outcomes, groups).search(), outcomes
+            except _TooLarge as found:  # the rewritten program takes more steps than the original
+                self._leave_out(found.view)
+                for group in groups:
+                    group.refused = group.refused or self._too_large_at(group)
 
     def _defects(self, survey: list[Outcome]) -> list[Finding]:
         faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
@@ -239,7 +256,14 @@ class Cluster:
 
     def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
         for group in groups:
-            group.refused = self._problem_at(group) or static_refusal(group, survey)
+            group.refused = self._too_large_at(group) or self._problem_at(group) or static_refusal(group, survey)
+
+    def _too_large_at(self, group: Group) -> Refused | None:
+        for key, _ in group.sites():
+            for span in self.too_large:
+                if span.path == key.path and span.start <= key.start < span.end:
+                    return Refused("budget", "a program that runs it is too large for the proof")
+        return None
 
     def _problem_at(self, group: Group) -> Refused | None:
         """A function that was not understood, or a name that the program gives another meaning."""
@@ -293,6 +317,13 @@ class Cluster:
         return None
 
 
+class _TooLarge(Exception):
+    """A view that is too large for the proof once it is rewritten."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+
 class _Memory:
     """Runs views again only where the overlay changed something that they reach."""
 
@@ -313,7 +344,10 @@ class _Memory:
             )
             if seen not in done:
                 known = frozenset((v.kind, v.later.span) for v in original.violations)
-                done[seen] = list(self._run(overlay, view, known))
+                try:
+                    done[seen] = list(self._run(overlay, view, known))
+                except check.OutOfBudget:
+                    raise _TooLarge(view) from None
             outcomes += done[seen]
         return outcomes
 

@@ -13,7 +13,8 @@ from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Refusal, Report
 from cudafix.ordering import check
 from cudafix.ordering.program import Overlay
-from cudafix.tree import Tree, clusters_of
+from cudafix.programs import clusters_of
+from cudafix.tree import Tree
 
 
 def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Cache | None = None) -> Report:

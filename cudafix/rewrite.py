@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -192,8 +192,13 @@ class Rewriter:
     # -- the report ----------------------------------------------------------------------------------------------------
 
     def report(
-        self, plan: Plan, sites: Mapping[tuple[str, int], ir.Call], faults: Sequence[Finding], too_large: bool
+        self,
+        plan: Plan,
+        sites: Mapping[tuple[str, int], ir.Call],
+        faults: Sequence[Finding],
+        too_large: Iterable[ir.Span],
     ) -> Report:
+        """`too_large` are the functions whose programs were not run to their end."""
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         decided: set[tuple[str, int]] = set()
@@ -210,12 +215,9 @@ class Rewriter:
                 findings.append(self._finding(plan, group, key, number, runs))
         for (path, start), call in sorted(sites.items()):
             if (path, start) not in decided:
-                name = "budget" if too_large else "control_flow"
-                text = (
-                    "the program is too large for the proof"
-                    if too_large
-                    else "no path from `main` or an exported function reaches it"
-                )
+                name, text = "control_flow", "no path from `main` or an exported function reaches it"
+                if any(span.path == path and span.start <= start < span.end for span in too_large):
+                    name, text = "budget", "a program that runs it is too large for the proof"
                 refused.append(Refusal(name, path, call.span.start, text, refusals.REFUSALS[name].unlock))
         return Report(tuple(findings), tuple(refused), (), len(sites))
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -27,6 +26,10 @@ _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+
+
+def has_main(data: bytes) -> bool:
+    return _MAIN.search(data) is not None
 
 
 class Variant:
@@ -220,88 +223,9 @@ class View:
     root: ir.Function
 
 
-def clusters_of(tree: Tree) -> list[list[list[str]]]:
-    """Programs, as lists of files, grouped by the candidates that they share.
-
-    A program is a file with `main` and what it needs: the headers that it includes, and the sources beside it (in
-    its folder) that define a function which it calls. Candidates that no program needs are programs of their own.
-    """
-    candidates = {p for p in tree.files if tree.is_candidate(p)}
-    covered = {p for p in candidates if p.endswith(prefilter.SUFFIX)}  # programs of their own (below)
-    folders: dict[str, list[str]] = defaultdict(list)
-    for path in tree.files:
-        if path.endswith(SOURCES):
-            folders[os.path.dirname(path)].append(path)
-    programs: list[list[str]] = []
-    wanted = {os.path.dirname(p) for p in candidates - covered}
-    for folder in sorted(wanted):
-        sources = folders[folder]
-        mains = [p for p in sources if _MAIN.search(tree.files[p])]
-        others = [p for p in sources if p not in mains]
-        for main in mains:
-            program = _program(tree, main, others, candidates)
-            if any(p in candidates for p in program):
-                programs.append(program)
-                covered.update(program)
-    for path in sorted(candidates):
-        if path not in covered and path.endswith(SOURCES):
-            programs.append([path, *tree.included(path)])
-            covered.update(programs[-1])
-    for path in sorted(candidates):
-        if path not in covered:
-            programs.append([path, *tree.included(path)])
-            covered.add(path)
-    if tree.python is not None:
-        programs += tree.python.programs()
-    return _united(programs, candidates)
-
-
-def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str]) -> list[str]:
-    """`main` with its headers, and the other sources that define what the program calls."""
-    files = [main, *tree.included(main)]
-    used = set().union(*(tree.words(p, _WORD) for p in files))
-    rest = list(others)
-    grown = True
-    while grown:
-        grown = False
-        called = frozenset(used)
-        for path in list(rest):
-            if called & tree.words(path, _DEFINED):
-                rest.remove(path)
-                more = [p for p in (path, *tree.included(path)) if p not in files]
-                files += more
-                used.update(*(tree.words(p, _WORD) for p in more))
-                grown = True
-    return files
-
-
-_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
-_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
-
-
-def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:
-    parent = list(range(len(programs)))
-
-    def find(n: int) -> int:
-        while parent[n] != n:
-            parent[n] = parent[parent[n]]
-            n = parent[n]
-        return n
-
-    first: dict[str, int] = {}
-    for n, program in enumerate(programs):
-        for path in program:
-            if path in candidates:
-                parent[find(n)] = find(first.setdefault(path, n))
-    united: dict[int, list[list[str]]] = defaultdict(list)
-    for n, program in enumerate(programs):
-        united[find(n)].append(program)
-    return list(united.values())
-
-
 def is_included_by_a_program(tree: Tree, path: str) -> bool:
     """Whether a file with `main` in the same folder includes this one: `#define TESTING`, `#include "train.cu"`."""
     beside = (p for p in tree.files if p != path and os.path.dirname(p) == os.path.dirname(path))
     return CANDIDATE.search(tree.files[path]) is not None and any(
-        p.endswith(SOURCES) and _MAIN.search(tree.files[p]) is not None and path in tree.included(p) for p in beside
+        p.endswith(SOURCES) and has_main(tree.files[p]) and path in tree.included(p) for p in beside
     )

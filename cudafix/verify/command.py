@@ -19,7 +19,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.findings import Finding
-from cudafix.tree import Tree, clusters_of
+from cudafix.programs import clusters_of
+from cudafix.tree import Tree
 from cudafix.verify import bundle, cases, execute, fixtures, mutants, records, tree
 from cudafix.verify import report as reports
 from cudafix.verify import result as results

@@ -256,7 +256,7 @@ class Cluster:
 
     def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
         for group in groups:
-            group.refused = self._too_large_at(group) or self._problem_at(group) or static_refusal(group, survey)
+            group.refused = self._problem_at(group) or static_refusal(group, survey) or self._too_large_at(group)
 
     def _too_large_at(self, group: Group) -> Refused | None:
         for key, _ in group.sites():

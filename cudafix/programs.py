@@ -20,7 +20,8 @@ import tree_sitter
 import tree_sitter_cuda
 
 from cudafix.frontends.python import prefilter
-from cudafix.tree import SOURCES, Tree, has_main
+from cudafix.link import SOURCES
+from cudafix.tree import Tree, has_main
 
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
 _DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
@@ -103,10 +104,12 @@ class _Linker:
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._including: dict[str, list[str]] = defaultdict(list)  # and by header
         self.mains: list[str] = []
+        self._without_main: list[str] = []
         for path in sorted(p for p in tree.files if p.endswith(SOURCES)):
             if has_main(tree.files[path]):
                 self.mains.append(path)
                 continue
+            self._without_main.append(path)
             self._beside[os.path.dirname(path)].append(path)
             for header in tree.included(path):
                 self._including[header].append(path)
@@ -155,11 +158,14 @@ class _Linker:
         return [path for name in sorted(reached & offered.keys()) for path in offered[name]]
 
     def _offered(self, header: str) -> dict[bytes, list[str]]:
-        """The functions that a header declares and that sources define which include it."""
+        """The functions that a file declares, with the sources that define them: those that include it."""
         if header not in self._offers:
             found: dict[bytes, list[str]] = defaultdict(list)
-            words = self._tree.words(header, _WORD) if header in self._including else frozenset()
-            for path in self._defining(self._including.get(header, ()), words):
+            sources = self._including.get(header, [])
+            if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
+                sources = [p for p in self._without_main if p.startswith(os.path.dirname(header) + os.sep)]
+            words = self._tree.words(header, _WORD) if sources else frozenset()
+            for path in self._defining(sources, words):
                 for name in self._outline(header).offers(self._outline(path)):
                     found[name].append(path)
             self._offers[header] = found

@@ -14,7 +14,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import lower, source
 from cudafix.frontends.cuda.declarations import Declarations
 from cudafix.frontends.python import prefilter
-from cudafix.link import Program
+from cudafix.link import SOURCES, Program
 from cudafix.writer import CUDA, Writer
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
-SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 
 def has_main(data: bytes) -> bool:

@@ -77,6 +77,7 @@ class Effect(Enum):
     REGISTER = "register"  # host memory becomes pinned
     FREE_MEMORY = "free_memory"  # the program learns how much device memory is free
     EXTERNAL = "external"  # named but out of reach (MPI, RDMA, threads, graphics interop): `why` says so
+    MESSAGE = "message"  # EXTERNAL for device memory; host memory is read or written before or when the message ends
     NOTHING = "nothing"  # no effect on ordering: attributes, device properties
 
 

@@ -40,6 +40,9 @@ class Arguments:
         return found[0] if found else None
 
 
+_ON_DEVICE = frozenset(("device", "async", "managed", "pitched", "array"))
+
+
 class Effects(Engine):
     """Calls, launches, and the functions that nobody has seen."""
 
@@ -78,6 +81,7 @@ class Effects(Engine):
             Effect.REGISTER: self._register,
             Effect.FREE_MEMORY: self._free_memory,
             Effect.EXTERNAL: self._external,
+            Effect.MESSAGE: self._message,
         }
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
@@ -1205,6 +1209,19 @@ class Effects(Engine):
         self._foreign_work(call, f"`{call.callee}`", bits, state)
         return state
 
+    def _message(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """Another process gets or sends memory: host memory goes and comes like output, device memory is out of
+        reach.
+        """
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
+        bits = self.mask(values)
+        on_device = any(self.outcome.objects[n].memory in _ON_DEVICE for n in self._set(bits & ~1))
+        if on_device or bits & 1 or values & mem.UNKNOWN:
+            return self._external(call, api, args, state, where)
+        point = Point(call.span, f"`{call.callee}` passes a message", call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, reads=bits, writes=bits)
+        return self._output(call, api, args, state, where)
+
     def _others_look(self, call: ir.Call, text: str, state: State) -> None:
         """Another host thread may look at anything from here on."""
         point = Point(call.span, text, call)
@@ -1265,7 +1282,7 @@ class Effects(Engine):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = 0
         for number in self._set(self.mask(values) & ~1):
-            if self.outcome.objects[number].memory in ("device", "async", "managed", "pitched", "array"):
+            if self.outcome.objects[number].memory in _ON_DEVICE:
                 device |= 1 << number
         self.escaped |= device
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)

@@ -21,7 +21,7 @@ import tree_sitter_cuda
 
 from cudafix.frontends.python import prefilter
 from cudafix.link import SOURCES
-from cudafix.tree import Tree, has_main
+from cudafix.tree import Tree, has_main, shared_folders
 
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
 _DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
@@ -85,12 +85,12 @@ class _Outline:
     exports: set[_Name] = field(default_factory=set)
     classes: set[bytes] = field(default_factory=set)
 
-    def offers(self, source: _Outline) -> Iterator[bytes]:
+    def offers(self, source: _Outline) -> Iterator[_Name]:
         """The functions that this header declares and a source defines."""
         for name in source.exports:
             of_namespace = name.scope not in self.classes and _Name(b"", name.last) in self.declares
             if name in self.declares or of_namespace:
-                yield name.last
+                yield name
 
 
 class _Linker:
@@ -100,7 +100,7 @@ class _Linker:
         self._tree = tree
         self._candidates = candidates
         self._outlines: dict[str, _Outline] = {}
-        self._offers: dict[str, dict[bytes, list[str]]] = {}
+        self._offers: dict[str, dict[_Name, list[str]]] = {}
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._including: dict[str, list[str]] = defaultdict(list)  # and by header
         self.mains: list[str] = []
@@ -136,11 +136,11 @@ class _Linker:
 
     def _linked(self, files: Collection[str], reached: set[bytes], start: str) -> list[str]:
         """Sources that define a name which the files reach, and which a header declares that both include."""
-        offered: dict[bytes, list[str]] = defaultdict(list)
+        offered: dict[_Name, set[str]] = defaultdict(set)
         for path in files:
-            for name, sources in self._offered(path).items():
-                offered[name] += (p for p in sources if p not in files)
-        if not any(offered.values()):
+            for function, sources in self._offered(path).items():
+                offered[function].update(sources)
+        if all(p in files for sources in offered.values() for p in sources):
             return []
         uses: dict[bytes, set[bytes]] = defaultdict(set)
         fresh = {b"main"} | reached
@@ -155,12 +155,13 @@ class _Linker:
         while fresh:
             reached |= fresh
             fresh = set().union(*(uses[name] for name in fresh & uses.keys())) - reached
-        return [path for name in sorted(reached & offered.keys()) for path in offered[name]]
+        wanted = (sources for name, sources in sorted(offered.items()) if name.last in reached)
+        return [path for sources in wanted for path in _nearest(sources, start)]
 
-    def _offered(self, header: str) -> dict[bytes, list[str]]:
+    def _offered(self, header: str) -> dict[_Name, list[str]]:
         """The functions that a file declares, with the sources that define them: those that include it."""
         if header not in self._offers:
-            found: dict[bytes, list[str]] = defaultdict(list)
+            found: dict[_Name, list[str]] = defaultdict(list)
             sources = self._including.get(header, [])
             if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
                 sources = [p for p in self._without_main if p.startswith(os.path.dirname(header) + os.sep)]
@@ -175,6 +176,12 @@ class _Linker:
         if path not in self._outlines:
             self._outlines[path] = _outline_of(self._tree.files[path])
         return self._outlines[path]
+
+
+def _nearest(sources: Iterable[str], start: str) -> list[str]:
+    """Of several sources that define the same function, those that share most folders with a program's first file."""
+    ranked = sorted((-shared_folders(path, start), path) for path in sources)
+    return [path for rank, path in ranked if rank == ranked[0][0]]
 
 
 def _outline_of(data: bytes) -> _Outline:

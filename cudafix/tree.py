@@ -159,7 +159,7 @@ class Tree:
         ]
         if not found:
             return None
-        return max(found, key=lambda p: (_shared_folders(p, path), -len(p)))
+        return max(found, key=lambda p: (shared_folders(p, path), -len(p)))
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
         if path.endswith(prefilter.SUFFIX):
@@ -208,7 +208,7 @@ class Tree:
         return max(variant.errors for variant in self.variants_of(path))
 
 
-def _shared_folders(a: str, b: str) -> int:
+def shared_folders(a: str, b: str) -> int:
     """How many leading folders two paths share."""
     pairs = zip(a.split(os.sep), b.split(os.sep), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

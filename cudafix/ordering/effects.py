@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
+THREAD = re.compile(r"\bstd::j?thread\b")
+ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
 
 
@@ -188,10 +191,15 @@ class Effects(Engine):
             own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
             methods = [f for f in own if f.cls is not None]
             api = self.tables.method(kind, name) if kind or not methods else None
+            if name in ADDS_AN_ELEMENT and (made := THREAD.search(kind)):
+                api = self.tables.lookup(made[0], arity)  # its constructor runs
             if api is None and not methods:
                 api = self.slicer.method_by_name(name)
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
+            exact = isinstance(call.receiver, ir.Var) and "*" not in kind
+            if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
+                methods += self.overriders(methods)
             return [(f, this) for f in methods]
         if last(name) in OSTREAMS:
             return self.tables.method("std::ostream", "operator<<") or []
@@ -203,13 +211,27 @@ class Effects(Engine):
         own = self.program.resolve(name, arity, path, cls)
         if own:
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
+            if "::" not in name:
+                own = [*own, *self.overriders(own)]
             return [(f, this) for f in own]
         api = self.tables.lookup(name, arity)
         if api is not None:
             return api
         # A lambda or function pointer in a variable.
-        functions = [v.name for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
-        return [(f, mem.NOTHING) for n in functions for f in self.program.resolve(n, arity, path)]
+        functions = [v for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
+        return [(f, mem.NOTHING) for v in functions for f in self.program.resolve(v.name, arity, v.path)]
+
+    def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
+        """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""
+        derived = self.program.kept("derived", lambda: _derived(self.program))
+        found: list[ir.Function] = []
+        for method in methods:
+            own, name = last(method.cls or ""), last(method.name)
+            for other in derived.get(own, ()):
+                same = last(other.name) == (f"~{last(other.cls or '')}" if name == f"~{own}" else name)
+                if same and len(other.params) == len(method.params) and other not in methods and other not in found:
+                    found.append(other)
+        return found
 
     def type_of(self, expr: ir.Expr) -> str:
         """The declared type of the object that a method is called on, "" if it is not known."""
@@ -364,7 +386,7 @@ class Effects(Engine):
             handles = [o for o in owners if isinstance(o, mem.Handle)]
             for handle in handles:
                 state.env.write([(("global", "", handle.name), (("at", mem.ANY),))], values)
-            if not handles:
+            if not handles and not self._put_in(call, args, state):
                 self.escape(state, values, "escapes", f"is kept by `{call.callee}`", call.span)
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
@@ -374,6 +396,21 @@ class Effects(Engine):
                 for _, values_by_path in inner:
                     for path, values in values_by_path:
                         state.env.write([(root, base + path) for root, base in targets], values)
+
+    def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:
+        """A container gets one more element. Which one it will be is not known."""
+        holder = args.one("keeper")
+        if call.callee not in ADDS_AN_ELEMENT or holder is None:
+            return False
+        elements = [(root, (*path, ("at", mem.ANY))) for root, path in self.cells(state, holder)]
+        if not elements or any(root[0] == "memory" for root, _ in elements):
+            return False
+        for expr in args.named.get("keep", ()):
+            inside = [(path, held) for cell in self.cells(state, expr) for path, held in state.env.under(cell) if path]
+            state.env.write(elements, mem.kept_among_others(self.values(state, expr)))
+            for path, held in inside:
+                state.env.write([(root, base + path) for root, base in elements], mem.kept_among_others(held))
+        return True
 
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
         args = Arguments()
@@ -1166,6 +1203,9 @@ class Effects(Engine):
         for name, variable in self.program.globals.items():
             if variable.space == "host":
                 bits |= 1 << self.variable(("global", "", name)).number
+        for (name, path), variable in self._internal.items():
+            if variable.space == "host":
+                bits |= 1 << self.variable(("global", path, name)).number
         op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
         self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
         return state
@@ -1215,10 +1255,9 @@ class Effects(Engine):
         """Whether the functions that a thread is given are known, and none of them works on the device or calls what
         is not known.
         """
-        names = [v.name for v in values if isinstance(v, mem.Function)]
-        functions = [self.program.resolve(name, 0, self.frame.function.span.path) for name in names]
+        functions = [self.program.resolve(v.name, 0, v.path) for v in values if isinstance(v, mem.Function)]
         beyond = self.program.reaching("device work or unknown code", self._is_beyond_the_host)
-        return all(functions) and bool(names) and not any(id(f) in beyond for found in functions for f in found)
+        return all(functions) and bool(functions) and not any(id(f) in beyond for found in functions for f in found)
 
     def _is_beyond_the_host(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call) and stmt.receiver is None and not stmt.callee.startswith("#pragma"):
@@ -1247,14 +1286,12 @@ class Effects(Engine):
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
         pointed = self.values(state, stmt.parts[0])
-        names = [v.name for v in pointed if isinstance(v, mem.Function)]
-        found = [
-            (f, mem.NOTHING) for name in names for f in self.program.resolve(name, len(stmt.parts) - 1, stmt.span.path)
-        ]
+        names = [v for v in pointed if isinstance(v, mem.Function)]
+        found = [(f, mem.NOTHING) for v in names for f in self.program.resolve(v.name, len(stmt.parts) - 1, v.path)]
         if len(names) != len(pointed) or len(found) < len(names) or not found:
             return None
         site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
-        call = ir.Call(names[0], stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
+        call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
@@ -1279,6 +1316,15 @@ class Effects(Engine):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
         self._foreign_work(stmt, name, self.mask(values), state)
+
+
+def _derived(program: Program) -> dict[str, list[ir.Function]]:
+    """The methods of the classes that are derived from each class, by its last name component."""
+    found: dict[str, list[ir.Function]] = {}
+    for function in program.functions():
+        for base in function.bases:
+            found.setdefault(last(base), []).append(function)
+    return found
 
 
 def _written(stmt: ir.Stmt) -> set[str]:

@@ -155,12 +155,11 @@ class Site:
     frees_other: set[str] = field(default_factory=set)  # other kinds of memory that may be freed here
     order: int = 0
 
-    def can_name(self, streams: Mapping[Stream, StreamName]) -> None:
-        here = {name: {stream} for stream, name in streams.items()}
+    def can_name(self, streams: Mapping[StreamName, Stream]) -> None:
         if self.names is None:
-            self.names = here
+            self.names = {name: {stream} for name, stream in streams.items()}
         else:
-            self.names = {n: s | here[n] for n, s in self.names.items() if n in here}
+            self.names = {n: s | {streams[n]} for n, s in self.names.items() if n in streams}
 
     def name_of(self, streams: Iterable[Stream]) -> StreamName | None:
         """How all of `streams` (one for each context) are named here."""

@@ -329,6 +329,11 @@ class Effects(Engine):
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
+            if state.unwaited:
+                given = list(zip(roles_of(api, len(self.given(call))), self.given(call), strict=False))
+                reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
+                writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
+                self.host_races(state, point, reads, writes)
         if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Violation(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call)))
@@ -524,7 +529,7 @@ class Effects(Engine):
             point = Point(span, f"{op.text} runs", op.stmt)
             for other in self.conflicts(lost, reads, writes):
                 self.wrong(Violation(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams))
-        touched = (reads | writes) & self.async_objects
+        touched = touches_async = (reads | writes) & self.async_objects
         while touched:
             low = touched & -touched
             touched ^= low
@@ -537,7 +542,8 @@ class Effects(Engine):
                     )
                 )
             if state.freed_early & low or self.was_freed(obj, state):
-                self.wrong(Violation(Wrong.USE_AFTER_FREE, op, Point(span, op.text, op.stmt), obj, streams=streams))
+                point, certain = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state)
+                self.wrong(Violation(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=certain))
         for bits in (reads | writes,):
             remaining = bits & ~1
             while remaining:
@@ -548,6 +554,8 @@ class Effects(Engine):
                 used = self.outcome.first_use.setdefault(number, [])
                 used.extend(s for s in sorted(streams, key=lambda s: s.name) if s not in used)
         orders.issue(bit, streams)
+        if self.lints and exact and certain and (reads | writes) & self.host_visible and touches_async:
+            state.unwaited |= bit
         for x in state.round_waits:
             state.round_waits[x] &= ~bit
         if exact:
@@ -555,6 +563,11 @@ class Effects(Engine):
                 orders.leave(s, where, certain)
         if state.capturing:
             state.captured |= reads | writes
+
+    def _leads_to(self, stmt: ir.Call | ir.Launch | None, obj: Object, state: State) -> bool:
+        """Whether a pointer that a statement is given can lead to this memory only."""
+        given = self.given(stmt) if isinstance(stmt, ir.Call) else stmt.args if stmt is not None else ()
+        return bool(self.led_to(state, given) >> obj.number & 1)
 
     def await_(self, x: Observer, y: Stream | Event, state: State, where: In, certain: bool = True) -> None:
         """`x` (the host, or a stream) waits for a stream or a recorded event."""
@@ -575,6 +588,7 @@ class Effects(Engine):
                 state.round_waits[x] = state.round_waits.get(x, 0) | (own & ~orders.pending[y])
         if x is HOST:
             orders.host_waits(y, certain, where)
+            state.unwaited &= orders.pending[HOST] if certain else 0
         else:
             orders.after(x, y, certain, where)
         if isinstance(x, Stream):
@@ -694,11 +708,12 @@ class Effects(Engine):
                     )
                 )
             if self.was_freed(obj, state):
-                self.wrong(
-                    Violation(
-                        Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj, streams=streams
-                    )
-                )
+                point = Point(call.span, "the memory is freed", call)
+                certain = len(values) == 1
+                self.wrong(Violation(Wrong.DOUBLE_FREE, op, point, obj, streams=streams, certain=certain))
+        other = [o for o in objects if o.number and o.memory not in ("device", "async", "external", "pitched")]
+        if other and len(other) == len(values):
+            self.wrong(Violation(Wrong.OTHER_MEMORY, op, Point(call.span, "the memory is freed", call), other[0]))
         frees = bool(values) and all(isinstance(v, mem.Ptr) for v in values)  # of a null pointer it is no step at all
         self.issue(op, streams, state, where, call.span, certain=frees)
 
@@ -1044,6 +1059,7 @@ class Effects(Engine):
         events = self._events(args.one("event"), state)
         if not events:
             state.orders.after_anything(HOST)
+            state.unwaited = 0
         for event in events:
             self.await_(HOST, event, state, where, certain=len(events) == 1)
         return state
@@ -1054,6 +1070,7 @@ class Effects(Engine):
 
     def _query(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """The program learns whether something has finished, or how long it took: like a clock, for that observer."""
+        state.unwaited = 0  # it may ask until it has
         observers: list[Observer] = list(self.streams(state, args.stream)) if args.stream is not None else []
         for expr in args.named.get("event", ()):
             observers += self._events(expr, state)
@@ -1134,7 +1151,7 @@ class Effects(Engine):
             obj = self.outcome.objects[number]
             if obj.memory_after == "async" and not (state.freed >> number & 1 and obj.summary):
                 op = self.operation("reset", call, "the memory", state)
-                self.wrong(Violation(Wrong.RESET_LEAKS, op, point, obj))
+                self.wrong(Violation(Wrong.RESET_LEAKS, op, point, obj, certain=not state.freed >> number & 1))
             elif obj.memory == "device" and not state.freed >> number & 1:
                 self.obstacle(
                     1 << number, "freed_by_device_reset", "is still allocated when the device is reset", call.span
@@ -1199,6 +1216,7 @@ class Effects(Engine):
 
     def _host_func(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """A host function runs on the stream: it may touch what it is given, globals, and print."""
+        state.unwaited = 0  # it may tell the host
         bits = self.mask(args.reads | args.writes) | 1
         for name, variable in self.program.globals.items():
             if variable.space == "host":
@@ -1226,6 +1244,7 @@ class Effects(Engine):
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """Named, but out of reach: other threads, other processes, other libraries."""
+        state.unwaited = 0
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
         threads = api.why is not None and "thread" in api.why
         name = "several_host_threads" if threads else "external_library"
@@ -1299,6 +1318,7 @@ class Effects(Engine):
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
+        state.unwaited = 0  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = 0
         for number in self._set(self.mask(values) & ~1):

@@ -92,6 +92,7 @@ class State:
     allocated: bool = False  # Q has allocated from the pool
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
+    unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -110,13 +111,14 @@ class State:
             self.allocated,
             self.freed_early,
             self.threads,
+            self.unwaited,
             dict(self.round_waits),
         )
 
     @property
     def calm(self) -> bool:
-        """Whether the host knows as much in Q as in P."""
-        return not self.unreported and not self.orders.lost.get(HOST, 0)
+        """Whether the host knows as much in Q as in P, and has nothing to wait for that it may touch."""
+        return not self.unreported and not self.orders.lost.get(HOST, 0) and not self.unwaited
 
     def _flags(self) -> tuple[object, ...]:
         """What is plain data, to tell whether a join has changed it."""
@@ -132,6 +134,7 @@ class State:
             self.allocated,
             self.freed_early,
             self.threads,
+            self.unwaited,
         )
 
     def join(self, other: State) -> bool:
@@ -150,6 +153,7 @@ class State:
         self.allocated |= other.allocated
         self.freed_early |= other.freed_early
         self.threads |= other.threads
+        self.unwaited &= other.unwaited
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
 
@@ -307,6 +311,8 @@ class Machine:
         external = Object(0, "external", "external", None, True, "?")
         self.outcome = Outcome([external], [], {}, {}, [], {}, {})
         self.async_objects: Bits = 0
+        self.host_visible: Bits = 0  # memory that both the host and the device can touch
+        self.lints = not overlay.replaced and not overlay.removed  # the program as it is: look for its own defects
         self.escaped: Bits = 0
         self.rewritten_only: Bits = 0
         self.frame: Frame
@@ -481,6 +487,8 @@ class Machine:
             self.outcome.objects.append(found)
             if after == "async":
                 self.async_objects |= 1 << found.number
+            elif after in ("pinned", "mapped", "managed") and not summary:
+                self.host_visible |= 1 << found.number
         elif found.device != state.device:
             found.device = "?"
         return found
@@ -710,7 +718,10 @@ class Engine(Machine):
         return state
 
     def _watch(self, state: State | None) -> None:
-        if state is not None and not state.calm:
+        if state is None:
+            return
+        state.unwaited &= state.orders.pending[HOST]
+        if not state.calm:
             self.outcome.uncalm.add(self.frame.function.span)
 
     def passes(self, stmt: ir.Stmt, state: State) -> bool:
@@ -815,6 +826,9 @@ class Engine(Machine):
 
     def _host_access(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.HostAccess)
+        if state.unwaited:
+            point = Point(stmt.span, "the host works on it", stmt)
+            self.host_races(state, point, self._certainly(state, stmt.reads), self._certainly(state, stmt.writes))
         if state.orders.lost.get(HOST, 0):
             reads, writes = self.touched(state, stmt.reads), self.touched(state, stmt.writes)
             point = Point(stmt.span, "the host works on it", stmt)
@@ -827,6 +841,27 @@ class Engine(Machine):
         """The host stores numbers here: a constant that a variable held is gone."""
         if cells and not any(isinstance(v, mem.Ptr | mem.Ref) for c in cells for v in state.env.read(c)):
             state.env.write([c for c in cells if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+
+    def _certainly(self, state: State, places: Iterable[ir.Expr]) -> Bits:
+        """The memory that host code touches through pointers of which it is known where they lead."""
+        return self.led_to(state, (p.base for p in places if isinstance(p, ir.Index | ir.Deref)))
+
+    def led_to(self, state: State, pointers: Iterable[ir.Expr]) -> Bits:
+        """The memory that pointers lead to which can have one value only."""
+        bits = 0
+        for pointer in pointers:
+            values = self.values(state, pointer)
+            if len(values) == 1:
+                bits |= self.mask(values)
+        return bits
+
+    def host_races(self, state: State, point: Point, reads: Bits, writes: Bits) -> None:
+        """The host touches memory while work on it runs for which it has not waited."""
+        for number in numbers(state.unwaited & state.orders.pending[HOST]):
+            op = self.outcome.operations[number]
+            shared = (writes & (op.reads | op.writes) | reads & op.writes) & self.host_visible
+            for n in numbers(shared):
+                self.wrong(Violation(Wrong.HOST_RACE, op, point, self.outcome.objects[n]))
 
     def touched(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         bits = 0

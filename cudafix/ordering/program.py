@@ -96,6 +96,8 @@ class Wrong(Enum):
     UNDER_CAPTURE = "may run while a stream is captured"
     OTHER_DEVICE = "may run on another device than the allocation"
     FREE_MEMORY = "the program asks how much memory is free"
+    HOST_RACE = "may still run when the host works on the same memory"
+    OTHER_MEMORY = "is no memory that `cudaFreeAsync` can give back"
     NOT_UNDERSTOOD = "differs in a way that cannot be proved"
 
 
@@ -117,6 +119,7 @@ class Violation:
     object: Object | None = None
     via: tuple[Key, ...] = ()
     streams: frozenset[Stream] = frozenset()  # where `later` runs; empty for the host
+    certain: bool = True  # whether it is this memory, and on every path to here: then it is a defect
 
     @property
     def words(self) -> str:

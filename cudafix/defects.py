@@ -66,6 +66,7 @@ def defects(
 ) -> list[Finding]:
     """One finding for each faulty statement and codemod, in source order."""
     faulty: dict[tuple[str, ir.Span], list[Violation]] = {}
+    leading: dict[tuple[str, ir.Span], list[Place]] = {}
     for outcome in survey:
         for v in outcome.violations:
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
@@ -75,6 +76,7 @@ def defects(
                 continue  # streams in lists and dictionaries: which one it is is not known
             if name is not None and v.later.stmt is not None and _certain(v):
                 faulty.setdefault((name, v.later.span), []).append(v)
+                leading.setdefault((name, v.later.span), _leading_to(v, outcome))
     known = {_identity(v) for outcome in survey for v in outcome.violations}
     mended = Overlay()
     found: list[Finding] = []
@@ -83,21 +85,32 @@ def defects(
             continue  # mended with an earlier one
         chosen = _proved([p for v in violations for p in codemods[name][1](v, context)], violations, mended, run, known)
         mended = _merged([Proposal(mended, ()), *chosen])
-        v = violations[0]
-        earlier = v.earlier
-        related = []
-        if earlier is not None and earlier.stmt is not None and earlier.stmt.span != span:
-            related.append(Place(earlier.stmt.span.path, earlier.stmt.span.start, earlier.text))
         edits = tuple(e for p in chosen for e in p.edits)
-        found.append(Finding(name, span.path, span.start, v.words, edits, tuple(related)))
+        found.append(Finding(name, span.path, span.start, violations[0].words, edits, tuple(leading[name, span])))
     return found
+
+
+def _leading_to(v: Violation, outcome: Outcome) -> list[Place]:
+    """What leads to a defect: the allocation, the operation that it is about, and the frees of the memory."""
+    places: dict[ir.Span, str] = {}
+    if v.kind in _OF_ONE_BLOCK and v.object is not None:
+        if v.object.call is not None:
+            places[v.object.call.span] = "allocated here"
+        frees = (op.stmt for op in outcome.operations if v.object.freed_by >> op.number & 1)
+        places |= {stmt.span: "given back here" for stmt in frees if stmt is not None}
+    if v.earlier is not None and v.earlier.stmt is not None:
+        places.setdefault(v.earlier.stmt.span, v.earlier.text)
+    return [Place(span.path, span.start, text) for span, text in places.items() if span != v.later.span]
+
+
+_OF_ONE_BLOCK = frozenset({Wrong.USE_AFTER_FREE, Wrong.DOUBLE_FREE, Wrong.RESET_LEAKS, Wrong.OTHER_MEMORY})
 
 
 def _certain(v: Violation) -> bool:
     """Whether both operations are seen, on streams that are known: two unknown streams may be one."""
     streams = v.streams if v.earlier is None else v.streams | v.earlier.streams
     seen = v.earlier is None or v.earlier.assumption is None
-    return seen and not any(s.kind is StreamKind.UNKNOWN for s in streams)
+    return v.certain and seen and not any(s.kind is StreamKind.UNKNOWN for s in streams)
 
 
 def _is_free(stmt: ir.Stmt | None) -> bool:

@@ -367,7 +367,8 @@ class Function:
 
     `problems` are reasons to refuse every pair in it (a parse error, `setjmp`, a coroutine), with the offset of each.
     `internal` is true for `static` functions and anonymous namespaces. `types` gives the declared type of each
-    variable.
+    variable. `captures` are the variables that a lambda shares with the function around it, `bases` the
+    classes that the class of a method is derived from.
     """
 
     name: str
@@ -379,6 +380,8 @@ class Function:
     types: dict[str, str] = field(default_factory=dict)
     problems: tuple[tuple[str, int], ...] = ()
     returns: str = "void"
+    captures: frozenset[str] = frozenset()
+    bases: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

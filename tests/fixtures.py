@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cudafix import edits
-from cudafix.config import Config
+from cudafix.config import Config, DefaultStream
 from cudafix.discovery import SUFFIXES
 from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report
@@ -38,16 +38,16 @@ def sources_of(files: Files) -> dict[str, bytes]:
     return {name: data for name, data in files.items() if Path(name).suffix in SUFFIXES}
 
 
-def report_of(files: Files) -> Report:
-    """What cudafix says about `files`, with the default configuration."""
-    report = _analyzed(tuple(sources_of(files).items()))
+def report_of(files: Files, config: Config | None = None) -> Report:
+    """What cudafix says about `files`, compiled as the configuration says."""
+    report = _analyzed(tuple(sources_of(files).items()), (config or Config()).default_stream)
     assert not report.problems, [f"{problem.path}: {problem.message}" for problem in report.problems]
     return report
 
 
 @cache
-def _analyzed(files: tuple[tuple[str, bytes], ...]) -> Report:
-    return analyze(dict(files), Config())
+def _analyzed(files: tuple[tuple[str, bytes], ...], default_stream: DefaultStream) -> Report:
+    return analyze(dict(files), Config(default_stream=default_stream))
 
 
 def lines_of(report: Report, files: Files) -> list[Line]:
@@ -78,9 +78,9 @@ def check_wants(case: Case, report: Report) -> None:
     assert not faults, "\n" + "\n".join(faults)
 
 
-def reasons_against(before: Files, after: Files) -> list[str]:
+def reasons_against(before: Files, after: Files, config: Config | None = None) -> list[str]:
     """Why the checker does not accept `after` as a rewrite of `before`; empty when it proves it."""
-    return prove(sources_of(before), sources_of(after))
+    return prove(sources_of(before), sources_of(after), config)
 
 
 def rewritten(files: Files, report: Report) -> dict[str, bytes]:
@@ -151,7 +151,7 @@ def compile_errors(nvcc: Nvcc, case: Case, variant: str) -> str:
 def write_after(case: Case) -> bool:
     """Make `after/` what cudafix writes today (absent when nothing changes). Returns whether that changed anything."""
     before, folder = case.files("before"), case.path / "after"
-    after = rewritten(before, report_of(before))
+    after = rewritten(before, report_of(before, case.config))
     wanted: Files = after if after != before else {}
     present = case.files("after")
     if wanted == present:

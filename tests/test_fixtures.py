@@ -22,44 +22,44 @@ every_rewrite = pytest.mark.parametrize("case", REWRITES, ids=lambda case: case.
 
 @every_case
 def test_report_is_what_the_fixture_wants(case: Case) -> None:
-    fixtures.check_wants(case, fixtures.report_of(case.files("before")))
+    fixtures.check_wants(case, fixtures.report_of(case.files("before"), case.config))
 
 
 @every_case
 def test_rewrite_is_after(case: Case) -> None:
     before = case.files("before")
-    result = fixtures.rewritten(before, fixtures.report_of(before))
+    result = fixtures.rewritten(before, fixtures.report_of(before, case.config))
     fixtures.check_same(result, case.files("after") or before)
 
 
 @every_case
 def test_rewrite_adds_no_parse_error(case: Case) -> None:
     before = case.files("before")
-    result = fixtures.rewritten(before, fixtures.report_of(before))
+    result = fixtures.rewritten(before, fixtures.report_of(before, case.config))
     assert fixtures.errors_in(result) <= fixtures.errors_in(before)
 
 
 @every_rewrite
 def test_second_run_changes_nothing(case: Case) -> None:
     after = case.files("after")
-    fixtures.check_same(fixtures.rewritten(after, fixtures.report_of(after)), after)
+    fixtures.check_same(fixtures.rewritten(after, fixtures.report_of(after, case.config)), after)
 
 
 @every_rewrite
 def test_after_proves_again(case: Case) -> None:
-    assert fixtures.reasons_against(case.files("before"), case.files("after")) == []
+    assert fixtures.reasons_against(case.files("before"), case.files("after"), case.config) == []
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.expect == "clean"], ids=lambda case: case.id)
 def test_checker_accepts_clean_code_as_its_own_rewrite(case: Case) -> None:
-    assert fixtures.reasons_against(case.files("before"), case.files("before")) == []
+    assert fixtures.reasons_against(case.files("before"), case.files("before"), case.config) == []
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if len(case.files("before")) > 1], ids=lambda case: case.id)
 def test_order_of_files_does_not_matter(case: Case) -> None:
     files = case.files("before")
     turned = dict(reversed(files.items()))
-    there, back = fixtures.report_of(files), fixtures.report_of(turned)
+    there, back = fixtures.report_of(files, case.config), fixtures.report_of(turned, case.config)
     assert fixtures.lines_of(there, files) == fixtures.lines_of(back, files)
     fixtures.check_same(fixtures.rewritten(files, back), fixtures.rewritten(files, there))
 
@@ -69,7 +69,7 @@ def test_order_of_files_does_not_matter(case: Case) -> None:
     [pytest.param(case, wrong.name, id=f"{case.id}/{wrong.name}") for case in CASES for wrong in case.wrong],
 )
 def test_wrong_rewrite_is_rejected(case: Case, name: str) -> None:
-    reasons = fixtures.reasons_against(case.files("before"), case.files(f"wrong/{name}"))
+    reasons = fixtures.reasons_against(case.files("before"), case.files(f"wrong/{name}"), case.config)
     assert reasons, "the checker proves a rewrite that is wrong"
 
 

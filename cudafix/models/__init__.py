@@ -28,7 +28,8 @@ __all__ = ["TableError", "Tables", "load"]
 _HOME = {
     **{name: (name,) for name in ("cublas", "cufft", "cusparse", "curand", "cusolver", "cudnn")},
     **dict.fromkeys(("thrust::", "cub::"), ("thrust",)),
-    **dict.fromkeys(("nccl", "pnccl", "MPI_", "PMPI_", "MPIX_", "nvshmem"), ("nccl_mpi",)),
+    **dict.fromkeys(("nccl", "pnccl", "MPI_", "PMPI_", "MPIX_", "nvshmem", "cuFile"), ("nccl_mpi",)),
+    **dict.fromkeys(("ucp_", "uct_", "ucs_", "ucm_"), ("nccl_mpi",)),
     **dict.fromkeys(("cuda", "make_cuda"), ("runtime", "host")),
 }
 _MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver", "python")

@@ -1,8 +1,9 @@
-"""NCCL 2, MPI 4, NVSHMEM 3: what takes part in the work of other devices and processes.
+"""NCCL 2, MPI 4, NVSHMEM 3, UCX, cuFile: what takes part in the work of other devices, processes and file systems.
 
 A NCCL collective runs on the stream in its last argument like any kernel, but finishes only when the peers have joined,
 and pools need peer access to be registered: it is `external`, as are all calls that hand a buffer to MPI (CUDA-aware
-MPI reads device memory without a stream) or to NVSHMEM. Calls that take no buffers are host functions; a barrier is
+MPI reads device memory without a stream), to NVSHMEM, to UCX (the network card reads what is registered) or to cuFile
+(GPUDirect Storage registers it, also for a single read). Calls that take no buffers are host functions; a barrier is
 `output`, because other processes go on after it.
 """
 
@@ -89,8 +90,32 @@ sum_reduce_on_stream} \
 external rw* ; why=NVSHMEM: memory that other processes write
 """
 
+_UCX = """
+{ucp,uct,ucs,ucm}_*                     external        rw*     ; why=UCX: a message buffer that may be device memory
+ucp_{config_read,config_release,config_modify,config_print,get_version,get_version_string} host hr*
+ucp_{init,init_version,cleanup,context_query,context_print_info} host -*
+ucp_worker_{create,destroy,query,get_address,release_address,print_info,get_efd} host -*
+ucp_{ep_create,ep_query,ep_print_info,listener_create,listener_destroy,listener_query,conn_request_query} host -*
+ucp_{request_is_completed,request_check_status,request_alloc} host -*
+ucs_status_string                       host    -
+"""
+
+_CUFILE = """
+cuFile{BufRegister,BufDeregister}       external        rw - -  ; why=cuFile: the buffer is registered for direct access
+cuFile{Read,Write}                      external        - rw - - - ; why=cuFile: the storage reads or writes the buffer
+cuFile{ReadAsync,WriteAsync}            external        - rw - - - - stream ; why=cuFile: the storage reads or writes \
+the buffer
+cuFileBatchIO{SetUp,Submit,GetStatus,Cancel,Destroy} external rw* ; why=cuFile: the storage reads or writes the buffer
+cuFile{DriverOpen,DriverClose,DriverGetProperties,DriverSetPollMode,DriverSetMaxDirectIOSize,DriverSetMaxCacheSize,\
+DriverSetMaxPinnedMemSize,UseCount,GetVersion} nothing -*
+cuFile{HandleRegister,HandleDeregister} nothing         -*
+cuFileStream{Register,Deregister}       nothing         -*
+"""
+
 TABLES = (
     Table("NCCL 2 user guide", _NCCL),
     Table("MPI 4.1", _MPI, looks=False),
     Table("NVSHMEM 3 documentation", _NVSHMEM),
+    Table("UCX 1.17 documentation", _UCX, looks=False),
+    Table("cuFile API reference of CUDA 13.0", _CUFILE, looks=False),
 )

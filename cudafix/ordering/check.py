@@ -84,6 +84,12 @@ def _once(
     if not is_main:
         engine.unseen_caller(root, state)
     start: State | None = state
+    if is_main or is_client(root):
+        for module in program.modules:  # what no initializer sets is null
+            for variable in module.globals:
+                if variable.space == "host" and not variable.array and "*" in variable.type:
+                    path = module.path if variable.internal else ""
+                    state.env.write([(("global", path, variable.name.removeprefix("::")), ())], frozenset({mem.ZERO}))
     if is_main:
         for function in program.functions():
             if last(function.name) == "<initializers>" and start is not None:  # globals, before `main`

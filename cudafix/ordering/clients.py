@@ -133,7 +133,7 @@ def _clients(program: Program, graph: _Graph, exported: Sequence[ir.Function], m
     for shared in _sharing(program, graph, [f for f in left.values() if f.cls is None]):
         managing = [f for f in shared if id(f) in manages]
         if len(shared) > 1 and managing:
-            clients.append((managing[0].span, _of_globals(program, shared, graph)))
+            clients.append((managing[0].span, _of_globals(shared, graph)))
             for function in shared:
                 left.pop(id(function), None)
     clients += [(f.span, f) for f in left.values() if id(f) in manages]
@@ -170,15 +170,10 @@ def _of_class(cls: str, members: Sequence[ir.Function], graph: _Graph) -> ir.Fun
     return _client(last(cls), members, body, {_OBJECT.name: cls})
 
 
-def _of_globals(program: Program, functions: Sequence[ir.Function], graph: _Graph) -> ir.Function:
-    """The client of functions that share globals, which start out as they are initialized: as null, if they are not."""
+def _of_globals(functions: Sequence[ir.Function], graph: _Graph) -> ir.Function:
+    """The client of functions that share globals, which start out as they are initialized."""
     span = functions[0].span
-    body: list[ir.Stmt] = [
-        ir.Assign(ir.Var(f"::{name}"), ir.NULL, span)
-        for name, variable in program.globals.items()
-        if variable.space == "host" and not variable.array and "*" in variable.type
-    ]
-    body += [_plain_call(f, (), None) for f in graph.functions if last(f.name) == "<initializers>"]
+    body: list[ir.Stmt] = [_plain_call(f, (), None) for f in graph.functions if last(f.name) == "<initializers>"]
     body.append(_caller(span))
     body += _in_any_order(functions, graph, span, None)
     return _client("`, `".join(last(f.name) for f in functions), functions, body, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
+THREAD = re.compile(r"\bstd::j?thread\b")
+ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
 
 
@@ -192,10 +195,15 @@ class Effects(Engine):
             own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
             methods = [f for f in own if f.cls is not None]
             api = self.tables.method(kind, name) if kind or not methods else None
+            if name in ADDS_AN_ELEMENT and (made := THREAD.search(kind)):
+                api = self.tables.lookup(made[0], arity)  # its constructor runs
             if api is None and not methods:
                 api = self.slicer.method_by_name(name)
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
+            exact = isinstance(call.receiver, ir.Var) and "*" not in kind
+            if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
+                methods += self.overriders(methods)
             return [(f, this) for f in methods]
         if last(name) in OSTREAMS:
             return self.tables.method("std::ostream", "operator<<") or []
@@ -207,13 +215,27 @@ class Effects(Engine):
         own = self.program.resolve(name, arity, path, cls)
         if own:
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
+            if "::" not in name:
+                own = [*own, *self.overriders(own)]
             return [(f, this) for f in own]
         api = self.tables.lookup(name, arity)
         if api is not None:
             return api
         # A lambda or function pointer in a variable.
-        functions = [v.name for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
-        return [(f, mem.NOTHING) for n in functions for f in self.program.resolve(n, arity, path)]
+        functions = [v for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
+        return [(f, mem.NOTHING) for v in functions for f in self.program.resolve(v.name, arity, v.path)]
+
+    def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
+        """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""
+        derived = self.program.kept("derived", lambda: _derived(self.program))
+        found: list[ir.Function] = []
+        for method in methods:
+            own, name = last(method.cls or ""), last(method.name)
+            for other in derived.get(own, ()):
+                same = last(other.name) == (f"~{last(other.cls or '')}" if name == f"~{own}" else name)
+                if same and len(other.params) == len(method.params) and other not in methods and other not in found:
+                    found.append(other)
+        return found
 
     def type_of(self, expr: ir.Expr) -> str:
         """The declared type of the object that a method is called on, "" if it is not known."""
@@ -311,6 +333,11 @@ class Effects(Engine):
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
+            if state.unwaited:
+                given = list(zip(roles_of(api, len(self.given(call))), self.given(call), strict=False))
+                reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
+                writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
+                self.host_races(state, point, reads, writes)
         if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Violation(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call)))
@@ -368,7 +395,7 @@ class Effects(Engine):
             handles = [o for o in owners if isinstance(o, mem.Handle)]
             for handle in handles:
                 state.env.write([(("global", "", handle.name), (("at", mem.ANY),))], values)
-            if not handles:
+            if not handles and not self._put_in(call, args, state):
                 self.escape(state, values, "escapes", f"is kept by `{call.callee}`", call.span)
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
@@ -378,6 +405,21 @@ class Effects(Engine):
                 for _, values_by_path in inner:
                     for path, values in values_by_path:
                         state.env.write([(root, base + path) for root, base in targets], values)
+
+    def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:
+        """A container gets one more element. Which one it will be is not known."""
+        holder = args.one("keeper")
+        if call.callee not in ADDS_AN_ELEMENT or holder is None:
+            return False
+        elements = [(root, (*path, ("at", mem.ANY))) for root, path in self.cells(state, holder)]
+        if not elements or any(root[0] == "memory" for root, _ in elements):
+            return False
+        for expr in args.named.get("keep", ()):
+            inside = [(path, held) for cell in self.cells(state, expr) for path, held in state.env.under(cell) if path]
+            state.env.write(elements, mem.kept_among_others(self.values(state, expr)))
+            for path, held in inside:
+                state.env.write([(root, base + path) for root, base in elements], mem.kept_among_others(held))
+        return True
 
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
         args = Arguments()
@@ -491,7 +533,7 @@ class Effects(Engine):
             point = Point(span, f"{op.text} runs", op.stmt)
             for other in self.conflicts(lost, reads, writes):
                 self.wrong(Violation(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams))
-        touched = (reads | writes) & self.async_objects
+        touched = touches_async = (reads | writes) & self.async_objects
         while touched:
             low = touched & -touched
             touched ^= low
@@ -504,7 +546,8 @@ class Effects(Engine):
                     )
                 )
             if state.freed_early & low or self.was_freed(obj, state):
-                self.wrong(Violation(Wrong.USE_AFTER_FREE, op, Point(span, op.text, op.stmt), obj, streams=streams))
+                point, certain = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state)
+                self.wrong(Violation(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=certain))
         for bits in (reads | writes,):
             remaining = bits & ~1
             while remaining:
@@ -515,6 +558,8 @@ class Effects(Engine):
                 used = self.outcome.first_use.setdefault(number, [])
                 used.extend(s for s in sorted(streams, key=lambda s: s.name) if s not in used)
         orders.issue(bit, streams)
+        if self.lints and exact and certain and (reads | writes) & self.host_visible and touches_async:
+            state.unwaited |= bit
         for x in state.round_waits:
             state.round_waits[x] &= ~bit
         if exact:
@@ -522,6 +567,11 @@ class Effects(Engine):
                 orders.leave(s, where, certain)
         if state.capturing:
             state.captured |= reads | writes
+
+    def _leads_to(self, stmt: ir.Call | ir.Launch | None, obj: Object, state: State) -> bool:
+        """Whether a pointer that a statement is given can lead to this memory only."""
+        given = self.given(stmt) if isinstance(stmt, ir.Call) else stmt.args if stmt is not None else ()
+        return bool(self.led_to(state, given) >> obj.number & 1)
 
     def await_(self, x: Observer, y: Stream | Event, state: State, where: In, certain: bool = True) -> None:
         """`x` (the host, or a stream) waits for a stream or a recorded event."""
@@ -542,6 +592,7 @@ class Effects(Engine):
                 state.round_waits[x] = state.round_waits.get(x, 0) | (own & ~orders.pending[y])
         if x is HOST:
             orders.host_waits(y, certain, where)
+            state.unwaited &= orders.pending[HOST] if certain else 0
         else:
             orders.after(x, y, certain, where)
         if isinstance(x, Stream):
@@ -661,11 +712,12 @@ class Effects(Engine):
                     )
                 )
             if self.was_freed(obj, state):
-                self.wrong(
-                    Violation(
-                        Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj, streams=streams
-                    )
-                )
+                point = Point(call.span, "the memory is freed", call)
+                certain = len(values) == 1
+                self.wrong(Violation(Wrong.DOUBLE_FREE, op, point, obj, streams=streams, certain=certain))
+        other = [o for o in objects if o.number and o.memory not in ("device", "async", "external", "pitched")]
+        if other and len(other) == len(values):
+            self.wrong(Violation(Wrong.OTHER_MEMORY, op, Point(call.span, "the memory is freed", call), other[0]))
         frees = bool(values) and all(isinstance(v, mem.Ptr) for v in values)  # of a null pointer it is no step at all
         self.issue(op, streams, state, where, call.span, certain=frees)
 
@@ -1011,6 +1063,7 @@ class Effects(Engine):
         events = self._events(args.one("event"), state)
         if not events:
             state.orders.after_anything(HOST)
+            state.unwaited = 0
         for event in events:
             self.await_(HOST, event, state, where, certain=len(events) == 1)
         return state
@@ -1021,6 +1074,7 @@ class Effects(Engine):
 
     def _query(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """The program learns whether something has finished, or how long it took: like a clock, for that observer."""
+        state.unwaited = 0  # it may ask until it has
         observers: list[Observer] = list(self.streams(state, args.stream)) if args.stream is not None else []
         for expr in args.named.get("event", ()):
             observers += self._events(expr, state)
@@ -1101,7 +1155,7 @@ class Effects(Engine):
             obj = self.outcome.objects[number]
             if obj.memory_after == "async" and not (state.freed >> number & 1 and obj.summary):
                 op = self.operation("reset", call, "the memory", state)
-                self.wrong(Violation(Wrong.RESET_LEAKS, op, point, obj))
+                self.wrong(Violation(Wrong.RESET_LEAKS, op, point, obj, certain=not state.freed >> number & 1))
             elif obj.memory == "device" and not state.freed >> number & 1:
                 self.obstacle(
                     1 << number, "freed_by_device_reset", "is still allocated when the device is reset", call.span
@@ -1166,10 +1220,14 @@ class Effects(Engine):
 
     def _host_func(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """A host function runs on the stream: it may touch what it is given, globals, and print."""
+        state.unwaited = 0  # it may tell the host
         bits = self.mask(args.reads | args.writes) | 1
         for name, variable in self.program.globals.items():
             if variable.space == "host":
                 bits |= 1 << self.variable(("global", "", name)).number
+        for (name, path), variable in self._internal.items():
+            if variable.space == "host":
+                bits |= 1 << self.variable(("global", path, name)).number
         op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
         self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
         return state
@@ -1190,6 +1248,7 @@ class Effects(Engine):
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """Named, but out of reach: other threads, other processes, other libraries."""
+        state.unwaited = 0
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
         threads = api.why is not None and "thread" in api.why
         name = "several_host_threads" if threads else "external_library"
@@ -1232,10 +1291,9 @@ class Effects(Engine):
         """Whether the functions that a thread is given are known, and none of them works on the device or calls what
         is not known.
         """
-        names = [v.name for v in values if isinstance(v, mem.Function)]
-        functions = [self.program.resolve(name, 0, self.frame.function.span.path) for name in names]
+        functions = [self.program.resolve(v.name, 0, v.path) for v in values if isinstance(v, mem.Function)]
         beyond = self.program.reaching("device work or unknown code", self._is_beyond_the_host)
-        return all(functions) and bool(names) and not any(id(f) in beyond for found in functions for f in found)
+        return all(functions) and bool(functions) and not any(id(f) in beyond for found in functions for f in found)
 
     def _is_beyond_the_host(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call) and stmt.receiver is None and not stmt.callee.startswith("#pragma"):
@@ -1264,14 +1322,12 @@ class Effects(Engine):
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
         pointed = self.values(state, stmt.parts[0])
-        names = [v.name for v in pointed if isinstance(v, mem.Function)]
-        found = [
-            (f, mem.NOTHING) for name in names for f in self.program.resolve(name, len(stmt.parts) - 1, stmt.span.path)
-        ]
+        names = [v for v in pointed if isinstance(v, mem.Function)]
+        found = [(f, mem.NOTHING) for v in names for f in self.program.resolve(v.name, len(stmt.parts) - 1, v.path)]
         if len(names) != len(pointed) or len(found) < len(names) or not found:
             return None
         site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
-        call = ir.Call(names[0], stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
+        call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
@@ -1279,6 +1335,7 @@ class Effects(Engine):
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
+        state.unwaited = 0  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = 0
         for number in self._set(self.mask(values) & ~1):
@@ -1296,6 +1353,15 @@ class Effects(Engine):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
         self._foreign_work(stmt, name, self.mask(values), state)
+
+
+def _derived(program: Program) -> dict[str, list[ir.Function]]:
+    """The methods of the classes that are derived from each class, by its last name component."""
+    found: dict[str, list[ir.Function]] = {}
+    for function in program.functions():
+        for base in function.bases:
+            found.setdefault(last(base), []).append(function)
+    return found
 
 
 def _written(stmt: ir.Stmt) -> set[str]:

@@ -58,6 +58,11 @@ _OWNER = re.compile(r"(?:unique|shared|scoped|auto)_?ptr", re.IGNORECASE)
 _SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a variable
 
 
+_PRIVATE = re.compile(r"^m_|_$")
+_LAMBDA = "::<lambda@"
+_OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
+
+
 class OutOfBudget(Exception):
     """The program is too large for the proof; nothing in it is rewritten."""
 
@@ -87,6 +92,7 @@ class State:
     allocated: bool = False  # Q has allocated from the pool
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
+    unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -105,13 +111,14 @@ class State:
             self.allocated,
             self.freed_early,
             self.threads,
+            self.unwaited,
             dict(self.round_waits),
         )
 
     @property
     def calm(self) -> bool:
-        """Whether the host knows as much in Q as in P."""
-        return not self.unreported and not self.orders.lost.get(HOST, 0)
+        """Whether the host knows as much in Q as in P, and has nothing to wait for that it may touch."""
+        return not self.unreported and not self.orders.lost.get(HOST, 0) and not self.unwaited
 
     def _flags(self) -> tuple[object, ...]:
         """What is plain data, to tell whether a join has changed it."""
@@ -127,6 +134,7 @@ class State:
             self.allocated,
             self.freed_early,
             self.threads,
+            self.unwaited,
         )
 
     def join(self, other: State) -> bool:
@@ -145,6 +153,7 @@ class State:
         self.allocated |= other.allocated
         self.freed_early |= other.freed_early
         self.threads |= other.threads
+        self.unwaited &= other.unwaited
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
 
@@ -161,9 +170,29 @@ def joined(a: State | None, b: State | None) -> State | None:
 class Frame:
     """One inlined call of a function."""
 
-    __slots__ = ("arrays", "breaks", "continues", "depth", "function", "labels", "name", "returned", "slice", "value")
+    __slots__ = (
+        "arrays",
+        "breaks",
+        "continues",
+        "depth",
+        "function",
+        "home",
+        "labels",
+        "name",
+        "returned",
+        "slice",
+        "value",
+    )
 
-    def __init__(self, name: str, function: ir.Function, arrays: frozenset[str], part: Slice, depth: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        function: ir.Function,
+        arrays: frozenset[str],
+        part: Slice,
+        depth: int,
+        home: Frame | None,
+    ) -> None:
         self.name = name
         self.function = function
         self.arrays = arrays
@@ -174,6 +203,58 @@ class Frame:
         self.breaks: list[State | None] = []
         self.continues: list[State | None] = []
         self.depth = depth
+        self.home = home  # of a lambda: the call of the function around it, whose variables it shares
+
+    @property
+    def is_lambda(self) -> bool:
+        return _LAMBDA in self.function.name
+
+    def shares(self, name: str) -> bool:
+        """Whether a name means a variable of the function around a lambda."""
+        return name in self.function.captures or (name == "this" and self.is_lambda)
+
+
+def _internal(program: Program) -> dict[tuple[str, str], ir.GlobalVar]:
+    """The variables that only their file sees, by name and file."""
+    return {(v.name.removeprefix("::"), m.path): v for m in program.modules for v in m.globals if v.internal}
+
+
+def _visible_globals(program: Program) -> dict[str, set[str]]:
+    """The variables at namespace scope that each file declares, or a header that it includes."""
+    by_name = {m.path.rpartition("/")[2]: m for m in program.modules}
+    found: dict[str, set[str]] = {}
+    for module in program.modules:
+        seen, queue = {module.path}, [module]
+        names = found.setdefault(module.path, set())
+        while queue:
+            current = queue.pop()
+            names.update(v.name.removeprefix("::") for v in current.globals)
+            headers = (by_name.get(target.strip('<>"').rpartition("/")[2]) for target in current.includes)
+            queue += [h for h in headers if h is not None and h.path not in seen]
+            seen.update(h.path for h in queue)
+    return found
+
+
+def _expressions(function: ir.Function) -> Iterator[ir.Expr]:
+    """What the calls and launches of a function are given, and everything inside it."""
+    for stmt in walk(function.body):
+        exprs: tuple[ir.Expr | None, ...] = ()
+        if isinstance(stmt, ir.Call):
+            exprs = (*stmt.args, stmt.receiver)
+        elif isinstance(stmt, ir.Launch):
+            exprs = (*stmt.args, stmt.stream)
+        for expr in exprs:
+            if expr is not None:
+                yield from variables(expr)
+
+
+def _named_members(program: Program) -> set[str]:
+    """The members that functions outside of classes name."""
+    found: set[str] = set()
+    for function in program.functions():
+        if function.cls is None:
+            found.update(e.name for e in _expressions(function) if isinstance(e, ir.Field))
+    return found
 
 
 def declared_arrays(block: ir.Block) -> Iterator[str]:
@@ -230,6 +311,8 @@ class Machine:
         external = Object(0, "external", "external", None, True, "?")
         self.outcome = Outcome([external], [], {}, {}, [], {}, {})
         self.async_objects: Bits = 0
+        self.host_visible: Bits = 0  # memory that both the host and the device can touch
+        self.lints = not overlay.replaced and not overlay.removed  # the program as it is: look for its own defects
         self.escaped: Bits = 0
         self.rewritten_only: Bits = 0
         self.frame: Frame
@@ -251,23 +334,42 @@ class Machine:
         self._operations: dict[object, Operation] = {}
         self._seen: set[object] = set()
         self._devices: set[str] = {"0"}
+        self._internal = program.kept("internal", lambda: _internal(program))
 
     # -- expressions -----------------------------------------------------------------------------------------------
 
     def root(self, name: str) -> Root:
         if name.startswith("::"):
-            return "global", "", name[2:]
+            return self._global(name[2:])
         if "::" in name and not name.startswith("%"):
-            return "global", "", name
+            return self._global(name)
         if name in self.program.globals and name not in self.frame.function.types:
-            return "global", "", name  # declared in a header, which the front end does not see
-        return "local", self.frame.name, name
+            return self._global(name)  # declared in a header, which the front end does not see
+        frame = self.holder(name)
+        return ("local", frame.name, name) if frame is not None else _OUT_OF_SIGHT
+
+    def _global(self, name: str) -> Root:
+        """A `static` variable, or one of an anonymous namespace, is another one in each source that has the name."""
+        path = self.frame.function.span.path
+        return "global", path if (name, path) in self._internal else "", name
+
+    def global_at(self, root: Root) -> ir.GlobalVar | None:
+        if root[0] != "global":
+            return None
+        return self._internal.get((root[2], str(root[1]))) or self.program.globals.get(root[2])
+
+    def holder(self, name: str) -> Frame | None:
+        """The call whose variable a local name means; None where the call that made a lambda is over."""
+        frame: Frame | None = self.frame
+        while frame is not None and frame.shares(name):
+            frame = frame.home
+        return frame
 
     def is_array(self, name: str) -> bool:
-        if name in self.frame.arrays:
+        frame = self.holder(name)
+        if frame is not None and name in frame.arrays:
             return True
-        root = self.root(name)
-        variable = self.program.globals.get(root[2]) if root[0] == "global" else None
+        variable = self.global_at(self.root(name))
         return variable is not None and variable.array
 
     def key(self, state: State, index: ir.Expr) -> str:
@@ -308,19 +410,23 @@ class Machine:
                 root = self.root(name)
                 if self.is_array(name):
                     return frozenset({mem.Ref((root, (mem.FIRST,)))})
-                variable = self.program.globals.get(root[2]) if root[0] == "global" else None
+                variable = self.global_at(root)
                 if variable is not None and variable.space != "host":
                     return frozenset({mem.Ptr(self.symbol(variable).number)})
                 held = state.env.read((root, ()))
                 if not held and variable is None and root[0] == "global":
                     if self.program.resolve(root[2], 0, self.frame.function.span.path):
-                        return frozenset({mem.Function(root[2])})  # a function of another file
+                        return frozenset(
+                            {mem.Function(root[2], self.frame.function.span.path)}
+                        )  # a function of another file
                 return held
             case ir.Field() | ir.Index() | ir.Deref():
                 found: Values = mem.NOTHING
                 for cell in self.cells(state, expr):
                     found |= state.env.read(cell)
                 return found
+            case ir.Addr(ir.FuncRef(name)):
+                return frozenset({mem.Function(name, self.frame.function.span.path)})
             case ir.Addr(base):
                 if isinstance(base, ir.Var) and self.is_array(base.name):
                     return frozenset({mem.Ref((self.root(base.name), (mem.FIRST,)))})
@@ -335,7 +441,7 @@ class Machine:
                 pointers = (mem.moved(v) for part in parts for v in self.values(state, part))
                 return frozenset({mem.OTHER, *(p for p in pointers if p is not None)})
             case ir.FuncRef(name):
-                return frozenset({mem.Function(name)})
+                return frozenset({mem.Function(name, self.frame.function.span.path)})
 
     def reference(self, cell: Cell) -> mem.Value:
         """The address of a cell, for somebody to keep."""
@@ -381,6 +487,8 @@ class Machine:
             self.outcome.objects.append(found)
             if after == "async":
                 self.async_objects |= 1 << found.number
+            elif after in ("pinned", "mapped", "managed") and not summary:
+                self.host_visible |= 1 << found.number
         elif found.device != state.device:
             found.device = "?"
         return found
@@ -610,7 +718,10 @@ class Engine(Machine):
         return state
 
     def _watch(self, state: State | None) -> None:
-        if state is not None and not state.calm:
+        if state is None:
+            return
+        state.unwaited &= state.orders.pending[HOST]
+        if not state.calm:
             self.outcome.uncalm.add(self.frame.function.span)
 
     def passes(self, stmt: ir.Stmt, state: State) -> bool:
@@ -680,6 +791,9 @@ class Engine(Machine):
         if isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):  # a struct is copied with all that it holds
             for cell in self.cells(state, value):
                 inner += [(path, held) for path, held in state.env.under(cell) if path]
+        if any(step == ("at", mem.ANY) for _, path in targets for step in path):
+            values = mem.kept_among_others(values)
+            inner = [(path, mem.kept_among_others(held)) for path, held in inner]
         self.store(state, targets, values, span)
         for path, held in inner:
             self.store(state, [(root, base + path) for root, base in targets], held, span)
@@ -712,6 +826,9 @@ class Engine(Machine):
 
     def _host_access(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.HostAccess)
+        if state.unwaited:
+            point = Point(stmt.span, "the host works on it", stmt)
+            self.host_races(state, point, self._certainly(state, stmt.reads), self._certainly(state, stmt.writes))
         if state.orders.lost.get(HOST, 0):
             reads, writes = self.touched(state, stmt.reads), self.touched(state, stmt.writes)
             point = Point(stmt.span, "the host works on it", stmt)
@@ -724,6 +841,27 @@ class Engine(Machine):
         """The host stores numbers here: a constant that a variable held is gone."""
         if cells and not any(isinstance(v, mem.Ptr | mem.Ref) for c in cells for v in state.env.read(c)):
             state.env.write([c for c in cells if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+
+    def _certainly(self, state: State, places: Iterable[ir.Expr]) -> Bits:
+        """The memory that host code touches through pointers of which it is known where they lead."""
+        return self.led_to(state, (p.base for p in places if isinstance(p, ir.Index | ir.Deref)))
+
+    def led_to(self, state: State, pointers: Iterable[ir.Expr]) -> Bits:
+        """The memory that pointers lead to which can have one value only."""
+        bits = 0
+        for pointer in pointers:
+            values = self.values(state, pointer)
+            if len(values) == 1:
+                bits |= self.mask(values)
+        return bits
+
+    def host_races(self, state: State, point: Point, reads: Bits, writes: Bits) -> None:
+        """The host touches memory while work on it runs for which it has not waited."""
+        for number in numbers(state.unwaited & state.orders.pending[HOST]):
+            op = self.outcome.operations[number]
+            shared = (writes & (op.reads | op.writes) | reads & op.writes) & self.host_visible
+            for n in numbers(shared):
+                self.wrong(Violation(Wrong.HOST_RACE, op, point, self.outcome.objects[n]))
 
     def touched(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         bits = 0
@@ -919,14 +1057,17 @@ class Engine(Machine):
     ) -> tuple[State | None, Values]:
         """Run a function's body with these arguments. Returns the state after it and what it returns."""
         caller = self.frame if self.frames else None
-        self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames))
+        around = function.name.rpartition(_LAMBDA)[0]
+        home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
+        self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames), home)
         self.frames.append(self.frame)
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
             elif param.default is not None:
                 state.env.write([(self.root(param.name), ())], self.values(state, param.default))
-        state.env.write([(self.root("this"), ())], this)
+        if not self.frame.is_lambda:
+            state.env.write([(self.root("this"), ())], this)
         end = joined(self.block(function.body, state), self.frame.returned)
         value = self.frame.value
         self.frames.pop()
@@ -951,12 +1092,20 @@ class Engine(Machine):
             found.can_name(self.named_streams(state))
         return found
 
-    def named_streams(self, state: State) -> dict[Stream, StreamName]:
-        """The streams that an expression in scope here names for certain."""
-        found: dict[Stream, StreamName] = {self.default_stream: StreamName(ir.Const("0"), "0")}
+    def named_streams(self, state: State) -> dict[StreamName, Stream]:
+        """The expressions in scope here that name a stream for certain. What is 0 may be a stream elsewhere: then it is
+        the default stream here.
+        """
+        found: dict[StreamName, Stream] = {StreamName(ir.Const("0"), "0"): self.default_stream}
         hidden: dict[str, str] = {}
+        frame, file = self.frame, self.frame.function.span.path
+        declared = self.program.kept("visible globals", lambda: _visible_globals(self.program)).get(file, set())
+        mentioned = _expressions(frame.function) if frame.is_lambda else ()
+        shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
+        here = {r for r in state.env.roots if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
+        here = {r for r in here if r[1] == frame.name or self.root(r[2]) == r}
         for root in state.env.roots:  # an inner variable hides an outer one of the same name
-            if root[0] == "local" and root[1] == self.frame.name:
+            if root in here:
                 hidden[root[2].split("@")[0]] = root[2]
         indices = {
             value.text: name
@@ -966,7 +1115,9 @@ class Engine(Machine):
             if isinstance(value, mem.Number) and value.text.startswith("k|")
         }
         for root, inner in state.env.roots.items():
-            if root[0] == "local" and (root[1] != self.frame.name or hidden[root[2].split("@")[0]] != root[2]):
+            if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
+                continue
+            if root[0] == "global" and (root[1] not in ("", file) or root[2] not in declared):
                 continue
             if root[0] == "memory" or not _SPELLED.fullmatch(root[2]):
                 continue
@@ -975,31 +1126,58 @@ class Engine(Machine):
             for path, values in inner.items():
                 if len(values) == 1:
                     (value,) = values
-                    if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
-                        name = _spell(var, text, path, indices)
+                    stream = self._stream_in(value, state)
+                    if stream is not None:
+                        name = _spell(var, text, path, indices) if self._may_name(path) else None
                         if name is not None:
-                            found.setdefault(value.stream, name)
+                            found.setdefault(name, stream)
                     elif not path and isinstance(value, mem.Ref | mem.Ptr):
                         self._members(state, value, var, text, found)
         return found
 
     def _members(
-        self, state: State, pointer: mem.Ref | mem.Ptr, var: ir.Expr, text: str, found: dict[Stream, StreamName]
+        self, state: State, pointer: mem.Ref | mem.Ptr, var: ir.Expr, text: str, found: dict[StreamName, Stream]
     ) -> None:
-        """Streams in the struct that a variable points to: `p->stream`, `this->stream`, or `*p`."""
+        """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
         cell = mem.at(pointer, "0")
         if cell is None:
             return
+        function = self.frame.function
+        is_reference = isinstance(var, ir.Var) and (
+            function.types.get(var.name, "").endswith("&")
+            or any(p.by_reference and p.name == var.name for p in function.params)
+        )
         for path, values in state.env.under(cell):
             if len(values) == 1 and all(kind == "field" for kind, _ in path):
                 (value,) = values
-                if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
+                stream = self._stream_in(value, state)
+                if stream is not None and (text == "this" or self._may_name(path)):
                     place: ir.Expr = ir.Deref(var)
                     for _, field_name in path:
                         place = ir.Field(place, field_name)
                     fields = ".".join(name for _, name in path)
-                    spelled = f"*{text}" if not path else fields if text == "this" else f"{text}->{fields}"
-                    found.setdefault(value.stream, StreamName(place, spelled))
+                    if text == "this":
+                        spelled = fields
+                    elif is_reference:
+                        spelled = f"{text}.{fields}" if path else text
+                    else:
+                        spelled = f"{text}->{fields}" if path else f"*{text}"
+                    found.setdefault(StreamName(place, spelled), stream)
+
+    def _stream_in(self, value: mem.Value, state: State) -> Stream | None:
+        """The stream that a place names which holds this value."""
+        if value == mem.ZERO:
+            return self.default_stream
+        if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
+            return value.stream
+        return None
+
+    def _may_name(self, path: mem.Path) -> bool:
+        """Whether members of an object can be named from outside: not those that look private and that no function
+        outside of a class names.
+        """
+        private = {name for kind, name in path if kind == "field" and _PRIVATE.search(name)}
+        return not private or private <= self.program.kept("members", lambda: _named_members(self.program))
 
 
 def _spell(var: ir.Expr, text: str, path: mem.Path, indices: dict[str, str]) -> StreamName | None:

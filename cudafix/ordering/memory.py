@@ -63,7 +63,10 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Function:
+    """A function, by its name as it is understood in the file at `path`."""
+
     name: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +102,14 @@ def at(value: Value, key: str) -> Cell | None:
             return root, (*path[:-1], ("at", key if base == "0" else base if key == "0" else ANY))
         return root, path
     return None
+
+
+def kept_among_others(values: Values) -> Values:
+    """What an element of which the index is not known may hold. Which of several events of one name it is, and so what
+    a wait for it orders, is not known any more.
+    """
+    events = {v for v in values if isinstance(v, EventValue)}
+    return values - events | {OTHER} if events else values
 
 
 def moved(value: Value) -> Value | None:

@@ -96,6 +96,8 @@ class Wrong(Enum):
     UNDER_CAPTURE = "may run while a stream is captured"
     OTHER_DEVICE = "may run on another device than the allocation"
     FREE_MEMORY = "the program asks how much memory is free"
+    HOST_RACE = "may still run when the host works on the same memory"
+    OTHER_MEMORY = "is no memory that `cudaFreeAsync` can give back"
     NOT_UNDERSTOOD = "differs in a way that cannot be proved"
 
 
@@ -117,6 +119,7 @@ class Violation:
     object: Object | None = None
     via: tuple[Key, ...] = ()
     streams: frozenset[Stream] = frozenset()  # where `later` runs; empty for the host
+    certain: bool = True  # whether it is this memory, and on every path to here: then it is a defect
 
     @property
     def words(self) -> str:
@@ -155,12 +158,11 @@ class Site:
     frees_other: set[str] = field(default_factory=set)  # other kinds of memory that may be freed here
     order: int = 0
 
-    def can_name(self, streams: Mapping[Stream, StreamName]) -> None:
-        here = {name: {stream} for stream, name in streams.items()}
+    def can_name(self, streams: Mapping[StreamName, Stream]) -> None:
         if self.names is None:
-            self.names = here
+            self.names = {name: {stream} for name, stream in streams.items()}
         else:
-            self.names = {n: s | here[n] for n, s in self.names.items() if n in here}
+            self.names = {n: s | {streams[n]} for n, s in self.names.items() if n in streams}
 
     def name_of(self, streams: Iterable[Stream]) -> StreamName | None:
         """How all of `streams` (one for each context) are named here."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cudafix.config import Config
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:
@@ -25,7 +27,7 @@ SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 
 _KEYS: dict[str, dict[str, type | tuple[type, ...]]] = {
     "": {"why": str, "expect": str, "build": dict, "run": dict, "wrong": dict},
-    "build": {"flags": list, "compiles_before": bool},
+    "build": {"flags": list, "sources": list, "compiles_before": bool},
     "run": {"args": list, "exit": int, "compare": str, "leaks": bool, "races_before": bool},
     "wrong": {"why": str, "gpu_shows": (bool, str)},
 }
@@ -57,12 +59,16 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One fixture folder. `exit` is the exit code of before and after; the other fields are the keys of `case.toml`."""
+    """One fixture folder. `exit` is the exit code of before and after; the other fields are the keys of `case.toml`.
+
+    `sources` are the files that are linked to the program that runs: all, unless others stand beside it.
+    """
 
     path: Path
     why: str
     expect: str
     flags: tuple[str, ...]
+    sources: tuple[str, ...]
     compiles_before: bool
     args: tuple[str, ...]
     exit: int
@@ -99,6 +105,12 @@ class Case:
     def compiles(self, variant: str) -> bool:
         """Whether this variant is valid CUDA; only a defect that is an error of the language makes `before` invalid."""
         return variant != "before" or self.compiles_before
+
+    @property
+    def config(self) -> Config:
+        """How the program is compiled, as a configuration of cudafix."""
+        words = " ".join(self.flags).replace("=", " ")
+        return Config(default_stream="per-thread" if "default-stream per-thread" in words else "legacy")
 
     def wants(self) -> list[Want]:
         found: list[Want] = []
@@ -148,6 +160,7 @@ def load(path: Path) -> Case:
         why=top["why"],
         expect=top["expect"],
         flags=tuple(build.get("flags", ())),
+        sources=tuple(build.get("sources", ())),
         compiles_before=build.get("compiles_before", True),
         args=tuple(run.get("args", ())),
         exit=run.get("exit", 0),

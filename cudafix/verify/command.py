@@ -118,7 +118,7 @@ def _tree(request: Request, analysis: Analysis, processes: int) -> int:
         made = list(mutants.mutants(sources, [edit for fix in fixes for edit in fix.edits]))
         programs = [mutants.program_of(sources, list(mutant.files), _clusters) for mutant in made]
         pairs = [(own, {**own, **mutant.files}) for own, mutant in zip(programs, made, strict=True)]
-        reasons = mutants.rejected(pairs, config, processes)
+        reasons = mutants.rejected([(*pair, config) for pair in pairs], processes)
         variants += [
             Variant(mutant.name, mutant.kind, mutant.files, mutant.about, said)
             for mutant, said in zip(made, reasons, strict=True)

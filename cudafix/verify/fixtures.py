@@ -26,7 +26,17 @@ def fingerprint(case: Case) -> dict[str, str]:
         for variant in case.variants
         for name, data in case.files(variant).items()
     }
-    how = (case.flags, case.compiles_before, case.args, case.exit, case.compare, case.leaks, case.races_before)
+    how: tuple[object, ...] = (
+        case.flags,
+        case.compiles_before,
+        case.args,
+        case.exit,
+        case.compare,
+        case.leaks,
+        case.races_before,
+    )
+    if case.sources:
+        how = (*how, case.sources)
     hashes["how"] = hashlib.sha256(repr(how).encode()).hexdigest()
     return hashes
 
@@ -40,9 +50,10 @@ def subjects(
         (case, variant) for case, variants in found for variant in variants if variant.kind in (Kind.WRONG, Kind.MUTANT)
     ]
     pairs = [
-        (_sources(case.files("before")), _sources({**case.files("before"), **variant.files})) for case, variant in asked
+        (_sources(case.files("before")), _sources({**case.files("before"), **variant.files}), case.config)
+        for case, variant in asked
     ]
-    reasons = mutants.rejected(pairs, Config(), processes)
+    reasons = mutants.rejected(pairs, processes)
     against = {(case.id, v.name): r for (case, v), r in zip(asked, reasons, strict=True)}
     return [_subject(case, variants, against) for case, variants in found]
 
@@ -68,7 +79,7 @@ def _subject(case: Case, variants: Sequence[Variant], against: Mapping[tuple[str
 
 def _build(case: Case) -> str:
     """The command, for the architecture of the GPU that is there."""
-    sources = [name for name in case.files("before") if name.endswith(SOURCES)]
+    sources = case.sources or [name for name in case.files("before") if name.endswith(SOURCES)]
     words = shlex.join([*case.flags, "-o", "program", *sources])
     return f"nvcc -O2 -lineinfo -arch=${{CUDAFIX_ARCH:-sm_90}} {words}"
 
@@ -84,7 +95,7 @@ def _variants(case: Case, analyze: Callable[[Files, Config], Report], waits: boo
         shows = wrong.gpu_shows if isinstance(wrong.gpu_shows, bool) else None
         found.append(Variant(name, Kind.WRONG, _changed(before, case.files(name)), wrong.why, shows=shows))
     if after and waits:
-        changes = [edit for finding in analyze(_sources(before), Config()).findings for edit in finding.edits]
+        changes = [edit for finding in analyze(_sources(before), case.config).findings for edit in finding.edits]
         found += mutants.mutants(before, changes)
     return found
 

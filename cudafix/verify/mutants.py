@@ -44,9 +44,8 @@ def mutants(files: Files, changes: Sequence[Edit]) -> Iterator[Variant]:
             yield Variant(f"mutant/{number}", Kind.MUTANT, texts, about)
 
 
-def rejected(jobs: Sequence[tuple[Files, Files]], config: Config, processes: int) -> list[tuple[str, ...]]:
-    """For each pair of before and after, the static checker's reasons against after."""
-    pairs = [(before, after, config) for before, after in jobs]
+def rejected(pairs: Sequence[tuple[Files, Files, Config]], processes: int) -> list[tuple[str, ...]]:
+    """For each before and after, in its configuration, the static checker's reasons against after."""
     if processes < 2 or len(pairs) < 2 or "fork" not in get_all_start_methods():
         return [_reasons(pair) for pair in pairs]
     with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:

@@ -222,7 +222,9 @@ class Statements(Loops):
         inner.references, inner.lambdas = set(self.references), self.lambdas
         inner.addressed, inner.bindings, inner.expanding = self.addressed, self.bindings, self.expanding
         inner.depth, inner.end = self.depth, self.end
+        shared = frozenset(inner.scopes[0].names.values())
         made = inner.function(parameters(listed, self.source.text), body, node, internal=True)
+        made.captures = shared
         self.file.functions.append(made)
         return FuncRef(name)
 
@@ -298,7 +300,8 @@ class Statements(Loops):
         """A constructor or destructor that the compiler writes, for a class that begins at `start`."""
         body = self.collect(lambda: self.scoped(lambda: self._construct_parts(None, start), at, close=start))
         span = Span(self.source.path, start, start)
-        return ir.Function(self.name, (), body, span, False, self.cls, self.types)
+        bases = _bases(self.file, self.cls)
+        return ir.Function(self.name, (), body, span, False, self.cls, self.types, bases=bases)
 
     def _construct_parts(self, initializers: Node | None, start: int) -> None:
         """In a constructor, make the bases and members; in a destructor, destroy them at every end."""
@@ -377,9 +380,16 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     lowering.addressed = addressed_names(text, file.index.references())
     lowering.end = node.end_byte
     initializers = next((child for child in node.children if child.type == "field_initializer_list"), None)
-    return lowering.function(
+    made = lowering.function(
         definition.params, definition.body, node, definition.internal, definition.returns, initializers
     )
+    made.bases = _bases(file, definition.cls)
+    return made
+
+
+def _bases(file: File, cls: str | None) -> tuple[str, ...]:
+    """The classes that a class is derived from, as far as they are seen."""
+    return tuple(dict.fromkeys(base for one in file.index.lineage(cls) for base in one.bases))
 
 
 Statements.handlers = {

@@ -431,7 +431,9 @@ class Effects(Engine):
         if args.stream is not None:
             return self.streams(state, args.stream)
         handle = args.one("handle")
-        if handle is not None and api.on != "legacy" or handle is not None:
+        if handle is None and api.on == "unknown":
+            return frozenset({UNKNOWN_STREAM})
+        if handle is not None:
             found: set[Stream] = set()
             for value in self.values(state, handle):
                 held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
@@ -849,6 +851,8 @@ class Effects(Engine):
         op = self.operation("work", call, f"`{call.callee}`", state)
         self.issue(op, streams, state, where, call.span, self.mask(args.reads), self.mask(args.writes))
         self._library_waits(api, streams, state, where)
+        if api.waits is Waits.OWN:  # whichever stream it ran on
+            state.orders.finish(1 << op.number, where)
         return state
 
     def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:

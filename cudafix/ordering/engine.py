@@ -965,6 +965,8 @@ class Engine(Machine):
             for value in inner.get((), ())
             if isinstance(value, mem.Number) and value.text.startswith("k|")
         }
+        # one object of C++ may not be allowed to name the fields of another one
+        follow = self._in_python
         for root, inner in state.env.roots.items():
             if root[0] == "local" and (root[1] != self.frame.name or hidden[root[2].split("@")[0]] != root[2]):
                 continue
@@ -980,26 +982,44 @@ class Engine(Machine):
                         if name is not None:
                             found.setdefault(value.stream, name)
                     elif not path and isinstance(value, mem.Ref | mem.Ptr):
-                        self._members(state, value, var, text, found)
+                        self._members(state, value, var, text, found, follow)
         return found
 
+    @property
+    def _in_python(self) -> bool:
+        return self.frame.function.span.path.endswith(".py")
+
     def _members(
-        self, state: State, pointer: mem.Ref | mem.Ptr, var: ir.Expr, text: str, found: dict[Stream, StreamName]
+        self,
+        state: State,
+        pointer: mem.Ref | mem.Ptr,
+        var: ir.Expr,
+        text: str,
+        found: dict[Stream, StreamName],
+        follow: bool,
     ) -> None:
-        """Streams in the struct that a variable points to: `p->stream`, `this->stream`, or `*p`."""
+        """Streams in the struct that a variable points to: `p->stream`, `this->stream`, or `*p`; with `follow` also in
+        those that its fields point to.
+        """
         cell = mem.at(pointer, "0")
         if cell is None:
             return
+        deeper: list[tuple[mem.Ref | mem.Ptr, ir.Expr, str]] = []
         for path, values in state.env.under(cell):
             if len(values) == 1 and all(kind == "field" for kind, _ in path):
                 (value,) = values
+                place: ir.Expr = ir.Deref(var)
+                for _, field_name in path:
+                    place = ir.Field(place, field_name)
+                fields = ".".join(name for _, name in path)
+                arrow = "." if self._in_python else "->"
+                spelled = f"*{text}" if not path else fields if text == "this" else f"{text}{arrow}{fields}"
                 if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
-                    place: ir.Expr = ir.Deref(var)
-                    for _, field_name in path:
-                        place = ir.Field(place, field_name)
-                    fields = ".".join(name for _, name in path)
-                    spelled = f"*{text}" if not path else fields if text == "this" else f"{text}->{fields}"
                     found.setdefault(value.stream, StreamName(place, spelled))
+                elif follow and path and isinstance(value, mem.Ref | mem.Ptr):
+                    deeper.append((value, place, spelled))
+        for inner, place, spelled in deeper:
+            self._members(state, inner, place, spelled, found, False)
 
 
 def _spell(var: ir.Expr, text: str, path: mem.Path, indices: dict[str, str]) -> StreamName | None:

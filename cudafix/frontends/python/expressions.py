@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -29,9 +29,9 @@ from cudafix.frontends.python.source import Source
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.frontends.python.writer import Style
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Stmt, Var
-from cudafix.models.api import Effect
+from cudafix.models.api import Effect, roles_of
 from cudafix.models.python import DEVICE as CUPY_DEVICE
-from cudafix.models.python import EVENT, KERNELS, METHODS, MODULES, STREAM
+from cudafix.models.python import EVENT, KERNELS, METHODS, MODULES, PARAMETERS, STREAM
 
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
@@ -95,6 +95,7 @@ class Unit:
     launches: dict[str, Span] = field(default_factory=dict)
     pending: list[Callable[[], None]] = field(default_factory=list)
     deferred: dict[cst.FunctionDef, bool] = field(default_factory=dict)
+    returned: dict[tuple[cst.FunctionDef, tuple[Symbol, ...]], Symbol | None] = field(default_factory=dict)
 
 
 class Expressions:
@@ -812,6 +813,10 @@ class Expressions:
         if dotted in _CONTAINERS:
             return self._container_call(node)
         every, seen = self.pure(node)
+        placed = self._by_position(node, dotted, every, 0)
+        if placed is None:
+            return self.unknown(f"{dotted} (its arguments are given by name)", node, every)
+        every = placed
         result = self.temporary()
         self.call_ir(node, dotted, seen if _only_looks(dotted, len(every)) else every, result=result)
         if dotted.startswith("builtins.") and last not in (
@@ -830,6 +835,19 @@ class Expressions:
         ):
             return NOTHING
         return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
+
+    def _by_position(
+        self, node: cst.Call, callee: str, values: tuple[Expr, ...], skipped: int
+    ) -> tuple[Expr, ...] | None:
+        """The values of the arguments in the order of the roles of the row, of which the first `skipped` are not
+        theirs; None where the order cannot be told.
+        """
+        if not any(a.keyword is not None or a.star for a in node.args):
+            return values
+        api = bindings.tables().lookup(callee, skipped + len(values))
+        if api is None or len(set(roles_of(api, skipped + len(values))[skipped:])) <= 1:
+            return values
+        return _in_order(node.args, values, PARAMETERS.get(callee, ()))
 
     def _container_call(self, node: cst.Call) -> Expr:
         made = self.container(node)
@@ -1157,8 +1175,12 @@ class Expressions:
                     self.call_ir(node, function.name, given, deref(base), result)
                 alternatives.append(tuple(inner))
         with self.block() as library:
-            passed = seen if _only_looks(callee, len(every) + 1) else every
-            self.call_ir(node, callee, (base, *passed), result=result)
+            placed = self._by_position(node, callee, every, 1)
+            if placed is None:
+                self.unknown(f"{callee} (its arguments are given by name)", node, (base, *every))
+            else:
+                passed = seen if _only_looks(callee, len(every) + 1) else placed
+                self.call_ir(node, callee, (base, *passed), result=result)
         block: tuple[Stmt, ...] = tuple(library)
         for other in alternatives:
             block = (
@@ -1253,14 +1275,21 @@ class Expressions:
             if starred and not meaning.node.params.params:
                 return None
             given = (inner.symbol, *(checks.PLAIN for a in node.args[1:] if a.keyword is None))
-            left = checks.returned(meaning.node, given)
+            left = self._returned(meaning.node, given)
             if left is None:
                 return None
             alone = len(node.args) == 1
-            one = checks.returned(meaning.node, (Parts((checks.STATUS, Result(0))),)) == Result(0)
+            one = self._returned(meaning.node, (Parts((checks.STATUS, Result(0))),)) == Result(0)
             others = (*inner.others, *(a.value for a in node.args[1:]))
             return ApiCall(inner.node, inner.dotted, left, node if alone else None, one, True, others)
         return None
+
+    def _returned(self, function: cst.FunctionDef, given: tuple[Symbol, ...]) -> Symbol | None:
+        """`checks.returned`, once for each shape that a function is given."""
+        key = function, given
+        if key not in self.unit.returned:
+            self.unit.returned[key] = checks.returned(function, given)
+        return self.unit.returned[key]
 
     def api(
         self,
@@ -1275,7 +1304,7 @@ class Expressions:
         count = self.count(node)
         signature = bindings.signature(call.dotted, count)
         assert signature is not None
-        values, spans = self._api_arguments(node)
+        values, spans = self._api_arguments(node, bindings.member(call.dotted) or "")
         for other in call.others:
             self.value(other)
         look = Look.CHECKED if call.checked or looked_at else Look.IGNORED
@@ -1320,11 +1349,16 @@ class Expressions:
         span = self.span(node)
         self.emit(ir.Call(callee, args, span, self._name_span(node), span.end - 1, site, spans, None, result, look))
 
-    def _api_arguments(self, node: cst.Call) -> tuple[list[Expr] | None, tuple[Span, ...]]:
+    def _api_arguments(self, node: cst.Call, name: str) -> tuple[list[Expr] | None, tuple[Span, ...]]:
         values: list[Expr] = []
         spans: list[Span] = []
         if len(node.args) > 1 and any(a.keyword is not None for a in node.args):
-            return None, ()  # the tables know positions, not names
+            names = PARAMETERS.get(name, ())
+            order = _in_order(node.args, (NOTHING,) * len(node.args), names)
+            if order is None or len(order) != len(node.args):
+                return None, ()
+            placed = _in_order(node.args, tuple(self.value(a.value) for a in node.args), names)
+            return list(placed or ()), ()
         for argument in node.args:
             spans.append(self.span(argument.value))
             if argument.star:
@@ -1403,6 +1437,22 @@ class Expressions:
                 return NONE
             case _:
                 return NOTHING
+
+
+def _in_order(
+    arguments: Sequence[cst.Arg], values: tuple[Expr, ...], parameters: tuple[str, ...]
+) -> tuple[Expr, ...] | None:
+    """The values in the order of these parameters, up to the last one that is given; None where one has no place."""
+    placed: dict[int, Expr] = {}
+    for number, (argument, value) in enumerate(zip(arguments, values, strict=True)):
+        name = argument.keyword.value if argument.keyword is not None else None
+        if argument.star or (name is not None and name not in parameters):
+            return None
+        at = number if name is None else parameters.index(name)
+        if at in placed:
+            return None
+        placed[at] = value
+    return tuple(placed.get(at, NOTHING) for at in range(max(placed, default=-1) + 1))
 
 
 def _only_looks(callee: str, count: int) -> bool:

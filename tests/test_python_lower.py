@@ -320,7 +320,10 @@ def test_offsets_are_bytes_of_the_file(newline: str, start: bytes) -> None:
             "%1 = cudaMemcpyAsync(p, q, n, k, s) checked",
         ),
         ("cudart.cudaMemsetAsync(p, value=0, stream=s, count=n)", "%1 = cudaMemsetAsync(p, 0, n, s) checked"),
-        ("driver.cuMemcpyDtoHAsync(h, ByteCount=n, hStream=s, srcDevice=p)", "%1 = cuMemcpyDtoHAsync(h, p, n, s) checked"),
+        (
+            "driver.cuMemcpyDtoHAsync(h, ByteCount=n, hStream=s, srcDevice=p)",
+            "%1 = cuMemcpyDtoHAsync(h, p, n, s) checked",
+        ),
         ("c.execute_async_v2(stream_handle=s, bindings=b)", "%1 = object.execute_async_v2(c, b, s) checked"),
         ("c.execute_async_v3(stream_handle=s)", "%1 = object.execute_async_v3(c, s) checked"),
         ("c.set_tensor_address(memory=p, name=n)", "%1 = object.set_tensor_address(c, n, p) checked"),

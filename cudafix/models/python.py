@@ -7,6 +7,7 @@ plain containers, strings, files and NumPy arrays have.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from cudafix.models.rows import Table, expand
@@ -46,6 +47,28 @@ METHODS = {
 }
 STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
 KERNELS = ("cupy.RawKernel()", "cupy.RawModule().get_function()")
+
+# Functions whose result may be an object of any kind: what a method of it does, no row of these modules says.
+ANYTHING = re.compile(
+    r"builtins\.(getattr|next|min|max|iter|super|type|vars|globals|locals|eval|__import__|map|filter|reversed)$"
+    r"|(importlib|copy|functools|operator|contextlib|pickle|types|typing|typing_extensions|itertools|weakref|inspect"
+    r"|dataclasses|enum|gc|pkgutil|yaml|queue|contextvars|abc)\.|collections\.(namedtuple|ChainMap|User\w+)$"
+)
+TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem__"))
+"""Methods of containers that give an element."""
+
+# Functions that call what they are given: the position of the function, or its keyword.
+CALLERS = {
+    name: at
+    for at, names in (
+        (0, "builtins.{map,filter} functools.reduce itertools.{starmap,takewhile,dropwhile,filterfalse}"),
+        (0, "numpy.{vectorize,frompyfunc,apply_along_axis,apply_over_axes,fromfunction}"),
+        (1, "itertools.{accumulate,groupby}"),
+    )
+    for pattern in names.split()
+    for name in expand(pattern)
+}
+CALLED = frozenset("key func function callback hook object_hook default_factory target default".split())
 
 # Making a context current picks a device, by what stands for the context: the result or the first argument.
 CONTEXTS = {"cuCtxCreate": True, "cuCtxPopCurrent": True, "cuCtxSetCurrent": False, "cuCtxPushCurrent": False}

@@ -1261,6 +1261,19 @@ class Effects(Engine):
         call = ir.Call(names[0], stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
+    def _may_reach_more(self, values: Values) -> bool:
+        """Whether a function of the program is among these: a function of Python reaches what its scope holds."""
+        path = self.frame.function.span.path
+        return any(isinstance(v, mem.Function) and self.program.resolve(v.name, 0, path) for v in values)
+
+    def _all_that_is_held(self, state: State) -> Bits:
+        """All memory that some variable leads to."""
+        bits = 0
+        for inner in state.env.roots.values():
+            for values in inner.values():
+                bits |= self.mask(self.reachable(state, values))
+        return bits & state.live
+
     def control(self, why: str, span: ir.Span, state: State) -> None:
         """The order of statements is not known here: nothing that is live can be proved."""
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
@@ -1271,6 +1284,8 @@ class Effects(Engine):
         for number in self._set(self.mask(values) & ~1):
             if self.outcome.objects[number].memory in ("device", "async", "managed", "pitched", "array"):
                 device |= 1 << number
+        if self.frame.function.span.path.endswith(".py") and self._may_reach_more(values):
+            device |= self._all_that_is_held(state)
         self.escaped |= device
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
         name = f"`{stmt.callee}`" if stmt is not None else why

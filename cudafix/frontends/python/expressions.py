@@ -22,16 +22,17 @@ from cudafix.frontends.python.meaning import (
     Resolver,
     Scope,
     is_static,
+    scope_of,
 )
 from cudafix.frontends.python.names import Outline, decorators
-from cudafix.frontends.python.nodes import walk_own
+from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.source import Source
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.frontends.python.writer import Style
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Stmt, Var
-from cudafix.models.api import Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
+from cudafix.models.python import CALLED, CALLERS, EVENT, KERNELS, METHODS, MODULES, PARAMETERS, STREAM
 from cudafix.models.python import DEVICE as CUPY_DEVICE
-from cudafix.models.python import EVENT, KERNELS, METHODS, MODULES, PARAMETERS, STREAM
 
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
@@ -40,6 +41,8 @@ _SAME_FIELDS = frozenset("ctypes data T flat real imag base".split())
 _STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
 _LOADS = frozenset("pop popleft get values items setdefault popitem copy".split())
 _PASSES = frozenset("int abs round".split())
+_NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
+"""Where addresses come from that are numbers, or texts of them."""
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
     "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
@@ -168,9 +171,12 @@ class Expressions:
         """Something that is not understood; its value may be anything."""
         result = self.temporary()
         span = self.span(node)
+        callee = f"{why.strip('`')}(…)"
+        if bindings.tables().lookup(callee, len(parts)) is not None:
+            callee = f"({callee})"  # no row is about a text that only begins like a name
         self.emit(
             ir.Call(
-                f"{why.strip('`')}(…)", parts, span, Span(span.path, span.start, span.start), span.end,
+                callee, parts, span, Span(span.path, span.start, span.start), span.end,
                 self.site(fixed="it is not understood"), (), None, result, Look.CHECKED,
             )
         )  # fmt: skip
@@ -293,12 +299,9 @@ class Expressions:
                     return place
                 return value
             case cst.FormattedString(parts=parts):
-                self._formatted(parts)
-                return NOTHING
+                return self._formatted(parts)
             case cst.ConcatenatedString(left=left, right=right):
-                self.value(left)
-                self.value(right)
-                return NOTHING
+                return opaque(self.value(left), self.value(right))
             case cst.BaseString() | cst.BaseNumber() | cst.Ellipsis():
                 return NOTHING
             case cst.Await(expression=inner):
@@ -445,15 +448,19 @@ class Expressions:
             self.emit(ir.HostAccess(read, (), self.span(node)))
         return opaque(*values)
 
-    def _formatted(self, parts: object) -> None:
+    def _formatted(self, parts: object) -> Expr:
+        """A text may tell an address to whoever reads it."""
         assert isinstance(parts, list | tuple)
+        values: list[Expr] = []
         for part in parts:
             if isinstance(part, cst.FormattedStringExpression):
                 value = self.value(part.expression)
+                values.append(value)
                 if is_place(value):
                     self.emit(ir.HostAccess((Index(value, NOTHING),), (), self.span(part.expression)))
                 if part.format_spec is not None:
-                    self._formatted(part.format_spec)
+                    values.append(self._formatted(part.format_spec))
+        return opaque(*values)
 
     def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression) -> Expr:
         first = self.value(left)
@@ -760,9 +767,23 @@ class Expressions:
                 return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func)
+        if isinstance(node.func, cst.BinaryOperation) and (self._is_ctypes(node.func.left)):
+            return self._array(node)
         if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
             return self._super(node)
         return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
+
+    def _is_ctypes(self, node: cst.BaseExpression) -> bool:
+        meaning = self.resolver.meaning(node)
+        return isinstance(meaning, Dotted) and meaning.name.startswith("ctypes.c_")
+
+    def _array(self, node: cst.Call) -> Expr:
+        """`(ctypes.c_void_p * 2)(p, q)`: an array of the host that holds what it is given."""
+        made = self.container(node)
+        for value in self.given(node):
+            if not isinstance(value, Const) and value != NOTHING:
+                self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
+        return made
 
     def is_super(self, node: cst.BaseExpression) -> bool:
         return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
@@ -784,7 +805,7 @@ class Expressions:
             if argument.star and not isinstance(value, Const):
                 value = Index(value, NOTHING)
             every.append(value)
-            if isinstance(value, Const) or value == NOTHING or self.resolver.origin(argument.value) == "pointer":
+            if isinstance(value, Const) or value == NOTHING or self.resolver.origin(argument.value) in _NUMBERS:
                 continue
             if isinstance(argument.value, cst.List | cst.Tuple | cst.Dict | cst.ListComp):
                 continue  # the list itself; what it leads to is read by whoever reads the elements
@@ -813,6 +834,8 @@ class Expressions:
         if dotted in _CONTAINERS:
             return self._container_call(node)
         every, seen = self.pure(node)
+        if self._calls_back(node, dotted, every):
+            return self.unknown(dotted, node, every)
         placed = self._by_position(node, dotted, every, 0)
         if placed is None:
             return self.unknown(f"{dotted} (its arguments are given by name)", node, every)
@@ -832,9 +855,54 @@ class Expressions:
             "bytearray",
             "memoryview",
             "open",
+            "str",
+            "repr",
+            "hex",
+            "oct",
+            "bin",
+            "ascii",
+            "format",
+            "bytes",
         ):
             return NOTHING
         return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
+
+    def _calls_back(self, node: cst.Call, callee: str, values: tuple[Expr, ...]) -> bool:
+        """Whether a function that only works on the host is given one to call that may do more."""
+        api = bindings.tables().lookup(callee, len(values))
+        if api is None or api.effect not in HOST_EFFECTS:
+            return False
+        for number, (argument, value) in enumerate(zip(node.args, values, strict=True)):
+            word = argument.keyword.value if argument.keyword is not None else None
+            if word in CALLED or CALLERS.get(callee) == number:
+                if value != NONE and not self._only_computes(argument.value):
+                    return True
+            elif isinstance(value, FuncRef) and not self._only_computes(argument.value):
+                return True
+        return False
+
+    def _only_computes(self, node: cst.BaseExpression) -> bool:
+        """Whether a function that is named or written here does no more than the host functions of the tables."""
+        if isinstance(node, cst.Lambda):
+            inner = scope_of(node, f"{self.qual}::<lambda>", self.scope, None)
+            resolver = Resolver(self.unit.modules, self.unit.outline, inner)
+            names = [one for one in walk(node.body) if isinstance(one, cst.Name)]
+            known = [one for one in names if one.value in inner.params or resolver.meaning(one) is not None]
+            calls = [one.func for one in walk(node.body) if isinstance(one, cst.Call)]
+            methods = [one.attr for one in walk(node.body) if isinstance(one, cst.Attribute)]
+            return len(known) + len(methods) >= len(names) and all(
+                _is_host(resolver.meaning(one)) or self._is_plain_method(one) for one in calls
+            )
+        return literal(node) is not None or _is_host(self.resolver.meaning(node))
+
+    def _is_plain_method(self, func: cst.BaseExpression) -> bool:
+        """Whether this names a method of plain objects, and of no class of the file."""
+        if not isinstance(func, cst.Attribute):
+            return False
+        name = func.attr.value
+        return _is_host(Dotted(f"object.{name}")) and all(
+            name not in cls.methods for cls in self.unit.outline.classes.values()
+        )
 
     def _by_position(
         self, node: cst.Call, callee: str, values: tuple[Expr, ...], skipped: int
@@ -1176,7 +1244,9 @@ class Expressions:
                 alternatives.append(tuple(inner))
         with self.block() as library:
             placed = self._by_position(node, callee, every, 1)
-            if placed is None:
+            if self._calls_back(node, callee, every):
+                self.unknown(callee, node, (base, *every))
+            elif placed is None:
                 self.unknown(f"{callee} (its arguments are given by name)", node, (base, *every))
             else:
                 passed = seen if _only_looks(callee, len(every) + 1) else placed
@@ -1437,6 +1507,14 @@ class Expressions:
                 return NONE
             case _:
                 return NOTHING
+
+
+def _is_host(meaning: object) -> bool:
+    """Whether this is a function or type of which the tables know that it stays on the host and calls nothing else."""
+    if not isinstance(meaning, Dotted) or meaning.name in CALLERS:
+        return False
+    api = bindings.tables().lookup(meaning.name, 1)
+    return api is not None and api.effect is Effect.HOST
 
 
 def _in_order(

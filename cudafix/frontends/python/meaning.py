@@ -22,6 +22,7 @@ from cudafix.frontends.python.names import (
     is_builtin,
 )
 from cudafix.frontends.python.nodes import walk_own
+from cudafix.models.python import ANYTHING, TAKES
 
 
 class Dotted(NamedTuple):
@@ -331,10 +332,12 @@ class Resolver:
                 if isinstance(meaning, Dotted):
                     if bindings.module_of(meaning.name) is not None:
                         return "pointer"
-                    return f"{meaning.name}()"
+                    return f"{meaning.name}()" if ANYTHING.match(meaning.name) is None else None
                 if meaning is None and isinstance(func, cst.Attribute):
                     inner = self.origin(func.value)
-                    return f"{inner}.{func.attr.value}()" if inner is not None else None
+                    if inner is None or func.attr.value in TAKES:
+                        return None
+                    return f"{inner}.{func.attr.value}()"
                 if isinstance(meaning, OwnFunction) and len(args) >= 1 and isinstance(args[0].value, cst.Call):
                     return "pointer" if self.origin(args[0].value) == "pointer" else None
                 return None

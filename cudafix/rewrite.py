@@ -159,6 +159,10 @@ class Rewriter:
             return stmt.site
         line = data.rfind(b"\n", 0, stmt.span.start) + 1
         indent = data[line : stmt.span.start]
+        if indent.strip() and self.writer(stmt.span.path) is not CUDA:  # a comprehension, in the middle of a statement
+            inside = next((s for s in walk((stmt,)) if isinstance(s, ir.Call) and s.span.path == stmt.span.path), None)
+            if inside is not None:
+                return ir.Site(inside.site.span, inside.site.indent, "", ";")
         indent = indent[: len(indent) - len(indent.lstrip())]
         return ir.Site(stmt.span, indent.decode("ascii", "replace"), "", ";")
 

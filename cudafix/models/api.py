@@ -94,7 +94,8 @@ class Waits(Enum):
 class Api:
     """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host.
 
-    `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, or `none`.
+    `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, `none`, or
+    `unknown` (a stream of the library's own choice).
     `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for

@@ -477,7 +477,9 @@ class Effects(Engine):
         if args.stream is not None:
             return self.streams(state, args.stream)
         handle = args.one("handle")
-        if handle is not None and api.on != "legacy" or handle is not None:
+        if handle is None and api.on == "unknown":
+            return frozenset({UNKNOWN_STREAM})
+        if handle is not None:
             found: set[Stream] = set()
             for value in self.values(state, handle):
                 held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
@@ -905,6 +907,8 @@ class Effects(Engine):
         op = self.operation("work", call, f"`{call.callee}`", state)
         self.issue(op, streams, state, where, call.span, self.mask(args.reads), self.mask(args.writes))
         self._library_waits(api, streams, state, where)
+        if api.waits is Waits.OWN:  # whichever stream it ran on
+            state.orders.finish(1 << op.number, where)
         return state
 
     def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:
@@ -1330,6 +1334,19 @@ class Effects(Engine):
         call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
+    def _may_reach_more(self, values: Values) -> bool:
+        """Whether a function of the program is among these: a function of Python reaches what its scope holds."""
+        path = self.frame.function.span.path
+        return any(isinstance(v, mem.Function) and self.program.resolve(v.name, 0, path) for v in values)
+
+    def _all_that_is_held(self, state: State) -> Bits:
+        """All memory that some variable leads to."""
+        bits = 0
+        for inner in state.env.roots.values():
+            for values in inner.values():
+                bits |= self.mask(self.reachable(state, values))
+        return bits & state.live
+
     def control(self, why: str, span: ir.Span, state: State) -> None:
         """The order of statements is not known here: nothing that is live can be proved."""
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
@@ -1341,6 +1358,8 @@ class Effects(Engine):
         for number in self._set(self.mask(values) & ~1):
             if self.outcome.objects[number].memory in _ON_DEVICE:
                 device |= 1 << number
+        if self.frame.function.span.path.endswith(".py") and self._may_reach_more(values):
+            device |= self._all_that_is_held(state)
         self.escaped |= device
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
         name = f"`{stmt.callee}`" if stmt is not None else why

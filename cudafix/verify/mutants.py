@@ -14,11 +14,15 @@ from cudafix.verify.plan import Kind, Variant
 
 _WAIT = re.compile(
     rb"^(?P<indent>[ \t]*)(?P<text>[^\n]*?"
-    rb"(?P<call>cuda(?:StreamSynchronize|StreamWaitEvent|DeviceSynchronize)\s*\([^\n;]*?\))[^\n\\]*?)"
+    rb"(?P<call>(?:cu(?:da)?(?:StreamSynchronize|StreamWaitEvent|DeviceSynchronize|CtxSynchronize)"
+    rb"|[\w.()]+\.(?:streamSynchronize|streamWaitEvent|deviceSynchronize|synchronize|wait_event|wait))"
+    rb"\s*\([^\n;]*?\))[^\n\\]*?)"
     rb"(?P<end>[ \t]*\\?\r?)$",
     re.MULTILINE,
 )
-"""A line of inserted text that waits. Inserted statements have lines of their own (`cudafix/statements.py`)."""
+"""A line of inserted text that waits, in C++ or in Python. Inserted statements have lines of their own
+(`cudafix/statements.py`).
+"""
 
 Files = Mapping[str, bytes]
 

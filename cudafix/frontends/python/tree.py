@@ -84,8 +84,11 @@ class PythonTree:
                 offset = read.offset if isinstance(read, UnreadableError) else 0
                 self._lowered[path] = lower.unreadable(path, self.files[path], offset), None, 1
             else:
-                done = lower.lower(read, outline, self.modules)
-                self._lowered[path] = done.module, done.writer, 0
+                try:
+                    done = lower.lower(read, outline, self.modules)
+                    self._lowered[path] = done.module, done.writer, 0
+                except RecursionError:  # nested too deeply
+                    self._lowered[path] = lower.unreadable(path, self.files[path], 0), None, 1
         return self._lowered[path]
 
     # -- programs ------------------------------------------------------------------------------------------------------

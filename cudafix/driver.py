@@ -11,6 +11,7 @@ from cudafix.cache import Cache, signature
 from cudafix.cluster import Cluster, lockstep, views_of
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Refusal, Report
+from cudafix.frontends.python.notebook import Notebooks
 from cudafix.ordering import check
 from cudafix.ordering.program import Overlay
 from cudafix.tree import Tree, clusters_of
@@ -20,6 +21,11 @@ def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Ca
     """Analyse the files together. The order of `files`, the number of `jobs` and what is in the `cache` do not matter
     for the result.
     """
+    books = Notebooks(files)
+    return books.report(_analyze(books.texts, config, jobs, cache))
+
+
+def _analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None) -> Report:
     tree = Tree({path: files[path] for path in sorted(files)})
     clusters = clusters_of(tree)
     if cache is None:
@@ -103,13 +109,16 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Confi
     Besides the orders of `before`, the stream-ordered memory of `after` must be used in order.
     """
     config = config or Config()
+    books, others = Notebooks(before), Notebooks(after)
+    before, after = books.texts, others.texts
     tables = models.load(config.tables)
     per_thread = config.default_stream == "per-thread"
     old, new = Tree(dict(sorted(before.items()))), Tree(dict(sorted(after.items())))
     if old.files.keys() != new.files.keys():
         return ["the files are not the same ones"]
     programs = [p for cluster in clusters_of(old) for p in cluster]
-    wrong = [
+    wrong = list(books.same_but_for_code(others))
+    wrong += [
         v if isinstance(v, str) else v.words
         for v in lockstep(old, new, programs, tables, per_thread)
         if isinstance(v, str) or v.earlier is None or v.earlier.assumption is None

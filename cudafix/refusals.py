@@ -141,6 +141,13 @@ REFUSALS: dict[str, Page] = {
         "in the text, and `cudaFree` waited for that too.",
         "Allocate and free in a plain function that the coroutine calls.",
     ),
+    "cell_order": Page(
+        "the cells of the notebook were last run in another order than they stand",
+        "The cells are proved as one module, from top to bottom. The execution counts that the notebook holds say that "
+        "they ran in another order, so an allocation, a use and a free may follow each other otherwise than the text "
+        "says.",
+        "Restart the kernel, run all cells from top to bottom, and save the notebook.",
+    ),
     "control_flow": Page(
         "a jump makes the order of operations unclear",
         "A `goto` into the life of the buffer or backward, `setjmp`, a coroutine or a computed function pointer lets "

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-SUFFIX = ".py"
+NOTEBOOK = ".ipynb"
+SUFFIX = (".py", NOTEBOOK)
+"""The names of files in Python end in one of these."""
 _BINDINGS = re.compile(rb"\b(?:cudaMalloc|cudaFree|cuMemAlloc|cuMemFree)(?:Async)?\b")
 PER_THREAD = re.compile(rb"environ.{0,80}PER_THREAD_DEFAULT_STREAM")  # stream 0 is another stream in each thread
 _CUPY = re.compile(rb"\.(?:malloc|free)(?:Async)?\s*\(")

@@ -91,7 +91,7 @@ def rewritten(files: Files, report: Report) -> dict[str, bytes]:
     for finding in report.findings:
         for edit in finding.edits:
             by_path.setdefault(edit.path, []).append(edit)
-    return {path: edits.apply(data, by_path.get(path, [])) for path, data in files.items()}
+    return {path: edits.apply(files.get(path, b""), by_path.get(path, [])) for path in files.keys() | by_path.keys()}
 
 
 def check_same(files: Files, wanted: Files) -> None:

@@ -10,6 +10,7 @@ of its own, laid out like those beside it.
 from __future__ import annotations
 
 import ast
+import itertools
 import json
 import re
 from array import array
@@ -127,7 +128,7 @@ def read(path: str, data: bytes) -> Notebook | None:
             between = data[before.end + 1 : one.start - 1] if before is not None else None
             separators[one.start] = None if not isinstance(source, list) else between or usual
         _cell(data, strings, text, first, last)
-    ordered = all(a < b for a, b in zip(counts, counts[1:], strict=False))
+    ordered = all(a < b for a, b in itertools.pairwise(counts))
     return Notebook(path, data, bytes(text), first, last, frozenset(separators), separators, ordered)
 
 
@@ -227,7 +228,7 @@ def _replaced(lines: list[str]) -> dict[int, str]:
     if head is not None and lines[head].startswith("%%"):
         name = lines[head][2:].split(None, 1)[0] if lines[head][2:].split() else ""
         if name not in _WRAPS:
-            whole = {n: "\n" for n in range(len(lines))}
+            whole = dict.fromkeys(range(len(lines)), "\n")
             if name not in _SESSION:
                 whole[head] = f"exec({lines[head].strip()!r})\n"
             return whole

@@ -17,3 +17,26 @@ def is_candidate(data: bytes) -> bool:
     if _BINDINGS.search(data) is not None:
         return True
     return b"cupy" in data and b"runtime" in data and _CUPY.search(data) is not None
+
+
+# what chooses or ends the memory of arrays
+_ARRAYS = re.compile(
+    rb"\b(?:set_allocator|using_allocator|(?:Python|C)FunctionAllocator|ctxDestroy|devicePrimaryCtxRelease|"
+    rb"free_all_blocks|_malloc|cuda(?:\.memory)?\.Memory|mem_alloc(?:_pitch|_like)?|caching_allocator_alloc|empty_cache|"
+    rb"CUDAPluggableAllocator)\b|\bimport Memory\b"
+)
+_NUMBA = re.compile(rb"\b(?:device_array(?:_like)?|to_device|close|reset)\s*\(")
+_NUMBA_CUDA = re.compile(rb"\bnumba(?:\.cuda\b|[ \t]+import\b.*\bcuda\b)")
+_LIBRARY = re.compile(rb"\b(?:cupy|pycuda|torch)\b")
+_TESTS = re.compile(rb"\b(?:unittest|CUDATestCase|pytest)\b")
+
+
+def uses_arrays(data: bytes) -> bool:
+    """Whether a file may choose an allocator for arrays, or make and end what holds them. Tests of a package are left
+    out: they try its allocators one by one.
+    """
+    if _TESTS.search(data) is not None:
+        return False
+    if _LIBRARY.search(data) is not None and _ARRAYS.search(data) is not None:
+        return True
+    return _NUMBA_CUDA.search(data) is not None and _NUMBA.search(data) is not None

@@ -124,7 +124,7 @@ class PythonTree:
         if not candidates:
             return
         covered: set[str] = set()
-        for path in sorted(self._importers(candidates)):
+        for path in sorted(self.importers(candidates)):
             read, outline = self.source(path), self.outline(path)
             if isinstance(read, source.Source) and outline is not None:
                 if lower.is_script(read.module, outline, self.modules):
@@ -135,7 +135,7 @@ class PythonTree:
         for path in sorted(candidates - covered):
             yield self.program(path)
 
-    def _importers(self, candidates: set[str]) -> set[str]:
+    def importers(self, candidates: set[str]) -> set[str]:
         """The candidates and the files that import them, directly or not."""
         stems: dict[bytes, set[str]] = defaultdict(set)
         for path in candidates:

@@ -1,0 +1,82 @@
+"""Where a statement may be added at the top of a file, and under which names."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import libcst as cst
+
+from cudafix.findings import Edit
+from cudafix.frontends.python.names import bindings_of
+from cudafix.frontends.python.nodes import children
+from cudafix.frontends.python.uses import File
+
+
+class Top(NamedTuple):
+    """A place at the top of a file, at the end of a line. `line` is the offset of that end."""
+
+    path: str
+    line: int
+    newline: str
+
+    def insert(self, *lines: str) -> Edit:
+        """The lines behind it."""
+        return Edit(self.path, self.line, self.line, "".join(self.newline + line for line in lines).encode())
+
+
+def name_of_module(file: File, dotted: str) -> str | None:
+    """A name that means a module everywhere in a file: imported at its top, and assigned nowhere."""
+    top = bindings_of(file.source.module)
+    for name, meant in top.imports.items():
+        if meant == {dotted} and not top.assigned[name]:
+            return name
+    return None
+
+
+def fresh_name(file: File, wanted: str) -> str:
+    """A name that the file does not have."""
+    while wanted in file.names or wanted in bindings_of(file.source.module).imports:
+        wanted += "_"
+    return wanted
+
+
+def behind_imports(file: File, name: str) -> Top | None:
+    """Behind the imports at the beginning of a file, once `name` is imported and before anything is called.
+
+    None where the import stands in a `try` or another compound statement, or behind a call.
+    """
+    found: cst.SimpleStatementLine | None = None
+    bound = False
+    for statement in file.source.module.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            small = statement.body
+            if all(isinstance(one, cst.Import | cst.ImportFrom) for one in small):
+                found = statement
+                bound = bound or name in bindings_of(statement).imports
+                continue
+            if bound or any(_calls(one) for one in small):
+                break
+        elif isinstance(statement, cst.FunctionDef | cst.ClassDef):
+            if bound:
+                break
+        elif bound or _calls(statement):
+            break
+    if found is None or not bound:
+        return None
+    data = file.source.data
+    end = file.source.span(found.body[-1]).end
+    at = data.find(b"\n", end)
+    at = len(data) if at < 0 else at - (data[at - 1 : at] == b"\r")
+    return Top(file.path, at, file.source.module.default_newline)
+
+
+def _calls(node: cst.CSTNode) -> bool:
+    """Whether a statement may run code of the program or of the API."""
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Call):
+            return True
+        if not isinstance(current, cst.FunctionDef | cst.ClassDef | cst.Lambda):
+            stack += children(current)
+    return False

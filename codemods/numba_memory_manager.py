@@ -20,8 +20,9 @@ manager allocates and frees on. Nothing works on the device before the manager i
 ## Refuses
 
 A program that makes its arrays once (`gains_nothing`), external streams (`several_streams`), several devices
-(`device_changes`), IPC (`ipc_handle`), other packages that work on the device (`external_library`), modules that no
-script imports (`unseen_caller`), and scripts where there is no place before the first CUDA call (`site_not_editable`).
+(`device_changes`), IPC (`ipc_handle`), other packages that work on the device (`external_library`), and scripts where
+there is no place before the first CUDA call (`site_not_editable`). Modules that no script imports are passed over:
+which manager a process has is not theirs to choose.
 
 ## Example
 
@@ -79,7 +80,7 @@ def manager() -> bytes:
 def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
     """One finding or refusal for each place where a program makes a device array."""
     sites = [use for use in program.uses() if use.name in ALLOCATES]
-    if not sites or any(_CHOSEN.search(file.source.data) for file in program.files.values()):
+    if not program.script or not sites or any(_CHOSEN.search(file.source.data) for file in program.files.values()):
         return
     rmm = any(name.split(".")[0] == "rmm" for file in program.files.values() for name in file.imports)
     obstacle = next(_obstacles(program, sites, rmm), None)
@@ -106,9 +107,6 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
 def _obstacles(program: PythonProgram, sites: list[Use], rmm: bool) -> Iterator[conditions.Obstacle]:
     here = Place(sites[0].path, sites[0].site.span.start, "here")
     yield from conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset())
-    if not program.script:
-        text = "no script of the tree imports this module, and the manager has to be there before the first CUDA call"
-        yield conditions.Obstacle("unseen_caller", text, here)
     for file in list(program.files.values())[1:]:
         for use in file.uses:
             if not use.function and use.name.startswith("numba.cuda.") and not use.name.endswith("jit"):

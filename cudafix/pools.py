@@ -7,6 +7,7 @@ each of them.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -33,14 +34,24 @@ def manager() -> bytes:
     return content
 
 
-def is_candidate(path: str, data: bytes) -> bool:
-    """Whether a file may ask for memory in one of these ways, or ends a context."""
-    return path.endswith(prefilter.SUFFIX) and prefilter.uses_arrays(data)
+def candidates(files: Mapping[str, bytes]) -> set[str]:
+    """The files that may ask for memory in one of these ways, or end a context. Those of the libraries are left out."""
+    found = {path for path, data in files.items() if path.endswith(prefilter.SUFFIX) and prefilter.uses_arrays(data)}
+    return {path for path in found if not _is_of_a_library(path, files)}
+
+
+def _is_of_a_library(path: str, files: Mapping[str, bytes]) -> bool:
+    """Whether a file stands in the package of a library that the tables describe."""
+    words = path.split(os.sep)
+    return any(
+        word in prefilter.DESCRIBED and os.sep.join((*words[: n + 1], "__init__.py")) in files
+        for n, word in enumerate(words[:-1])
+    )
 
 
 def examine(files: Mapping[str, bytes], config: Config) -> Report:
     """What the codemods find in the programs of these files."""
-    wanted = {path for path, data in files.items() if is_candidate(path, data)}
+    wanted = candidates(files)
     if not wanted:
         return Report((), ())
     from cudafix.frontends.python import foreign, uses
@@ -145,8 +156,7 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Colle
         for path in changed
         if path in before and (compared := _compared(path, before, after)) is not None
     }
-    wanted = {path for path in before if is_candidate(path, before[path])}
-    for program in uses.programs(PythonTree(before), wanted):
+    for program in uses.programs(PythonTree(before), candidates(before)):
         if any(path in moved and moved[path].allocators for path in program.files):
             for obstacle in conditions.cupy(program):
                 yield f"{obstacle.name}: {obstacle.text}"
@@ -154,7 +164,6 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Colle
             rmm = any(name.split(".")[0] == "rmm" for file in program.files.values() for name in file.imports)
             for obstacle in conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset()):
                 yield f"{obstacle.name}: {obstacle.text}"
-    wanted = {path for path in after if is_candidate(path, after[path])}
-    for program in uses.programs(PythonTree(after), wanted):
+    for program in uses.programs(PythonTree(after), candidates(after)):
         for item in ends(program):
             yield item.message

@@ -82,6 +82,8 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
             yield Obstacle(name, f"`{last}`", _at(use, "here"))
         elif use.name == "ctypes.CDLL" or use.name.startswith(("ctypes.cdll", "ctypes.CDLL")):
             yield Obstacle("foreign_pointer", "code that is no Python is loaded", _at(use, "here"))
+        elif use.name in ("builtins.exec", "builtins.eval"):
+            yield Obstacle("unknown_call", "code that is made while the program runs", _at(use, "here"))
         elif last in ("toDlpack", "to_dlpack", "from_dlpack", "fromDlpack"):
             yield Obstacle("external_library", "the array is handed to another package", _at(use, "here"))
     for file in program.files.values():

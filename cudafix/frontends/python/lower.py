@@ -109,8 +109,8 @@ def unreadable(path: str, data: bytes, offset: int) -> ir.Module:
 
 
 def is_script(module: cst.Module, outline: Outline, modules: Modules) -> bool:
-    """Whether a file is run: a notebook, or one that asks for `__main__` or whose own statements call functions of it or
-    the CUDA API.
+    """Whether a file is run: a notebook, or one that asks for `__main__` or whose own statements call functions of it
+    or of the CUDA API.
     """
     if outline.path.endswith(NOTEBOOK):
         return True

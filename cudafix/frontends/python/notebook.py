@@ -2,9 +2,9 @@
 
 The cells are one module, in order. What IPython reads and Python does not becomes a statement that says what is known
 of it: a magic that only sets up the session is nothing, a shell command is output, and whatever runs code that is not
-seen is `exec`, which the front end takes for the worst case. Such lines have no place of their own in the notebook, so
-nothing is written there. Only the edited characters of the source strings change; an inserted line becomes an element
-of its own, laid out like those beside it.
+seen, or a cell that is no Python, is `exec`, which the front end takes for the worst case. Such lines have no place of
+their own in the notebook, so nothing is written there. Only the edited characters of the source strings change; an
+inserted line becomes an element of its own, laid out like those beside it.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class _Text(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Notebook:
     """`text` is the module. `first` and `last` give for each of its bytes where it starts and ends in `data`, -1 for
-    bytes that are not there. `starts` are the places where a string starts, `separators` what stands between two
-    strings of a cell (None where a cell is one string). `ordered`: the recorded execution counts rise from cell to
-    cell.
+    bytes that are not there. `starts` gives the number of the cell for each place where a string starts, `separators`
+    what stands between two strings of a cell (None where a cell is one string). `ordered`: the recorded execution
+    counts rise from cell to cell.
     """
 
     path: str
@@ -64,7 +64,7 @@ class Notebook:
     text: bytes
     first: array[int]
     last: array[int]
-    starts: frozenset[int]
+    starts: Mapping[int, int]
     separators: Mapping[int, bytes | None]
     ordered: bool
 
@@ -87,10 +87,13 @@ class Notebook:
                 return None
         if begin < 0:
             return None
-        stop = begin if start == end else self.last[end - 1]
-        if not text and begin in self.starts and end < len(self.first) and self.first[end] in self.starts:
-            stop = self.first[end]  # a whole line goes, and its string with it
         owner = max(s for s in self.starts if s <= begin)
+        stop = begin if start == end else self.last[end - 1]
+        if self.starts[owner] != self.starts[max(s for s in self.starts if s <= stop)]:
+            return None  # from one cell into another
+        behind = self.first[end] if end < len(self.first) else -1
+        if not text and begin in self.starts and self.starts.get(behind) == self.starts[owner]:
+            stop = behind  # a whole line goes, and its string with it
         separator = self.separators[owner]
         words = json.dumps(text.decode(), ensure_ascii=self.data.isascii())[1:-1].encode()
         if separator is not None:
@@ -113,9 +116,10 @@ def read(path: str, data: bytes) -> Notebook | None:
     text = bytearray()
     first, last = array("q"), array("q")
     separators: dict[int, bytes | None] = {}
+    starts: dict[int, int] = {}
     usual = _usual_separator(data, placed)
     counts: list[int] = []
-    for cell, place in zip(cells, placed, strict=True):
+    for number, (cell, place) in enumerate(zip(cells, placed, strict=True)):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         source = place.get("source", [])
@@ -126,10 +130,11 @@ def read(path: str, data: bytes) -> Notebook | None:
             counts.append(cell["execution_count"])
         for before, one in zip([None, *strings], strings, strict=False):
             between = data[before.end + 1 : one.start - 1] if before is not None else None
+            starts[one.start] = number
             separators[one.start] = None if not isinstance(source, list) else between or usual
         _cell(data, strings, text, first, last)
     ordered = all(a < b for a, b in itertools.pairwise(counts))
-    return Notebook(path, data, bytes(text), first, last, frozenset(separators), separators, ordered)
+    return Notebook(path, data, bytes(text), first, last, starts, separators, ordered)
 
 
 def _is_python(metadata: object) -> bool:
@@ -224,7 +229,8 @@ def _cell(data: bytes, strings: Iterable[_Text], text: bytearray, first: array[i
 
 def _replaced(lines: list[str]) -> dict[int, str]:
     """What stands in the module for the lines of a cell that are no Python, by their numbers."""
-    head = next((n for n, line in enumerate(lines) if line.strip()), None)
+    # in front of a cell magic, comments are allowed by some front ends
+    head = next((n for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), None)
     if head is not None and lines[head].startswith("%%"):
         name = lines[head][2:].split(None, 1)[0] if lines[head][2:].split() else ""
         if name not in _WRAPS:
@@ -235,12 +241,13 @@ def _replaced(lines: list[str]) -> dict[int, str]:
         return {head: "\n"} | {n + head + 1: words for n, words in _replaced(lines[head + 1 :]).items()}
     found: dict[int, str] = {}
     for _ in range(len(lines) + 1):
-        wrong = _first_error("".join(found.get(n, line) for n, line in enumerate(lines)))
+        wrong = _first_error("".join(found.get(n, line) for n, line in enumerate(lines)), len(lines))
         if wrong is None:
             return found
         at = next((n for n in (wrong, wrong - 1) if n not in found and _is_magic(lines, n)), None)
         if at is None:
-            return found  # what is wrong there is no magic: the reader says so
+            # an exercise with a gap, or a cell in another language
+            return dict.fromkeys(range(1, len(lines)), "\n") | {0: f"exec({lines[wrong].strip()!r})\n"}
         found[at] = _meaning(lines[at])
         while lines[at].rstrip().endswith("\\") and at + 1 < len(lines):
             at += 1
@@ -248,14 +255,14 @@ def _replaced(lines: list[str]) -> dict[int, str]:
     return found
 
 
-def _first_error(code: str) -> int | None:
-    """The line (from 0) where Python stops to understand."""
+def _first_error(code: str, lines: int) -> int | None:
+    """The line (from 0) where Python stops to understand; None if there is none."""
     try:
         compile(code, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
     except SyntaxError as error:
-        return (error.lineno or 1) - 1
+        return min((error.lineno or 1) - 1, lines - 1)
     except (ValueError, RecursionError, MemoryError):
-        return None
+        return 0
     return None
 
 

@@ -7,6 +7,8 @@ import re
 NOTEBOOK = ".ipynb"
 SUFFIX = (".py", NOTEBOOK)
 """The names of files in Python end in one of these."""
+DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
+"""Packages that the tables describe: a folder of this name in the tree is not followed."""
 _BINDINGS = re.compile(rb"\b(?:cudaMalloc|cudaFree|cuMemAlloc|cuMemFree)(?:Async)?\b")
 PER_THREAD = re.compile(rb"environ.{0,80}PER_THREAD_DEFAULT_STREAM")  # stream 0 is another stream in each thread
 _CUPY = re.compile(rb"\.(?:malloc|free)(?:Async)?\s*\(")
@@ -25,10 +27,10 @@ _ARRAYS = re.compile(
     rb"free_all_blocks|_malloc|cuda(?:\.memory)?\.Memory|mem_alloc(?:_pitch|_like)?|caching_allocator_alloc|empty_cache|"
     rb"CUDAPluggableAllocator)\b|\bimport Memory\b"
 )
-_NUMBA = re.compile(rb"\b(?:device_array(?:_like)?|to_device|close|reset)\s*\(")
+_NUMBA = re.compile(rb"\b(?:device_array(?:_like)?|to_device|cuda\.close|devices\.reset)\s*\(|\.reset\s*\(\s*\)")
 _NUMBA_CUDA = re.compile(rb"\bnumba(?:\.cuda\b|[ \t]+import\b.*\bcuda\b)")
 _LIBRARY = re.compile(rb"\b(?:cupy|pycuda|torch)\b")
-_TESTS = re.compile(rb"\b(?:unittest|CUDATestCase|pytest)\b")
+_TESTS = re.compile(rb"\b(?:unittest|pytest)\b|TestCase\b")
 
 
 def uses_arrays(data: bytes) -> bool:

@@ -11,15 +11,13 @@ from cudafix import ir
 from cudafix.frontends.python import lower, source
 from cudafix.frontends.python.meaning import Modules
 from cudafix.frontends.python.names import Outline, absolute
-from cudafix.frontends.python.prefilter import SUFFIX, is_candidate
+from cudafix.frontends.python.prefilter import DESCRIBED, SUFFIX, is_candidate
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
 
 _IMPORTS = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
-# Packages that the tables describe: a folder of this name in the tree is not followed.
-_DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
 MAX_FILES = 60
 
 
@@ -43,7 +41,7 @@ class PythonTree:
         if "/" in dotted:
             return self._file(dotted)
         words = dotted.split(".")
-        if words[0] in _DESCRIBED or not words[0]:
+        if words[0] in DESCRIBED or not words[0]:
             return None
         folder = os.path.dirname(path)
         while True:

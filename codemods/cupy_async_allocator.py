@@ -136,7 +136,8 @@ def _edits(program: PythonProgram, file: File, use: Use, pools: dict[str, str]) 
         close = source.span(use.node.args[-1]).end
         made = Edit(use.path, close, close, f", {cuda}.Stream.null".encode())
         return (*ahead, Edit(use.path, name, name, b"Async"), made)
-    once = not program.runs_again(use)
+    here = all(call.path == use.path for call in program.calls_of(use.function))
+    once = here and not program.runs_again(use)
     ahead = () if once else _pool(file, cuda, pools)
     if not once and not ahead:
         return ()

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from cudafix.findings import Place
+from cudafix.frontends.python.placement import HOST_PACKAGES
 from cudafix.frontends.python.terms import literal
 from cudafix.frontends.python.uses import File, PythonProgram, Use
 
@@ -22,10 +23,6 @@ _GPU_LIBRARIES = frozenset(
     "torch torchvision jax jaxlib tensorflow cudf cuml cugraph cuspatial cuvs raft_dask dask_cuda mpi4py tensorrt "
     "polygraphy onnxruntime paddle mxnet pycuda nvidia_dali cuquantum custatevec cutensor nvmath cuda cucim warp "
     "pylibraft kvikio ucp ucxx nccl triton chainer xgboost lightgbm cupy cupyx numba rmm".split()
-)
-_HARMLESS = frozenset(
-    "numpy scipy matplotlib pandas PIL tqdm pytest sympy imageio skimage yaml rich click seaborn psutil IPython "
-    "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml".split()
 )
 _CLOCKS = re.compile(
     r"(?:time\.(?:time|perf_counter|monotonic|process_time)(?:_ns)?|timeit\..*|datetime\.datetime\.(?:now|utcnow)|"
@@ -172,7 +169,7 @@ def assumptions(program: PythonProgram, package: str) -> Iterator[str]:
     for file in program.files.values():
         for name in file.imports:
             root = name.lstrip(".").split(".")[0]
-            known = root in sys.stdlib_module_names or root in _HARMLESS or root in _GPU_LIBRARIES
+            known = root in sys.stdlib_module_names or root in HOST_PACKAGES or root in _GPU_LIBRARIES
             if root and not known and program.tree.find(root, file.path) is None and not name.startswith("."):
                 unseen.add(root)
     if unseen:

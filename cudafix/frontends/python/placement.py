@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
 import libcst as cst
 
 from cudafix.findings import Edit
 from cudafix.frontends.python.names import bindings_of
-from cudafix.frontends.python.nodes import children
 from cudafix.frontends.python.uses import File
+
+HOST_PACKAGES = frozenset(
+    "numpy scipy matplotlib pandas PIL tqdm pytest sympy imageio skimage yaml rich click seaborn psutil IPython "
+    "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml".split()
+)
+"""Packages that do not work on the device, or not on arrays of another package."""
 
 
 class Top(NamedTuple):
@@ -41,25 +47,19 @@ def fresh_name(file: File, wanted: str) -> str:
 
 
 def behind_imports(file: File, name: str) -> Top | None:
-    """Behind the imports at the beginning of a file, once `name` is imported and before anything is called.
+    """Behind the imports at the beginning of a file, once `name` is imported and before anything may use the device.
 
-    None where the import stands in a `try` or another compound statement, or behind a call.
+    None where the import stands in a `try` or another compound statement, or behind such a call.
     """
     found: cst.SimpleStatementLine | None = None
     bound = False
     for statement in file.source.module.body:
-        if isinstance(statement, cst.SimpleStatementLine):
-            small = statement.body
-            if all(isinstance(one, cst.Import | cst.ImportFrom) for one in small):
-                found = statement
-                bound = bound or name in bindings_of(statement).imports
-                continue
-            if bound or any(_calls(one) for one in small):
-                break
-        elif isinstance(statement, cst.FunctionDef | cst.ClassDef):
-            if bound:
-                break
-        elif bound or _calls(statement):
+        if isinstance(statement, cst.SimpleStatementLine) and all(
+            isinstance(one, cst.Import | cst.ImportFrom) for one in statement.body
+        ):
+            found = statement
+            bound = bound or name in bindings_of(statement).imports
+        elif bound or not _is_harmless(file, statement):
             break
     if found is None or not bound:
         return None
@@ -70,13 +70,16 @@ def behind_imports(file: File, name: str) -> Top | None:
     return Top(file.path, at, file.source.module.default_newline)
 
 
-def _calls(node: cst.CSTNode) -> bool:
-    """Whether a statement may run code of the program or of the API."""
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, cst.Call):
-            return True
-        if not isinstance(current, cst.FunctionDef | cst.ClassDef | cst.Lambda):
-            stack += children(current)
-    return False
+def is_harmless(name: str) -> bool:
+    """Whether a function with this full name works on the host only."""
+    root = name.split(".")[0]
+    if root == "builtins":
+        return name not in ("builtins.exec", "builtins.eval", "builtins.__import__")
+    return root in sys.stdlib_module_names or root in HOST_PACKAGES
+
+
+def _is_harmless(file: File, statement: cst.CSTNode) -> bool:
+    """Whether a statement at the top calls nothing that may use the device."""
+    span = file.source.span(statement)
+    calls = (use for use in file.uses if not use.function and span.start <= use.site.span.start < span.end)
+    return all(is_harmless(use.name) and not use.own for use in calls)

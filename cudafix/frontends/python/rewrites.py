@@ -7,9 +7,13 @@ things whose meaning for the order of the device's work is known. Everything els
 from __future__ import annotations
 
 import ast
+import builtins
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+
+from cudafix.frontends.python.placement import HOST_PACKAGES
 
 WAITS = frozenset(
     (
@@ -28,6 +32,7 @@ _MANAGERS = {
     "rmm.allocators.numba.RMMNumbaManager": "",
 }
 _SETUP = frozenset(("rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())",))
+_SETUP_CALLS = frozenset(("rmm.mr.set_current_device_resource", "rmm.mr.CudaAsyncMemoryResource"))
 _IMPORTABLE = frozenset(("rmm", *_MANAGERS))
 
 
@@ -219,14 +224,21 @@ class Comparison:
             if isinstance(earlier, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
                 continue
             for one in ast.walk(earlier):
-                if isinstance(one, ast.Call) and self.new.names.full(one) not in _SETUP:
-                    name = self.new.names.full(one)
-                    if name != "rmm.mr.CudaAsyncMemoryResource()" and not name.startswith("print("):
-                        raise Change(f"line {earlier.lineno}: something runs before the memory manager is installed")
+                if isinstance(one, ast.Call) and not self._is_of_the_host(one.func):
+                    raise Change(f"line {earlier.lineno}: something runs before the memory manager is installed")
         beside = _MANAGERS[given]
         if beside and self.files.get(os.path.join(os.path.dirname(self.path), beside)) != self.manager:
             raise Change(f"`{beside}` is not the manager that cudafix ships")
         self.managers.append(node.lineno)
+
+    def _is_of_the_host(self, function: ast.expr) -> bool:
+        """Whether a call is one of the standard library or of a package that does not work on the device."""
+        name = self.new.names.full(function)
+        root = name.split(".")[0]
+        if name == root and root not in self.new.names.known:
+            return hasattr(builtins, root) and root not in ("exec", "eval", "__import__")
+        known = root in sys.stdlib_module_names or root in HOST_PACKAGES
+        return name in _SETUP_CALLS or (known and root in self.new.names.known.values())
 
 
 class _Normal(ast.NodeTransformer):

@@ -52,7 +52,8 @@ def _is_of_a_library(path: str, files: Mapping[str, bytes]) -> bool:
 def examine(files: Mapping[str, bytes], config: Config) -> Report:
     """What the codemods find in the programs of these files."""
     wanted = candidates(files)
-    if not wanted:
+    others = {p for p, data in files.items() if p.endswith(prefilter.SUFFIX) and prefilter.uses_other_memory(data)}
+    if not wanted and not others:
         return Report((), ())
     from cudafix.frontends.python import foreign, uses
     from cudafix.frontends.python.tree import PythonTree
@@ -61,7 +62,12 @@ def examine(files: Mapping[str, bytes], config: Config) -> Report:
     findings: dict[tuple[str, int, str], Finding] = {}
     refusals: dict[tuple[str, int, str], Refusal] = {}
     groups = 0
-    for program in uses.programs(PythonTree(files), wanted):
+    tree = PythonTree(files)
+    for path in sorted(path for path in others if not _is_of_a_library(path, files)):
+        file = uses.file_of(tree, path)
+        for refusal in foreign.examine(file) if file is not None else ():
+            refusals[refusal.path, refusal.offset, "foreign"] = refusal
+    for program in uses.programs(tree, wanted):
         found: list[Finding] = []
         for name in names:
             for item in codemod(name).examine(program):
@@ -69,8 +75,6 @@ def examine(files: Mapping[str, bytes], config: Config) -> Report:
                     found.append(replace(item, group=item.group + groups if item.group else 0))
                 else:
                     refusals.setdefault((item.path, item.offset, name), item)
-        for refusal in foreign.examine(program):
-            refusals.setdefault((refusal.path, refusal.offset, "foreign"), refusal)
         groups = max([groups, *(f.group for f in found)])
         wrong = _reason(files, found)
         for finding in found:

@@ -17,6 +17,7 @@ import libcst as cst
 from cudafix.findings import Place
 from cudafix.frontends.python.placement import HOST_PACKAGES
 from cudafix.frontends.python.terms import literal
+from cudafix.frontends.python.tree import MAX_FILES
 from cudafix.frontends.python.uses import File, PythonProgram, Use
 
 _GPU_LIBRARIES = frozenset(
@@ -58,6 +59,8 @@ _SETTINGS = re.compile(rb"CUPY_CUDA_PER_THREAD_DEFAULT_STREAM|CUPY_GPU_MEMORY_LI
 
 def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
     """What no allocator of a Python package may change under. `own`: the packages whose memory is to move."""
+    if len(program.files) >= MAX_FILES:
+        yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
     for file in program.files.values():
         for name in sorted(file.imports):
             package = name.split(".")[0]

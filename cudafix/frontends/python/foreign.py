@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudafix.findings import Refusal
-from cudafix.frontends.python.uses import PythonProgram, Use
+from cudafix.frontends.python.uses import File, Use
 from cudafix.refusals import REFUSALS
 
 PYCUDA = frozenset(
@@ -32,16 +32,16 @@ TORCH = {
 }
 
 
-def examine(program: PythonProgram) -> Iterator[Refusal]:
+def examine(file: File) -> Iterator[Refusal]:
     """One refusal for each place."""
-    for use in program.uses():
+    for use in file.uses:
         if use.name in PYCUDA:
             text = f"PyCUDA has no stream-ordered form of `{use.name.rpartition('.')[2]}`"
-            yield _refusal(program, "pycuda_memory", use, text)
+            yield _refusal(file, "pycuda_memory", use, text)
         elif use.name in TORCH:
-            yield _refusal(program, "torch_memory", use, TORCH[use.name])
+            yield _refusal(file, "torch_memory", use, TORCH[use.name])
 
 
-def _refusal(program: PythonProgram, name: str, use: Use, text: str) -> Refusal:
-    at = program.files[use.path].source.span(use.node).start
+def _refusal(file: File, name: str, use: Use, text: str) -> Refusal:
+    at = file.source.span(use.node).start
     return Refusal(name, use.path, at, text, REFUSALS[name].unlock)

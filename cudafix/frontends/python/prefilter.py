@@ -24,12 +24,14 @@ def is_candidate(data: bytes) -> bool:
 # what chooses or ends the memory of arrays
 _ARRAYS = re.compile(
     rb"\b(?:set_allocator|using_allocator|(?:Python|C)FunctionAllocator|ctxDestroy|devicePrimaryCtxRelease|"
-    rb"free_all_blocks|_malloc|cuda(?:\.memory)?\.Memory|mem_alloc(?:_pitch|_like)?|caching_allocator_alloc|empty_cache|"
-    rb"CUDAPluggableAllocator)\b|\bimport Memory\b"
+    rb"free_all_blocks|_malloc|cuda(?:\.memory)?\.Memory)\b|\bimport Memory\b"
 )
+_FOREIGN = re.compile(
+    rb"\b(?:mem_alloc(?:_pitch|_like)?|to_device|caching_allocator_alloc|CUDAPluggableAllocator|empty_cache)\b"
+)
+_OTHERS = re.compile(rb"\b(?:pycuda|torch)\b")
 _NUMBA = re.compile(rb"\b(?:device_array(?:_like)?|to_device|cuda\.close|devices\.reset)\s*\(|\.reset\s*\(\s*\)")
 _NUMBA_CUDA = re.compile(rb"\bnumba(?:\.cuda\b|[ \t]+import\b.*\bcuda\b)")
-_LIBRARY = re.compile(rb"\b(?:cupy|pycuda|torch)\b")
 _TESTS = re.compile(rb"\b(?:unittest|pytest)\b|TestCase\b")
 
 
@@ -39,6 +41,11 @@ def uses_arrays(data: bytes) -> bool:
     """
     if _TESTS.search(data) is not None:
         return False
-    if _LIBRARY.search(data) is not None and _ARRAYS.search(data) is not None:
+    if b"cupy" in data and _ARRAYS.search(data) is not None:
         return True
     return _NUMBA_CUDA.search(data) is not None and _NUMBA.search(data) is not None
+
+
+def uses_other_memory(data: bytes) -> bool:
+    """Whether a file may take memory of a library that has an allocator of its own."""
+    return _OTHERS.search(data) is not None and _FOREIGN.search(data) is not None and _TESTS.search(data) is None

@@ -294,6 +294,14 @@ def _names(node: cst.CSTNode) -> Iterator[cst.Name]:
         stack += children(current)
 
 
+def file_of(tree: PythonTree, path: str) -> File | None:
+    """One file on its own; None where it cannot be read."""
+    source = tree.source(path)
+    if not isinstance(source, Source) or tree.outline(path) is None:
+        return None
+    return _Reader(tree, source).read()
+
+
 def programs(tree: PythonTree, wanted: set[str]) -> Iterator[PythonProgram]:
     """The programs that hold one of the `wanted` files: scripts with what they import, then modules on their own."""
     from cudafix.frontends.python import lower

@@ -80,6 +80,8 @@ def cupy(body: str) -> str:
     [
         ("s = cp.cuda.Stream()", "several_streams"),
         ("s = cp.cuda.ExternalStream(1)", "several_streams"),
+        ("s = cp.get_array_module(x).cuda.Stream(non_blocking=True)", "several_streams"),
+        ("from helpers import *", "unknown_call"),
         ("cp.cuda.Stream.ptds.use()", "several_streams"),
         ("f(x, stream=other)", "several_streams"),
         ("with cp.cuda.Device(1):\n    y = x + 1", "device_changes"),
@@ -92,6 +94,9 @@ def cupy(body: str) -> str:
         ("from mpi4py import MPI", "external_library"),
         ("y = other.from_dlpack(x)", "external_library"),
         ("p = x.__cuda_array_interface__", "external_library"),
+        ("m = cp.cuda.UnownedMemory(p, 4, o)", "external_library"),
+        ("cp.fft.config.set_cufft_gpus([0, 1])", "device_changes"),
+        ("cp.cuda.runtime.memcpyAsync(a, b, 4, 2, 0)", "host_memory_in_flight"),
         ("free, total = cp.cuda.Device().mem_info", "free_memory_is_measured"),
         ("h = cp.cuda.runtime.ipcGetMemHandle(x.data.ptr)", "ipc_handle"),
         ("import ctypes\nl = ctypes.CDLL('l.so')", "foreign_pointer"),

@@ -31,7 +31,7 @@ _CLOCKS = re.compile(
 )
 _INDEPENDENT_HOST_MEMORY = re.compile(
     r".*(?:pinned|Pinned|_async$|malloc_managed|ManagedMemory|managed_array|mapped_array|\.mapped$|hostAlloc|"
-    r"mallocManaged|memAdvise|memPrefetch|hostRegister).*"
+    r"mallocManaged|memAdvise|memPrefetch|hostRegister|runtime\.\w+Async$|launchHostFunc|add_callback).*"
 )
 
 
@@ -62,6 +62,10 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
     if len(program.files) >= MAX_FILES:
         yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
     for file in program.files.values():
+        outline = program.tree.outline(file.path)
+        if outline is not None and outline.stars:
+            place = _in_text(file, re.compile(rb"\bimport[ \t]*\*")) or Place(file.path, 0, "here")
+            yield Obstacle("unknown_call", "what `import *` brings is not seen", place)
         for name in sorted(file.imports):
             package = name.split(".")[0]
             if package in _GPU_LIBRARIES and package not in own:
@@ -101,7 +105,7 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
     yield from common(program, frozenset({"cupy", "cupyx"}))
     for use in program.uses():
         name, last = use.name, use.name.rpartition(".")[2]
-        if name in ("cupy.cuda.Stream", "cupy.cuda.ExternalStream", "cupy.cuda.stream.ExternalStream"):
+        if last in ("Stream", "ExternalStream") and not use.own:
             text = "the release of an array is no longer a wait for the work of other streams"
             yield Obstacle("several_streams", text, _at(use, "a stream is made"))
         elif name.startswith("cupy.cuda.Stream.ptds") or use.argument(99, "stream") is not None:
@@ -110,18 +114,19 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
             yield Obstacle("mixed_allocation_kinds", "it allocates through the runtime module too", _at(use, "here"))
         elif name in ("cupy.cuda.runtime.streamCreate", "cupy.cuda.runtime.streamCreateWithFlags"):
             yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
-        elif name == "cupy.cuda.runtime.setDevice" or (
-            name.startswith("cupy.cuda.Device") and (use.context or last == "use")
-        ):
+        elif last in ("setDevice", "use") or (last == "Device" and use.context):
             yield Obstacle("device_changes", "another device may be current when the array goes", _at(use, "here"))
-        elif name.startswith(("cupyx.distributed", "cupy.cuda.nccl")):
-            yield Obstacle("external_library", f"`{name}` works on streams of its own choice", _at(use, "here"))
+        elif name.startswith(("cupyx.distributed", "cupy.cuda.nccl", "cupy.cuda.UnownedMemory")):
+            yield Obstacle("external_library", f"`{name}` works with memory of others", _at(use, "here"))
         elif _INDEPENDENT_HOST_MEMORY.match(name) or _is_false(use.argument(99, "blocking")):
             text = "the host may look at memory that is still being written, and the release of an array was the wait"
             yield Obstacle("host_memory_in_flight", text, _at(use, "here"))
         elif name.startswith(_PROCESSES):
             yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
     for file in program.files.values():
+        several = _in_text(file, re.compile(rb"\b(?:use_multi_gpus|set_cufft_gpus)\b"))
+        if several is not None:
+            yield Obstacle("device_changes", "the program works on several devices", several)
         place = _in_text(file, _PRINTS)
         if place is not None:
             text = "what kernels print appears when the host waits, and the release of an array was a wait"

@@ -27,9 +27,9 @@ _DEVICE = frozenset(("jit", "declare_device", "vectorize", "guvectorize", "rawke
 @dataclass(eq=False)
 class Use:
     """A call. `name` is the full name of what is called (`numba.cuda.stream().synchronize` for a method of what a call
-    returned), the qualified name of a function of the program if `own`, or "" where neither is known. `function` is
-    "" at the top of a module. `certain`: it runs whenever its function does, up to exceptions. `context`: it is what a
-    `with` statement enters.
+    returned, `object.synchronize` where that is not known), or the qualified name of a function of the program if
+    `own`. `function` is "" at the top of a module. `certain`: it runs whenever its function does, up to exceptions.
+    `context`: it is what a `with` statement enters.
     """
 
     path: str
@@ -282,7 +282,7 @@ class _Reader:
             if origin is not None:
                 return f"{origin}.{func.attr.value}", False
             return f"object.{func.attr.value}", False
-        return "", False
+        return f"object.{func.value}" if isinstance(func, cst.Name) else "object.", False
 
 
 def _names(node: cst.CSTNode) -> Iterator[cst.Name]:

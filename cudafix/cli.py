@@ -100,7 +100,7 @@ def diff(options: _Options) -> None:
     changed = done.selection.edits()
     base = _base(changed)
     text = b"".join(
-        edits.diff(os.path.relpath(path, base) if base else path, done.sources[path], changes)
+        edits.diff(os.path.relpath(path, base) if base else path, done.sources.get(path), changes)
         for path, changes in changed.items()
     )
     sys.stdout.flush()
@@ -120,7 +120,9 @@ def apply(options: _Options) -> None:
     """
     done = _analyse(options)
     _fail(done.report.problems)
-    after = {path: edits.apply(done.sources[path], changes) for path, changes in done.selection.edits().items()}
+    after = {
+        path: edits.apply(done.sources.get(path, b""), changes) for path, changes in done.selection.edits().items()
+    }
     _fail(edits.replace(done.sources, after))
     _tell(done, "rewritten")
 

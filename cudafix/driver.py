@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from cudafix import models
+from cudafix import models, pools
 from cudafix.cache import Cache, signature
 from cudafix.cluster import Cluster, lockstep, views_of
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Refusal, Report
+from cudafix.frontends.python.notebook import Notebooks
 from cudafix.ordering import check
 from cudafix.ordering.program import Overlay, Wrong
 from cudafix.programs import clusters_of
@@ -21,6 +22,12 @@ def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Ca
     """Analyse the files together. The order of `files`, the number of `jobs` and what is in the `cache` do not matter
     for the result.
     """
+    books = Notebooks(files)
+    arrays = pools.examine(books.texts, config)
+    return books.report(_merged([_analyze(books.texts, config, jobs, cache), arrays]))
+
+
+def _analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None) -> Report:
     tree = Tree({path: files[path] for path in sorted(files)})
     clusters = clusters_of(tree)
     if cache is None:
@@ -104,13 +111,18 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Confi
     Besides the orders of `before`, the stream-ordered memory of `after` must be used in order.
     """
     config = config or Config()
+    books, others = Notebooks(before), Notebooks(after)
+    before, after = books.texts, others.texts
+    wrong = list(books.same_but_for_code(others))
+    every = {path: data for path, data in after.items() if path in before or data != pools.manager()}
     tables = models.load(config.tables)
     per_thread = config.default_stream == "per-thread"
-    old, new = Tree(dict(sorted(before.items()))), Tree(dict(sorted(after.items())))
+    old, new = Tree(dict(sorted(before.items()))), Tree(dict(sorted(every.items())))
     if old.files.keys() != new.files.keys():
         return ["the files are not the same ones"]
     programs = [p for cluster in clusters_of(old) for p in cluster]
-    wrong = [
+    wrong += pools.prove(before, after, {path for program in programs for path in program})
+    wrong += [
         v if isinstance(v, str) else v.words
         for v in lockstep(old, new, programs, tables, per_thread)
         if isinstance(v, str) or v.earlier is None or v.earlier.assumption is None

@@ -1255,7 +1255,8 @@ class Effects(Engine):
         state.unwaited = 0
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
         threads = api.why is not None and "thread" in api.why
-        name = "several_host_threads" if threads else "external_library"
+        name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
+        name = "several_host_threads" if threads else name
         bits = self.mask(values)
         if threads:  # a thread sees the caller's variables and all globals
             if self._only_host_work(values):

@@ -73,6 +73,8 @@ def _first_fixture(name: str) -> str:
         for after in sorted(path for path in case.rglob("*") if path.is_file()):
             relative = after.relative_to(case)
             old, new = _plain(case.parent / "before" / relative), _plain(after)
+            if not old:
+                continue  # a file that is added is not what the page is about
             lines += difflib.unified_diff(old, new, f"a/{relative.as_posix()}", f"b/{relative.as_posix()}")
         if lines:
             return "".join(lines)
@@ -80,7 +82,9 @@ def _first_fixture(name: str) -> str:
 
 
 def _plain(path: Path) -> list[str]:
-    """The lines of a fixture without the comments that address the test harness."""
+    """The lines of a fixture without the comments that address the test harness; none where it is not there."""
+    if not path.is_file():
+        return []
     return _WANT.sub("", path.read_text(encoding="utf-8", errors="replace")).splitlines(keepends=True)
 
 

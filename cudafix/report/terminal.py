@@ -19,7 +19,9 @@ from cudafix.selection import Selection
 # what a source line or a name may hold and a terminal would act on
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 _TOKEN = re.compile(rb"\w+|.", re.DOTALL)
-PAIRS = frozenset(("stream_ordered_pairs", "python_stream_ordered_pairs"))
+PAIRS = frozenset(
+    ("stream_ordered_pairs", "python_stream_ordered_pairs", "cupy_async_allocator", "numba_memory_manager")
+)
 
 
 def readable(text: str | bytes) -> str:

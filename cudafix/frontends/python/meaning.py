@@ -68,8 +68,15 @@ class Modules:
     answers: dict[object, object] = field(default_factory=dict)
 
     def meaning(self, dotted: str, path: str) -> Meaning:
-        """What an imported name means, seen from the file at `path`."""
+        """What an imported name means, seen from the file at `path`. One that leads back to itself means nothing."""
         full = absolute(dotted, path)
+        key = "import", full, path
+        if key not in self.answers:
+            self.answers[key] = Dotted(canonical(dotted.lstrip(".")))
+            self.answers[key] = self._imported(dotted, full, path)
+        return cast("Meaning", self.answers[key])
+
+    def _imported(self, dotted: str, full: str, path: str) -> Meaning:
         separator = "/" if full != dotted else "."
         words = full.split(separator)
         for n in range(len(words), 0, -1):

@@ -64,8 +64,8 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
     for file in program.files.values():
         outline = program.tree.outline(file.path)
         if outline is not None and outline.stars:
-            place = _in_text(file, re.compile(rb"\bimport[ \t]*\*")) or Place(file.path, 0, "here")
-            yield Obstacle("unknown_call", "what `import *` brings is not seen", place)
+            star = _in_text(file, re.compile(rb"\bimport[ \t]*\*"))
+            yield Obstacle("unknown_call", "what `import *` brings is not seen", star or Place(file.path, 0, "here"))
         for name in sorted(file.imports):
             package = name.split(".")[0]
             if package in _GPU_LIBRARIES and package not in own:

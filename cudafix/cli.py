@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from cudafix import __version__, codemod, config, discovery, edits
+from cudafix import __version__, checking, codemod, config, discovery, edits
 from cudafix.config import Config
-from cudafix.findings import Finding, Problem, Report, Runs, Safety
+from cudafix.findings import Finding, Problem, Report, Runs
 from cudafix.selection import Selection, select
 from cudafix.verify import options as verification
 
@@ -72,20 +72,14 @@ def cli() -> None:
 
 @cli.command()
 @_analysis_options
-def check(options: _Options) -> None:
+@checking.options
+def check(options: _Options, **how: Any) -> None:
     """Report what can move, what is refused and why, and defects.
 
     Exit code: 0 nothing to do, 1 findings (refusals alone are none), 2 the tool could not do its work.
     """
     done = _analyse(options)
-    from cudafix.report.terminal import Terminal
-
-    out = Terminal(sys.stdout, done.sources)
-    assumed = [finding for finding, _ in done.selection.left if finding.safety is Safety.ASSUMES]
-    out.details((*done.selection.chosen, *assumed), done.report.refusals)
-    out.summary(done.report, done.selection, "can be rewritten")
-    _fail(done.report.problems)
-    sys.exit(1 if done.selection.chosen else 0)
+    sys.exit(checking.run(done.sources, done.report, done.selection, checking.Request(**how)))
 
 
 @cli.command()

@@ -43,11 +43,19 @@ def listing() -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(name: str) -> str:
-    """The page of a codemod or a refusal as Markdown. Raises `NoSuchPageError`."""
+def title(name: str) -> str:
+    """What a codemod or a refusal is, in a sentence. Raises `KeyError`."""
+    return _sentence(REFUSALS[name].title if name in REFUSALS else codemod.codemods()[name].summary)
+
+
+def page(name: str, *, example: bool = True) -> str:
+    """The page of a codemod or a refusal as Markdown. Raises `NoSuchPageError`.
+
+    The `example` comes from the fixtures, which are not installed everywhere.
+    """
     names = codemod.names()
     if name in names:
-        return _codemod_page(name)
+        return _codemod_page(name, example)
     if name in REFUSALS:
         refusal = REFUSALS[name]
         return (
@@ -59,10 +67,10 @@ def page(name: str) -> str:
     raise NoSuchPageError(f"no codemod and no refusal is named `{name}`; {hint}")
 
 
-def _codemod_page(name: str) -> str:
+def _codemod_page(name: str, example: bool) -> str:
     text = f"# {name} (codemod)\n\n{inspect.getdoc(codemod.module(name)) or ''}\n"
-    example = _first_fixture(name)
-    return text + (f"\n## Seen on a fixture\n\n```diff\n{example}```\n" if example else "")
+    diff = _first_fixture(name) if example else ""
+    return text + (f"\n## Seen on a fixture\n\n```diff\n{diff}```\n" if diff else "")
 
 
 def _first_fixture(name: str) -> str:

@@ -1,15 +1,15 @@
-"""`cudafix check`: what of a report is shown, in which format, and what makes the command fail."""
+"""`cudafix check`: what of a report counts, what is shown of it and how, and what makes the command fail."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
-from cudafix.findings import Report, Safety
-from cudafix.selection import Selection
+from cudafix.findings import Problem, Safety
+from cudafix.selection import Analysis, Selection
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
 
@@ -20,6 +20,10 @@ class Request:
 
     format: str
     quiet: bool
+    baseline: str | None
+    update_baseline: bool
+    prune_baseline: bool
+    since: str | None
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -27,36 +31,86 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     for option in (
         click.option("--format", type=click.Choice(FORMATS), default="text", help="How to write the report."),
         click.option("-q", "--quiet", is_flag=True, help="Only what makes the command fail: no refusals, no summary."),
+        click.option("--baseline", metavar="FILE", help="Findings that are listed in this file pass."),
+        click.option("--update-baseline", is_flag=True, help="Make the baseline what is found now."),
+        click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what is fixed."),
+        click.option("--since", metavar="REV", help="Only findings of what changed since this commit."),
     ):
         command = option(command)
     return command
 
 
-def run(sources: Mapping[str, bytes], report: Report, selection: Selection, request: Request) -> int:
-    """Write the report to standard output; the exit code. In other formats than text the summary goes to the side."""
+def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> int:
+    """Write the report to standard output; the exit code. In other formats than text the summary goes to the side.
+
+    `analyze` looks at other texts of the files in the same way. Raises `click.UsageError` and `click.ClickException`.
+    """
+    from cudafix import baseline
+
+    _consistent(request)
+    if not done.report.problems:
+        if request.since is not None:
+            done = _since(done, request.since, analyze)
+        if request.baseline is not None:
+            try:
+                if request.update_baseline:
+                    click.echo(f"cudafix: {baseline.update(done, request.baseline)}", err=True)
+                    return 0
+                done, message = baseline.compare(done, request.baseline, prune=request.prune_baseline)
+            except baseline.BaselineError as error:
+                raise click.ClickException(str(error)) from None
+            if message and not request.quiet:
+                click.echo(f"cudafix: {message}", err=True)
+    _write(done, request)
+    _tell(done.report.problems)
+    if done.report.problems:
+        return 2
+    return 1 if done.selection.chosen else 0
+
+
+def _consistent(request: Request) -> None:
+    for option, on in (("--update-baseline", request.update_baseline), ("--prune-baseline", request.prune_baseline)):
+        if on and request.baseline is None:
+            raise click.UsageError(f"`{option}` needs `--baseline FILE`")
+        if on and request.since is not None:
+            raise click.UsageError(f"`{option}` needs all findings, not those of `--since`")
+
+
+def _since(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:
+    from cudafix import since
+
+    try:
+        return since.only_new(done, revision, analyze)
+    except since.GitError as error:
+        raise click.ClickException(f"--since: {error}") from None
+
+
+def _write(done: Analysis, request: Request) -> None:
     from cudafix.report.terminal import Terminal
 
-    shown = report if not request.quiet else Report(report.findings, (), report.problems, report.sites)
-    left = () if request.quiet else selection.left
+    sources, report, selection = done
+    if request.quiet:
+        report, selection = replace(report, refusals=()), Selection(selection.chosen, ())
     if request.format == "text":
         out = Terminal(sys.stdout, sources)
-        assumed = [finding for finding, _ in left if finding.safety is Safety.ASSUMES]
-        out.details((*selection.chosen, *assumed), shown.refusals)
+        assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
+        out.details((*selection.chosen, *assumed), report.refusals)
         if not request.quiet:
             out.summary(report, selection, "can be rewritten")
     elif not report.problems:
         from cudafix.report.listing import Listing
         from cudafix.report.machine import render
 
-        listing = Listing(sources, shown, Selection(selection.chosen, left))
         sys.stdout.flush()
-        sys.stdout.buffer.write(render(request.format, listing))
+        sys.stdout.buffer.write(render(request.format, Listing(sources, report, selection)))
         sys.stdout.buffer.flush()
         if not request.quiet:
             Terminal(sys.stderr, sources).summary(report, selection, "can be rewritten")
+
+
+def _tell(problems: tuple[Problem, ...]) -> None:
+    from cudafix.report.terminal import Terminal
+
     errors = Terminal(sys.stderr, {})
-    for problem in report.problems:
+    for problem in problems:
         errors.problem(problem)
-    if report.problems:
-        return 2
-    return 1 if selection.chosen else 0

@@ -20,7 +20,7 @@ import click
 from cudafix import __version__, checking, codemod, config, discovery, edits
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Report, Runs
-from cudafix.selection import Selection, select
+from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
 
 
@@ -34,12 +34,6 @@ class _Options(NamedTuple):
     left_out: tuple[str, ...]
     jobs: int | None
     no_cache: bool
-
-
-class _Analysis(NamedTuple):
-    sources: Mapping[str, bytes]
-    report: Report
-    selection: Selection
 
 
 def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -78,8 +72,9 @@ def check(options: _Options, **how: Any) -> None:
 
     Exit code: 0 nothing to do, 1 findings (refusals alone are none), 2 the tool could not do its work.
     """
+    request = checking.Request(**how)
     done = _analyse(options)
-    sys.exit(checking.run(done.sources, done.report, done.selection, checking.Request(**how)))
+    sys.exit(checking.run(done, request, lambda files: _look_at(files, options, _settings(options))))
 
 
 @cli.command()
@@ -175,19 +170,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(2)
 
 
-def _analyse(options: _Options) -> _Analysis:
+def _analyse(options: _Options) -> Analysis:
     settings = _settings(options)
     inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
     found = discovery.discover(inputs, settings)
     _fail(found.problems)
+    _collect_garbage_less_often()
+    done = _look_at(found.files, options, settings)
+    left_out = _places(options.left_out, found.files, done.report)
+    return done._replace(selection=select(done.report, settings, left_out)) if left_out else done
+
+
+def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
     from cudafix import driver  # the parser and the engine: bad input is answered without them
     from cudafix.cache import Cache
 
-    _collect_garbage_less_often()
     known = None if options.no_cache else Cache()
-    report = driver.analyze(found.files, settings, options.jobs or os.cpu_count() or 1, known)
-    left_out = _places(options.left_out, found.files, report)
-    return _Analysis(found.files, report, select(report, settings, left_out))
+    report = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known)
+    return Analysis(files, report, select(report, settings))
 
 
 def _places(names: Sequence[str], sources: Mapping[str, bytes], report: Report) -> frozenset[tuple[str, int]]:
@@ -228,7 +228,7 @@ def _fail(problems: Sequence[Problem]) -> None:
         sys.exit(2)
 
 
-def _tell(done: _Analysis, participle: str) -> None:
+def _tell(done: Analysis, participle: str) -> None:
     from cudafix.report.terminal import Terminal
 
     sys.stdout.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
 from cudafix.config import Config
@@ -22,6 +22,19 @@ class Selection(NamedTuple):
             for edit in finding.edits:
                 by_path.setdefault(edit.path, []).append(edit)
         return dict(sorted(by_path.items()))
+
+    def keep(self, wanted: Callable[[Finding], bool], reason: str) -> Selection:
+        """Without the chosen findings that are not `wanted`: each for itself, whatever its group."""
+        left = [(finding, reason) for finding in self.chosen if not wanted(finding)]
+        return Selection(tuple(filter(wanted, self.chosen)), (*self.left, *left))
+
+
+class Analysis(NamedTuple):
+    """Files, what was found in them, and which of it is wanted."""
+
+    sources: Mapping[str, bytes]
+    report: Report
+    selection: Selection
 
 
 def select(report: Report, config: Config, left_out: Collection[tuple[str, int]] = ()) -> Selection:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import click
 
 from cudafix.findings import Problem, Safety
-from cudafix.selection import Analysis, Selection
+from cudafix.selection import Analysis
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
 
@@ -90,7 +90,7 @@ def _write(done: Analysis, request: Request) -> None:
 
     sources, report, selection = done
     if request.quiet:
-        report, selection = replace(report, refusals=()), Selection(selection.chosen, ())
+        report, selection = replace(report, refusals=()), selection._replace(left=())
     if request.format == "text":
         out = Terminal(sys.stdout, sources)
         assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]

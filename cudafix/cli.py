@@ -178,7 +178,9 @@ def _analyse(options: _Options) -> Analysis:
     _collect_garbage_less_often()
     done = _look_at(found.files, options, settings)
     left_out = _places(options.left_out, found.files, done.report)
-    return done._replace(selection=select(done.report, settings, left_out)) if left_out else done
+    if left_out:
+        done = done._replace(selection=select(done.report, settings, left_out, done.selection.guarded))
+    return done
 
 
 def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
@@ -187,7 +189,9 @@ def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) ->
 
     known = None if options.no_cache else Cache()
     report = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known)
-    return Analysis(files, report, select(report, settings))
+    return Analysis(
+        files, report, select(report, settings, guarded=files if settings.is_too_old and settings.guard else None)
+    )
 
 
 def _places(names: Sequence[str], sources: Mapping[str, bytes], report: Report) -> frozenset[tuple[str, int]]:

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cudafix import ir
+from cudafix import guard, ir
 from cudafix.align import Different, align
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
@@ -29,7 +29,7 @@ from cudafix.ordering.slicing import Slicer
 from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
-from cudafix.tree import Tree, Variant, View, is_included_by_a_program
+from cudafix.tree import PER_THREAD, SOURCES, Tree, Variant, View, is_included_by_a_program
 
 _PROBLEMS = {
     "generator": "is a generator",
@@ -141,16 +141,24 @@ class Cluster:
         self.programs = programs
         self.tables = tables
         self.config = config
-        self.per_thread = config.default_stream == "per-thread" or any(
-            path.endswith(prefilter.SUFFIX) and prefilter.PER_THREAD.search(tree.files[path])
-            for program in programs
-            for path in program
-        )
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
+        # what a header is compiled with is what the sources that include it are compiled with
+        sources = [p for p in self.paths if p.endswith((*SOURCES, prefilter.SUFFIX))] or self.paths
+        threads = [config.default_stream == "per-thread" or self._says_per_thread(p) for p in sources]
+        self.per_thread = any(threads)
+        self.mixed_default_streams = self.per_thread and not all(
+            thread for path, thread in zip(sources, threads, strict=True) if not path.endswith(prefilter.SUFFIX)
+        )
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
         self.views = views if len(views) == 1 else self._representatives(views)
         self.too_large: set[int] = set()
+
+    def _says_per_thread(self, path: str) -> bool:
+        data = self.tree.files[path]
+        if path.endswith(prefilter.SUFFIX):
+            return prefilter.PER_THREAD.search(data) is not None
+        return path in self.config.per_thread or (b"PER_THREAD" in data and PER_THREAD.search(data) is not None)
 
     def _representatives(self, views: list[View]) -> list[View]:
         """The views that have to be surveyed: of those that differ only in quiet statements, one.
@@ -218,7 +226,7 @@ class Cluster:
             for name, declared in codemods().items()
             if declared.finds_defects
             and hasattr(module := codemod(name), "DEFECTS")
-            and name not in self.config.disabled
+            and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
         return defects(
@@ -243,6 +251,10 @@ class Cluster:
 
     def _problem_at(self, group: Group) -> Refused | None:
         """A function that was not understood, or a name that the program gives another meaning."""
+        if self.config.is_too_old and (refused := self._too_old(group)) is not None:
+            return refused
+        if self.mixed_default_streams:
+            return Refused("mixed_default_streams", "the files of the program have different default streams")
         for key, _ in group.sites():
             for module in self.tree.lowered(key.path):
                 for function in module.functions:
@@ -255,6 +267,19 @@ class Cluster:
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
                         return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+        return None
+
+    def _too_old(self, group: Group) -> Refused | None:
+        """Why a group cannot move where the code is also built with a CUDA that lacks the asynchronous calls."""
+        assert self.config.cuda is not None
+        version = ".".join(map(str, self.config.cuda))
+        if not self.config.guard:
+            return Refused("old_cuda", f"the code is built with CUDA {version} too, which has no `cudaMallocAsync`")
+        for key, site in group.sites():
+            span = site.call.span
+            if key.path.endswith(prefilter.SUFFIX) or guard.is_in_directive(self.tree.files[key.path], key.start):
+                text = f"no version check for CUDA {version} can stand around it"
+                return Refused("old_cuda", text, ((span, "here"),))
         return None
 
     def _sites(self) -> dict[tuple[str, int], ir.Call]:

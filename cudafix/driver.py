@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from cudafix import models
+from cudafix import codemod, models
 from cudafix.cache import Cache, signature
 from cudafix.cluster import Cluster, lockstep, views_of
 from cudafix.config import Config
@@ -20,7 +20,7 @@ def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Ca
     """Analyse the files together. The order of `files`, the number of `jobs` and what is in the `cache` do not matter
     for the result.
     """
-    tree = Tree({path: files[path] for path in sorted(files)})
+    tree = Tree({path: files[path] for path in sorted(files)}, config.check_macros)
     clusters = clusters_of(tree)
     if cache is None:
         return _merged(_reports(tree, clusters, config, jobs))
@@ -37,8 +37,14 @@ def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Ca
 
 def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
     """Equal only where the report must be the same: the same programs of the same files, asked in the same way."""
-    asked = (sorted(config.disabled), config.default_stream, config.tables, config.only)
     paths = dict.fromkeys(path for program in programs for path in program)
+    off: list[object] = [*sorted(config.disabled)]
+    if config.overrides:
+        off = [(path, [name for name in codemod.names() if not config.is_on(name, path)]) for path in paths]
+    asked = (
+        off, config.default_stream == "per-thread", sorted(config.per_thread & paths.keys()), config.tables,
+        config.check_macros, config.is_too_old and (config.cuda, config.guard), config.only,
+    )  # fmt: skip
     if tree.python is not None and not tree.python.paths.isdisjoint(paths):
         paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree
     texts = [hashlib.sha256(tree.files[path]).digest() for path in paths]
@@ -105,7 +111,7 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Confi
     config = config or Config()
     tables = models.load(config.tables)
     per_thread = config.default_stream == "per-thread"
-    old, new = Tree(dict(sorted(before.items()))), Tree(dict(sorted(after.items())))
+    old, new = (Tree(dict(sorted(files.items())), config.check_macros) for files in (before, after))
     if old.files.keys() != new.files.keys():
         return ["the files are not the same ones"]
     programs = [p for cluster in clusters_of(old) for p in cluster]

@@ -25,8 +25,38 @@ class Place(NamedTuple):
 
 
 class Safety(Enum):
+    """`asserted`: rests on assumptions, all of which the configuration asserts."""
+
     PROVEN = "proven"
     ASSUMES = "assumes"
+    ASSERTED = "asserted"
+
+
+ASSUMPTIONS = {
+    "leaves_no_work": "{} leaves no work running on the device",
+    "no_caller_relies_on_waits": "no caller of {} relies on it to wait for work that the caller started",
+    "used_through_its_functions": "whoever uses {} does so through its functions only, on one device and in one host "
+    "thread, and does not rely on them to wait for work of its own",
+}
+"""What a proof may rest on, by the names that a configuration asserts them by: words about a subject."""
+
+
+class Assumption(str):
+    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is the
+    function, or what else it is about, without the backticks of the words.
+    """
+
+    name: str
+    subject: str
+
+    def __new__(cls, name: str, subject: str) -> Assumption:
+        self = super().__new__(cls, ASSUMPTIONS[name].format(subject))
+        self.name = name
+        self.subject = subject.strip("`")
+        return self
+
+    def __reduce__(self) -> tuple[type[Assumption], tuple[str, str]]:
+        return Assumption, (self.name, f"`{self.subject}`" if f"`{self.subject}`" in self else self.subject)
 
 
 class Runs(Enum):
@@ -51,7 +81,7 @@ class Finding:
     related: tuple[Place, ...] = ()
     runs: Runs | None = None
     safety: Safety = Safety.PROVEN
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     group: int = 0
 
 

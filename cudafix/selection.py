@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from cudafix.config import Config
@@ -10,23 +11,35 @@ from cudafix.findings import Edit, Finding, Report, Safety
 
 
 class Selection(NamedTuple):
-    """`chosen` findings, and the others with the reason why each is left alone."""
+    """`chosen` findings, and the others with the reason why each is left alone.
+
+    `guarded` holds the files where edits have to stand behind a version check (`cudafix.guard`).
+    """
 
     chosen: tuple[Finding, ...]
     left: tuple[tuple[Finding, str], ...]
+    guarded: Mapping[str, bytes] | None = None
 
     def edits(self) -> dict[str, list[Edit]]:
         """The edits of the chosen findings, by file, files in sorted order."""
+        return self.edits_of(self.chosen)
+
+    def edits_of(self, findings: Iterable[Finding]) -> dict[str, list[Edit]]:
+        """The edits of some findings, as `edits`."""
         by_path: dict[str, list[Edit]] = {}
-        for finding in self.chosen:
+        for finding in findings:
             for edit in finding.edits:
                 by_path.setdefault(edit.path, []).append(edit)
+        if self.guarded is not None:
+            from cudafix.guard import guarded
+
+            by_path = {path: guarded(self.guarded[path], edits) for path, edits in by_path.items()}
         return dict(sorted(by_path.items()))
 
     def keep(self, wanted: Callable[[Finding], bool], reason: str) -> Selection:
         """Without the chosen findings that are not `wanted`: each for itself, whatever its group."""
         left = [(finding, reason) for finding in self.chosen if not wanted(finding)]
-        return Selection(tuple(filter(wanted, self.chosen)), (*self.left, *left))
+        return self._replace(chosen=tuple(filter(wanted, self.chosen)), left=(*self.left, *left))
 
 
 class Analysis(NamedTuple):
@@ -37,32 +50,45 @@ class Analysis(NamedTuple):
     selection: Selection
 
 
-def select(report: Report, config: Config, left_out: Collection[tuple[str, int]] = ()) -> Selection:
+def select(
+    report: Report,
+    config: Config,
+    left_out: Collection[tuple[str, int]] = (),
+    guarded: Mapping[str, bytes] | None = None,
+) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
-    `left_out` are the places (path and offset) of findings that the user named.
+    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`.
     """
+    findings = [_judged(finding, config) for finding in report.findings]
     reasons = [
         "named with `--except`" if (finding.path, finding.offset) in left_out else _unwanted(finding, config)
-        for finding in report.findings
+        for finding in findings
     ]
     of_group: dict[int, str] = {}
-    for finding, reason in zip(report.findings, reasons, strict=True):
+    for finding, reason in zip(findings, reasons, strict=True):
         if finding.group and reason is not None:
             of_group.setdefault(finding.group, reason)
     chosen: list[Finding] = []
     left: list[tuple[Finding, str]] = []
-    for finding, own in zip(report.findings, reasons, strict=True):
+    for finding, own in zip(findings, reasons, strict=True):
         reason = own or of_group.get(finding.group)
         if reason is None:
             chosen.append(finding)
         else:
             left.append((finding, reason))
-    return Selection(tuple(chosen), tuple(left))
+    return Selection(tuple(chosen), tuple(left), guarded)
+
+
+def _judged(finding: Finding, config: Config) -> Finding:
+    """The finding, as asserted where the configuration asserts all that it rests on."""
+    if finding.safety is Safety.ASSUMES and all(config.asserts(each, finding.path) for each in finding.assumptions):
+        return replace(finding, safety=Safety.ASSERTED)
+    return finding
 
 
 def _unwanted(finding: Finding, config: Config) -> str | None:
-    if finding.codemod in config.disabled:
+    if not config.is_on(finding.codemod, finding.path):
         return "switched off in the configuration"
     if config.only is not None and finding.runs is not None and finding.runs is not config.only:
         return f"not `--only {config.only.value}`"

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from cudafix.findings import Edit, Finding, Place
+from cudafix.findings import Finding, Place
 from cudafix.report import sarif
 from cudafix.report.listing import Entry, Level, Listing, failing
 from cudafix.report.terminal import readable
@@ -51,9 +51,12 @@ def _result(listing: Listing, entry: Entry) -> dict[str, Any]:
     if isinstance(item, Finding):
         result |= {
             "safety": item.safety.value,
-            "assumptions": [readable(text) for text in item.assumptions],
+            "assumptions": [
+                {"name": each.name, "subject": readable(each.subject), "message": readable(each)}
+                for each in item.assumptions
+            ],
             "group": item.group,
-            "edits": _edits(listing, item.edits),
+            "edits": _edits(listing, item),
         }
     else:
         result["unlock"] = readable(item.unlock)
@@ -64,11 +67,12 @@ def _place(listing: Listing, place: Place) -> dict[str, Any]:
     return {"path": listing.name(place.path), **listing.region(place)._asdict(), "message": readable(place.text)}
 
 
-def _edits(listing: Listing, edits: tuple[Edit, ...]) -> list[dict[str, Any]] | None:
+def _edits(listing: Listing, finding: Finding) -> list[dict[str, Any]] | None:
     """In bytes of the file, so that any tool can make them; None if a text is no UTF-8."""
     try:
         return [
             {"path": listing.name(edit.path), "start": edit.start, "end": edit.end, "text": edit.text.decode()}
+            for edits in listing.selection.edits_of([finding]).values()
             for edit in edits
         ]
     except UnicodeDecodeError:

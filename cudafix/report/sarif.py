@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
 from cudafix import __version__
-from cudafix.findings import Edit, Finding, Safety
+from cudafix.findings import Finding, Safety
 from cudafix.report import pages
 from cudafix.report.listing import Entry, Level, Listing
 from cudafix.report.positions import Region
@@ -94,7 +93,8 @@ def _message(entry: Entry) -> str:
         return f"{entry.message}. To unlock: {readable(item.unlock)}"
     if item.safety is Safety.PROVEN:
         return entry.message
-    return f"{entry.message}; this assumes that {readable('; '.join(item.assumptions))}"
+    who = "the configuration asserts" if item.safety is Safety.ASSERTED else "this assumes"
+    return f"{entry.message}; {who} that {readable('; '.join(item.assumptions))}"
 
 
 def _location(path: str, region: Region, text: str | None = None) -> dict[str, Any]:
@@ -121,9 +121,7 @@ def _region(region: Region) -> dict[str, int]:
 
 def _changes(listing: Listing, finding: Finding) -> list[dict[str, Any]]:
     """The edits of a fix, file by file; none if the text of one cannot be written in JSON."""
-    by_path: dict[str, list[Edit]] = defaultdict(list)
-    for edit in finding.edits:
-        by_path[edit.path].append(edit)
+    by_path = listing.selection.edits_of([finding])
     try:
         return [
             {
@@ -136,7 +134,7 @@ def _changes(listing: Listing, finding: Finding) -> list[dict[str, Any]]:
                     for edit in sorted(changes, key=lambda edit: (edit.start, edit.end))
                 ],
             }
-            for path, changes in sorted(by_path.items())
+            for path, changes in by_path.items()
         ]
     except UnicodeDecodeError:
         return []

@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from cudafix.findings import Finding, Problem, Refusal, Report, Runs
+from cudafix.findings import Finding, Problem, Refusal, Report, Runs, Safety
 from cudafix.report.positions import Positions
 from cudafix.selection import Selection
 
@@ -56,7 +56,8 @@ class Terminal:
                 self._note("unlock", item.unlock)
             else:
                 for assumption in item.assumptions:
-                    self._note("assumes", assumption)
+                    asserted = item.safety is Safety.ASSERTED
+                    self._note("asserted" if asserted else "assumes", f"{assumption} (`{assumption.name}`)")
             self._console.print()
 
     def headlines(self, findings: Iterable[Finding], refusals: Iterable[Refusal]) -> None:

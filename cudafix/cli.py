@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from cudafix import __version__, checking, codemod, config, discovery, edits
+from cudafix import __version__, build, checking, codemod, config, discovery, edits
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Report, Runs
 from cudafix.selection import Analysis, select
@@ -187,6 +187,10 @@ def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) ->
     from cudafix import driver  # the parser and the engine: bad input is answered without them
     from cudafix.cache import Cache
 
+    streams = build.default_streams(files, settings)
+    for place in streams.unclear:
+        click.echo(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`", err=True)
+    settings = with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
     known = None if options.no_cache else Cache()
     report = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known)
     return Analysis(

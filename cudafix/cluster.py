@@ -142,23 +142,31 @@ class Cluster:
         self.tables = tables
         self.config = config
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
-        # what a header is compiled with is what the sources that include it are compiled with
-        sources = [p for p in self.paths if p.endswith((*SOURCES, prefilter.SUFFIX))] or self.paths
-        threads = [config.default_stream == "per-thread" or self._says_per_thread(p) for p in sources]
-        self.per_thread = any(threads)
-        self.mixed_default_streams = self.per_thread and not all(
-            thread for path, thread in zip(sources, threads, strict=True) if not path.endswith(prefilter.SUFFIX)
-        )
+        # a header is compiled as the sources are that include it, and what names nothing of CUDA does not matter
+        python = [p for p in self.paths if p.endswith(prefilter.SUFFIX)]
+        sources = [p for p in self.paths if p.endswith(SOURCES) and b"cuda" in tree.files[p]]
+        threads = {any(map(self._is_per_thread, python))} if python else set()
+        threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
+        self.per_thread = True in threads
+        self.mixed_default_streams = len(threads) > 1 or None in threads
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
         self.views = views if len(views) == 1 else self._representatives(views)
         self.too_large: set[int] = set()
 
-    def _says_per_thread(self, path: str) -> bool:
+    def _is_per_thread(self, path: str) -> bool | None:
+        """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
+        may leave it open.
+        """
+        said = self.config.default_stream_of(path)
+        if said != "auto":
+            return said == "per-thread"
         data = self.tree.files[path]
         if path.endswith(prefilter.SUFFIX):
             return prefilter.PER_THREAD.search(data) is not None
-        return path in self.config.per_thread or (b"PER_THREAD" in data and PER_THREAD.search(data) is not None)
+        if path in self.config.per_thread or (b"PER_THREAD" in data and PER_THREAD.search(data) is not None):
+            return True
+        return None if path in self.config.perhaps_per_thread else False
 
     def _representatives(self, views: list[View]) -> list[View]:
         """The views that have to be surveyed: of those that differ only in quiet statements, one.

@@ -74,7 +74,8 @@ class Config:
     `root` is the folder that `exclude`, `overrides` and relative `paths` start from. `tables` holds the user's own API
     rows, as `cudafix.models.load` takes them. `assume` has patterns of subjects (`*` for `true`) by assumption. `only`
     and `unsafe` come from the command line: keep pairs of one kind, and take fixes that rest on assumptions.
-    `per_thread` comes from `cudafix.build`: the files that are compiled with a default stream for each thread.
+    `per_thread` and `perhaps_per_thread` come from `cudafix.build`: the files that are compiled with a default stream
+    for each thread, and those of which that is not known.
     """
 
     root: Path = Path()
@@ -91,6 +92,7 @@ class Config:
     only: Runs | None = None
     unsafe: bool = False
     per_thread: frozenset[str] = frozenset()
+    perhaps_per_thread: frozenset[str] = frozenset()
 
     @property
     def is_too_old(self) -> bool:

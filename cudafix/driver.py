@@ -40,11 +40,13 @@ def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
     paths = dict.fromkeys(path for program in programs for path in program)
     off: list[object] = [*sorted(config.disabled)]
     if config.overrides:
-        off = [(path, [name for name in codemod.names() if not config.is_on(name, path)]) for path in paths]
-    asked = (
-        off, config.default_stream == "per-thread", sorted(config.per_thread & paths.keys()), config.tables,
-        config.check_macros, config.is_too_old and (config.cuda, config.guard), config.only,
-    )  # fmt: skip
+        off = [
+            (path, [name for name in codemod.names() if not config.is_on(name, path)], config.default_stream_of(path))
+            for path in paths
+        ]
+    streams = [sorted(found & paths.keys()) for found in (config.per_thread, config.perhaps_per_thread)]
+    cuda = (config.cuda, config.guard) if config.is_too_old else None
+    asked = (off, config.default_stream, streams, config.tables, config.check_macros, cuda, config.only)
     if tree.python is not None and not tree.python.paths.isdisjoint(paths):
         paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree
     texts = [hashlib.sha256(tree.files[path]).digest() for path in paths]

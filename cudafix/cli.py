@@ -138,6 +138,25 @@ def verify(options: _Options, **how: Any) -> None:
 
 
 @cli.command()
+def init() -> None:
+    """Write a commented `cudafix.toml` for the current folder, from what is found in it."""
+    from cudafix import initialize
+
+    try:
+        known = config.find(Path.cwd())
+        if known is not None and known.parent == Path.cwd():
+            raise click.ClickException(f"{known.name}: has a configuration already")
+        text = initialize.propose(".")
+        with open(initialize.FILE, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except config.ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{initialize.FILE}: cannot be written: {error.strerror}") from None
+    click.echo(f"cudafix: wrote {initialize.FILE}", err=True)
+
+
+@cli.command()
 @click.argument("name", required=False)
 def explain(name: str | None) -> None:
     """Print the page of a codemod or a refusal; without NAME, list them all."""

@@ -145,7 +145,7 @@ class Cluster:
         # a header is compiled as the sources are that include it, and what names nothing of CUDA does not matter
         python = [p for p in self.paths if p.endswith(prefilter.SUFFIX)]
         sources = [p for p in self.paths if p.endswith(SOURCES) and b"cuda" in tree.files[p]]
-        threads = {any(map(self._is_per_thread, python))} if python else set()
+        threads: set[bool | None] = {any(map(self._is_per_thread, python))} if python else set()
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
         self.mixed_default_streams = len(threads) > 1 or None in threads

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import click
 
+from cudafix import edits
 from cudafix.findings import Problem, Safety
 from cudafix.selection import Analysis
 
@@ -24,6 +25,7 @@ class Request:
     update_baseline: bool
     prune_baseline: bool
     since: str | None
+    fix_suppressions: bool
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -34,6 +36,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--baseline", metavar="FILE", help="Findings that are listed in this file pass."),
         click.option("--update-baseline", is_flag=True, help="Make the baseline what is found now."),
         click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what is fixed."),
+        click.option("--fix-suppressions", is_flag=True, help="Take out suppressions that are not needed."),
         click.option("--since", metavar="REV", help="Only findings of what changed since this commit."),
     ):
         command = option(command)
@@ -48,6 +51,8 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
     from cudafix import baseline
 
     _consistent(request)
+    if request.fix_suppressions and not done.report.problems:
+        done = _fix_suppressions(done, analyze)
     if not done.report.problems:
         if request.since is not None:
             done = _since(done, request.since, analyze)
@@ -76,6 +81,17 @@ def _consistent(request: Request) -> None:
             raise click.UsageError(f"`{option}` needs all findings, not those of `--since`")
 
 
+def _fix_suppressions(done: Analysis, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:
+    """Take out what is not needed, all files or none, and look at the rest."""
+    after = {path: edits.apply(done.sources[path], changes) for path, changes in done.removals.items()}
+    problems = edits.replace(done.sources, after)
+    if problems:
+        return done._replace(report=replace(done.report, problems=tuple(problems)))
+    removed = sum(map(len, done.removals.values()))
+    click.echo(f"cudafix: took out {removed} suppression{'s' * (removed != 1)}", err=True)
+    return analyze({**done.sources, **after}) if after else done
+
+
 def _since(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:
     from cudafix import since
 
@@ -88,7 +104,7 @@ def _since(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]
 def _write(done: Analysis, request: Request) -> None:
     from cudafix.report.terminal import Terminal
 
-    sources, report, selection = done
+    sources, report, selection = done.sources, done.report, done.selection
     if request.quiet:
         report, selection = replace(report, refusals=()), selection._replace(left=())
     if request.format == "text":

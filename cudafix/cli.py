@@ -74,7 +74,11 @@ def check(options: _Options, **how: Any) -> None:
     """
     request = checking.Request(**how)
     done = _analyse(options)
-    sys.exit(checking.run(done, request, lambda files: _look_at(files, options, _settings(options))))
+
+    def analyze(files: Mapping[str, bytes]) -> Analysis:
+        return _look_at(files, options, _as_built(files, _settings(options), lambda _: None))
+
+    sys.exit(checking.run(done, request, analyze))
 
 
 @cli.command()
@@ -195,26 +199,33 @@ def _analyse(options: _Options) -> Analysis:
     found = discovery.discover(inputs, settings)
     _fail(found.problems)
     _collect_garbage_less_often()
+    settings = _as_built(found.files, settings, functools.partial(click.echo, err=True))
     done = _look_at(found.files, options, settings)
     left_out = _places(options.left_out, found.files, done.report)
     if left_out:
-        done = done._replace(selection=select(done.report, settings, left_out, done.selection.guarded))
+        selection = select(done.report, settings, left_out, done.selection.guarded, done.suppressed)
+        done = done._replace(selection=selection)
     return done
 
 
 def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
-    from cudafix import driver  # the parser and the engine: bad input is answered without them
+    from cudafix import driver, suppressions  # the parser and the engine: bad input is answered without them
     from cudafix.cache import Cache
 
+    known = None if options.no_cache else Cache()
+    found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known)
+    report, suppressed, removals = suppressions.judge(files, found, settings)
+    guarded = files if settings.is_too_old and settings.guard else None
+    selection = select(report, settings, guarded=guarded, suppressed=suppressed)
+    return Analysis(files, report, selection, suppressed, removals)
+
+
+def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:
+    """The configuration with what the build files say; `tell` gets a line for each that does not say it plainly."""
     streams = build.default_streams(files, settings)
     for place in streams.unclear:
-        click.echo(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`", err=True)
-    settings = with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
-    known = None if options.no_cache else Cache()
-    report = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known)
-    return Analysis(
-        files, report, select(report, settings, guarded=files if settings.is_too_old and settings.guard else None)
-    )
+        tell(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`")
+    return with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
 
 
 def _places(names: Sequence[str], sources: Mapping[str, bytes], report: Report) -> frozenset[tuple[str, int]]:

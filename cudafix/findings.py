@@ -111,6 +111,7 @@ class Report:
     """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
+    `suppressed` are refusals that a comment in the source keeps out of `refusals`.
     """
 
     findings: tuple[Finding, ...]
@@ -118,3 +119,4 @@ class Report:
     problems: tuple[Problem, ...] = ()
     sites: int = 0
     in_one_function: frozenset[tuple[str, int]] = frozenset()
+    suppressed: tuple[Refusal, ...] = ()

@@ -15,19 +15,16 @@ A directive may stand between statements only: in the arguments of a macro it wo
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-
-import tree_sitter
+from collections.abc import Iterable
 
 from cudafix.edits import apply, ordered
 from cudafix.findings import Edit
-from cudafix.frontends.cuda import source
 from cudafix.frontends.cuda.directives import scan
+from cudafix.frontends.cuda.extents import statements
 from cudafix.statements import style_of
 
 _BOM = b"\xef\xbb\xbf"
 CONDITION = b"#if CUDART_VERSION >= 11020"
-_BODIES = frozenset(("compound_statement", "translation_unit", "declaration_list", "field_declaration_list"))
 
 
 def is_in_directive(data: bytes, offset: int) -> bool:
@@ -41,13 +38,13 @@ def guarded(data: bytes, edits: Iterable[Edit]) -> list[Edit]:
     if not changes:
         return []
     lines = _Lines(data)
-    statements = _statements(changes[0].path, data)
+    parts = list(statements(changes[0].path, data))
     groups = [(lines.of(group.start), lines.of(max(group.end - 1, group.start))) for group in scan(data).groups]
     regions: list[tuple[int, int, list[Edit]]] = []  # first line, last line, what changes there
     for edit in changes:
         first, last = lines.of(edit.start), lines.of(max(edit.end - 1, edit.start))
         while True:
-            wider = _wider(first, last, statements, lines)
+            wider = _wider(first, last, parts, lines)
             for group in groups:  # all of an `#if` or, where the region lies inside of it, nothing of it
                 if wider[0] <= group[1] and group[0] <= wider[1] and not group[0] < wider[0] <= wider[1] < group[1]:
                     wider = min(wider[0], group[0]), max(wider[1], group[1])
@@ -87,44 +84,10 @@ def _replacement(data: bytes, lines: _Lines, first: int, last: int, edits: list[
     return Edit(edits[0].path, start, end, newline.join(pieces) + (newline if old.endswith(b"\n") else b""))
 
 
-def _statements(path: str, data: bytes) -> list[tuple[int, int]]:
-    """The statements that stand in a block, as byte ranges: those that hold no block themselves, and those around an
-    `if` or a loop without braces.
-    """
-    found: set[tuple[int, int]] = set()
-    for parsed in source.read(path, data):
-        stack = [parsed.tree.root_node]
-        while stack:
-            node = stack.pop()
-            for child in node.named_children:
-                stack.append(child)
-                if node.type in _BODIES:
-                    found.update(_parts(child))
-    return sorted(found)
-
-
-def _parts(node: tree_sitter.Node) -> Iterator[tuple[int, int]]:
-    """A statement up to the blocks in it: `if (x)` with a body without braces is whole, one with braces ends there."""
-    start = node.start_byte
-    for block in _blocks(node):
-        yield start, block.start_byte + 1
-        start = max(block.end_byte - 1, block.start_byte)
-    if start < node.end_byte:
-        yield start, node.end_byte
-
-
-def _blocks(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    for child in node.named_children:
-        if child.type in _BODIES:
-            yield child
-        else:
-            yield from _blocks(child)
-
-
-def _wider(first: int, last: int, statements: list[tuple[int, int]], lines: _Lines) -> tuple[int, int]:
+def _wider(first: int, last: int, parts: list[tuple[int, int]], lines: _Lines) -> tuple[int, int]:
     """The lines `first` to `last` and those of every statement that has a part there."""
     start, end = lines.starts[first], lines.starts[last + 1]
-    for begins, ends in statements:
+    for begins, ends in parts:
         if begins < end and start < ends:
             first, last = min(first, lines.of(begins)), max(last, lines.of(ends - 1))
     return first, last

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cudafix.config import Config
@@ -43,11 +44,16 @@ class Selection(NamedTuple):
 
 
 class Analysis(NamedTuple):
-    """Files, what was found in them, and which of it is wanted."""
+    """Files, what was found in them, and which of it is wanted.
+
+    `removals` are the edits that take suppressions out which are not needed.
+    """
 
     sources: Mapping[str, bytes]
     report: Report
     selection: Selection
+    suppressed: frozenset[tuple[str, int, str]] = frozenset()
+    removals: Mapping[str, Sequence[Edit]] = MappingProxyType({})
 
 
 def select(
@@ -55,28 +61,35 @@ def select(
     config: Config,
     left_out: Collection[tuple[str, int]] = (),
     guarded: Mapping[str, bytes] | None = None,
+    suppressed: Collection[tuple[str, int, str]] = (),
 ) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
-    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`.
+    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`;
+    `suppressed` are findings (path, offset and codemod) that comments in the sources hold back.
     """
     findings = [_judged(finding, config) for finding in report.findings]
-    reasons = [
-        "named with `--except`" if (finding.path, finding.offset) in left_out else _unwanted(finding, config)
-        for finding in findings
-    ]
+
+    def reason(finding: Finding) -> str | None:
+        if (finding.path, finding.offset) in left_out:
+            return "named with `--except`"
+        if (finding.path, finding.offset, finding.codemod) in suppressed:
+            return "suppressed in the source"
+        return _unwanted(finding, config)
+
+    reasons = [reason(finding) for finding in findings]
     of_group: dict[int, str] = {}
-    for finding, reason in zip(findings, reasons, strict=True):
-        if finding.group and reason is not None:
-            of_group.setdefault(finding.group, reason)
+    for finding, own in zip(findings, reasons, strict=True):
+        if finding.group and own is not None:
+            of_group.setdefault(finding.group, own)
     chosen: list[Finding] = []
     left: list[tuple[Finding, str]] = []
     for finding, own in zip(findings, reasons, strict=True):
-        reason = own or of_group.get(finding.group)
-        if reason is None:
+        why = own or of_group.get(finding.group)
+        if why is None:
             chosen.append(finding)
         else:
-            left.append((finding, reason))
+            left.append((finding, why))
     return Selection(tuple(chosen), tuple(left), guarded)
 
 

@@ -96,7 +96,7 @@ def only_new(done: Analysis, revision: str, analyze: Callable[[Mapping[str, byte
 
     refusals = tuple(refusal for refusal in done.report.refusals if touched(refusal.path, refusal.offset))
     selection = done.selection.keep(is_new, f"there before `--since {revision}`")
-    return Analysis(done.sources, replace(done.report, refusals=refusals), selection)
+    return done._replace(report=replace(done.report, refusals=refusals), selection=selection)
 
 
 def _changed(before: bytes, after: bytes) -> frozenset[int]:

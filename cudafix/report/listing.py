@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from cudafix import suppressions
 from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.report.positions import Positions, Region
 from cudafix.report.terminal import PAIRS, readable
@@ -154,6 +155,8 @@ def _level(item: Finding | Refusal, chosen: bool) -> Level:
         return Level.NONE
     if not chosen:
         return Level.REVIEW
+    if item.codemod == suppressions.NAME:
+        return Level.WARNING
     if item.runs is None:
         return Level.ERROR
     return Level.WARNING if item.runs is Runs.CHURN else Level.NOTE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 import cudafix
-from cudafix import codemod
+from cudafix import codemod, suppressions
 from cudafix.refusals import REFUSALS
 
 _WANT = re.compile(r'[ \t]*(?://|#) want ".*$', re.MULTILINE)
@@ -38,13 +38,15 @@ def listing() -> str:
     """All pages, one line each, as Markdown."""
     lines = ["# Codemods", ""]
     lines += (f"- `{name}`: {each.summary}" for name, each in codemod.codemods().items())
-    lines += ["", "# Refusals", ""]
+    lines += ["", "# Comments", "", f"- `{suppressions.NAME}`: {suppressions.SUMMARY}", "", "# Refusals", ""]
     lines += (f"- `{name}`: {each.title}" for name, each in sorted(REFUSALS.items()))
     return "\n".join(lines) + "\n"
 
 
 def title(name: str) -> str:
     """What a codemod or a refusal is, in a sentence. Raises `KeyError`."""
+    if name == suppressions.NAME:
+        return "A comment that suppresses results is wrong, or not needed."
     return _sentence(REFUSALS[name].title if name in REFUSALS else codemod.codemods()[name].summary)
 
 
@@ -56,13 +58,15 @@ def page(name: str, *, example: bool = True) -> str:
     names = codemod.names()
     if name in names:
         return _codemod_page(name, example)
+    if name == suppressions.NAME:
+        return f"# {name} (comments)\n\n{inspect.getdoc(suppressions)}\n"
     if name in REFUSALS:
         refusal = REFUSALS[name]
         return (
             f"# {name} (refusal)\n\n{_sentence(refusal.title)}\n\n"
             f"## Why\n\n{refusal.why}\n\n## What would unlock it\n\n{refusal.unlock}\n"
         )
-    near = difflib.get_close_matches(name, [*names, *REFUSALS], n=1)
+    near = difflib.get_close_matches(name, [*names, suppressions.NAME, *REFUSALS], n=1)
     hint = f"did you mean `{near[0]}`?" if near else "`cudafix explain` lists all names"
     raise NoSuchPageError(f"no codemod and no refusal is named `{name}`; {hint}")
 

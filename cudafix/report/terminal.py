@@ -75,12 +75,13 @@ class Terminal:
         line += f", {len(report.refusals)} refused"
         others = Counter(finding.codemod for finding in selection.chosen if finding.codemod not in PAIRS)
         left = Counter(reason for _, reason in selection.left)
+        left["suppressed in the source"] += len(report.suppressed)
         self._console.print(Text(line, style="bold"))
         for name, count in sorted(others.items(), key=_most):
             self._console.print(Text(f"  {count:5} {name}"))
         for name, count in sorted(Counter(refusal.name for refusal in report.refusals).items(), key=_most):
             self._console.print(Text(f"  {count:5} refused: {name}"))
-        for reason, count in sorted(left.items(), key=_most):
+        for reason, count in sorted((+left).items(), key=_most):
             self._console.print(Text(f"  {count:5} left: {reason}"))
 
     def _headline(self, item: Finding | Refusal) -> None:

@@ -8,10 +8,8 @@ whole folder. It is `nvcc`'s: of a `.cpp` file only the compilation database say
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shlex
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -99,6 +97,8 @@ def _commands(root: str) -> dict[str, bool]:
     file = compilation_database(root)
     if file is None:
         return {}
+    import json  # only a tree with a database pays for it
+
     try:
         entries = json.loads(file.read_bytes())
     except (OSError, ValueError):
@@ -116,6 +116,8 @@ def _commands(root: str) -> dict[str, bool]:
 def _line(entry: dict[str, Any]) -> str:
     if isinstance(entry.get("arguments"), list):
         return " ".join(map(str, entry["arguments"]))
+    import shlex
+
     try:
         return " ".join(shlex.split(str(entry.get("command", ""))))
     except ValueError:

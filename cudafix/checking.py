@@ -26,6 +26,7 @@ class Request:
     prune_baseline: bool
     since: str | None
     fix_suppressions: bool
+    statistics: bool
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -37,6 +38,7 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--update-baseline", is_flag=True, help="Make the baseline what is found now."),
         click.option("--prune-baseline", is_flag=True, help="Take out of the baseline what is fixed."),
         click.option("--fix-suppressions", is_flag=True, help="Take out suppressions that are not needed."),
+        click.option("--statistics", is_flag=True, help="The state of the migration instead of the single results."),
         click.option("--since", metavar="REV", help="Only findings of what changed since this commit."),
     ):
         command = option(command)
@@ -74,6 +76,8 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
 
 
 def _consistent(request: Request) -> None:
+    if request.statistics and request.format not in ("text", "json"):
+        raise click.UsageError("`--statistics` is for the formats `text` and `json`, which always holds them")
     for option, on in (("--update-baseline", request.update_baseline), ("--prune-baseline", request.prune_baseline)):
         if on and request.baseline is None:
             raise click.UsageError(f"`{option}` needs `--baseline FILE`")
@@ -107,7 +111,13 @@ def _write(done: Analysis, request: Request) -> None:
     sources, report, selection = done.sources, done.report, done.selection
     if request.quiet:
         report, selection = replace(report, refusals=()), selection._replace(left=())
-    if request.format == "text":
+    if request.format == "text" and request.statistics:
+        from rich.console import Console
+
+        from cudafix.report.statistics import statistics, write
+
+        write(Console(file=sys.stdout, highlight=False, soft_wrap=True), statistics(sources, report, selection))
+    elif request.format == "text":
         out = Terminal(sys.stdout, sources)
         assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
         out.details((*selection.chosen, *assumed), report.refusals)

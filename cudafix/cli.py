@@ -209,11 +209,15 @@ def _analyse(options: _Options) -> Analysis:
 
 
 def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
-    from cudafix import driver, suppressions  # the parser and the engine: bad input is answered without them
+    from cudafix import driver  # the parser and the engine: bad input is answered without them
     from cudafix.cache import Cache
+    from cudafix.report.progress import Bar
 
     known = None if options.no_cache else Cache()
-    found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known)
+    with Bar() as bar:
+        found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known, bar)
+    from cudafix import suppressions
+
     report, suppressed, removals = suppressions.judge(files, found, settings)
     guarded = files if settings.is_too_old and settings.guard else None
     selection = select(report, settings, guarded=guarded, suppressed=suppressed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from cudafix import codemod, models
@@ -15,20 +15,28 @@ from cudafix.ordering import check
 from cudafix.ordering.program import Overlay
 from cudafix.tree import Tree, clusters_of
 
+Progress = Callable[[int, int], None]
 
-def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Cache | None = None) -> Report:
+
+def analyze(
+    files: Mapping[str, bytes],
+    config: Config,
+    jobs: int = 1,
+    cache: Cache | None = None,
+    progress: Progress = lambda _, __: None,
+) -> Report:
     """Analyse the files together. The order of `files`, the number of `jobs` and what is in the `cache` do not matter
-    for the result.
+    for the result. `progress` gets what is done and what there is to do, in bytes.
     """
     tree = Tree({path: files[path] for path in sorted(files)}, config.check_macros)
     clusters = clusters_of(tree)
     if cache is None:
-        return _merged(_reports(tree, clusters, config, jobs))
+        return _merged(_reports(tree, clusters, config, jobs, progress))
     keys = [_key(tree, programs, config) for programs in clusters]
     known = cache.get(keys)
     missing = [n for n, key in enumerate(keys) if key not in known]
     if missing:
-        reports = _reports(tree, [clusters[n] for n in missing], config, jobs)
+        reports = _reports(tree, [clusters[n] for n in missing], config, jobs, progress)
         fresh = {keys[n]: report for n, report in zip(missing, reports, strict=True)}
         cache.put(fresh)
         known |= fresh
@@ -53,11 +61,18 @@ def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
     return hashlib.sha256(signature() + repr((asked, programs, texts)).encode("utf-8", "surrogateescape")).digest()
 
 
-def _reports(tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int) -> list[Report]:
-    if jobs > 1 and sum(len(tree.files[p]) for c in clusters for program in c for p in program) > 200_000:
-        return _in_processes(tree, clusters, config, jobs)
+def _reports(
+    tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int, progress: Progress
+) -> list[Report]:
+    weights = [sum(len(tree.files[p]) for program in c for p in program) for c in clusters]
+    if jobs > 1 and sum(weights) > 200_000:
+        return _in_processes(tree, clusters, config, jobs, weights, progress)
     tables = models.load(config.tables)
-    return [Cluster(tree, programs, tables, config).report() for programs in clusters]
+    reports: list[Report] = []
+    for n, programs in enumerate(clusters, 1):
+        reports.append(Cluster(tree, programs, tables, config).report())
+        progress(sum(weights[:n]), sum(weights))
+    return reports
 
 
 def _merged(reports: Iterable[Report]) -> Report:
@@ -88,7 +103,9 @@ def _work(programs: list[list[str]]) -> Report:
     return Cluster(tree, programs, models.load(config.tables), config).report()
 
 
-def _in_processes(tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int) -> list[Report]:
+def _in_processes(
+    tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int, weights: list[int], progress: Progress
+) -> list[Report]:
     """The clusters in worker processes that share the files by fork; in this process where there is no fork."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -98,10 +115,14 @@ def _in_processes(tree: Tree, clusters: list[list[list[str]]], config: Config, j
     if "fork" not in multiprocessing.get_all_start_methods():
         return [_work(c) for c in clusters]
     context = multiprocessing.get_context("fork")
-    weight = [sum(len(tree.files[p]) for program in c for p in program) for c in clusters]
-    order = sorted(range(len(clusters)), key=lambda n: -weight[n])
+    order = sorted(range(len(clusters)), key=lambda n: -weights[n])
+    done: dict[int, Report] = {}
+    bytes_done = 0
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        done = dict(zip(order, pool.map(_work, [clusters[n] for n in order], chunksize=2), strict=True))
+        for n, report in zip(order, pool.map(_work, [clusters[n] for n in order], chunksize=2), strict=True):
+            done[n] = report
+            bytes_done += weights[n]
+            progress(bytes_done, sum(weights))
     return [done[n] for n in range(len(clusters))]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -43,20 +44,23 @@ ASSUMPTIONS = {
 
 class Assumption(str):
     """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is the
-    function, or what else it is about, without the backticks of the words.
+    name in backticks in the words about which it is; all of the words where there is none.
     """
 
     name: str
     subject: str
+    _about: str
 
     def __new__(cls, name: str, subject: str) -> Assumption:
         self = super().__new__(cls, ASSUMPTIONS[name].format(subject))
         self.name = name
-        self.subject = subject.strip("`")
+        quoted = re.search("`([^`]+)`", subject)
+        self.subject = quoted[1] if quoted else subject
+        self._about = subject
         return self
 
     def __reduce__(self) -> tuple[type[Assumption], tuple[str, str]]:
-        return Assumption, (self.name, f"`{self.subject}`" if f"`{self.subject}`" in self else self.subject)
+        return Assumption, (self.name, self._about)
 
 
 class Runs(Enum):

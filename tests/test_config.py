@@ -161,10 +161,10 @@ def test_a_fix_is_taken_where_all_that_it_rests_on_is_asserted(
 
 def test_every_assumption_survives_the_cache() -> None:
     for name in ASSUMPTIONS:
-        for subject in ("`f`", "call through a function pointer"):
-            before = Assumption(name, subject)
+        for about, subject in (("`f`", "f"), ("macro `M`", "M"), ("call through a pointer", "call through a pointer")):
+            before = Assumption(name, about)
             after = pickle.loads(pickle.dumps(before))
-            assert (after, after.name, after.subject) == (before, name, subject.strip("`"))
+            assert (after, after.name, after.subject) == (before, name, subject)
 
 
 UNSEEN = b"""#include "unseen.h"

@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from cudafix.findings import Finding, Place
 from cudafix.report import sarif
 from cudafix.report.listing import Entry, Level, Listing, failing
+from cudafix.report.statistics import as_json, statistics
 from cudafix.report.terminal import readable
 
 _GITLAB = {Level.ERROR: "major", Level.WARNING: "minor", Level.NOTE: "info"}
@@ -25,7 +26,7 @@ def json_report(listing: Listing) -> str:
     """Everything that `check` knows. `version` changes when a key goes or changes its meaning."""
     data = {
         "version": 1,
-        "sites": listing.report.sites,
+        "statistics": as_json(statistics(listing.positions.sources, listing.report, listing.selection)),
         "results": [_result(listing, entry) for entry in listing.entries],
         "left": [
             {"path": listing.name(finding.path), "line": listing.positions.point(finding.path, finding.offset)[0]}

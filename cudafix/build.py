@@ -67,7 +67,7 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
             build = _folder(os.path.dirname(real), root)
             said = build.plain and (build.for_all or path.endswith((".cu", ".cuh")))
             unclear |= dict.fromkeys(build.unclear)
-            if build.plain and not said:
+            if not said and (build.plain or build.unclear):
                 perhaps.add(path)
         if said:
             found.add(path)

@@ -135,7 +135,7 @@ def verify(options: _Options, **how: Any) -> None:
     def analysis() -> tuple[Mapping[str, bytes], Sequence[Finding], Config]:
         done = _analyse(options)
         _fail(done.report.problems)
-        return done.sources, done.selection.chosen, _settings(options)
+        return done.sources, done.selection.chosen, _as_built(done.sources, _settings(options), lambda _: None)
 
     request = verification.Request(**how)
     sys.exit(command.run(options.paths, request, analysis, options.jobs or os.cpu_count() or 1))

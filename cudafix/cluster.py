@@ -148,7 +148,7 @@ class Cluster:
         threads: set[bool | None] = {any(map(self._is_per_thread, python))} if python else set()
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
-        self.mixed_default_streams = len(threads) > 1 or None in threads
+        self.default_streams = threads
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
         self.views = views if len(views) == 1 else self._representatives(views)
@@ -261,7 +261,9 @@ class Cluster:
         """A function that was not understood, or a name that the program gives another meaning."""
         if self.config.is_too_old and (refused := self._too_old(group)) is not None:
             return refused
-        if self.mixed_default_streams:
+        if None in self.default_streams:
+            return Refused("mixed_default_streams", "it is not known which default stream its files are compiled with")
+        if len(self.default_streams) > 1:
             return Refused("mixed_default_streams", "the files of the program have different default streams")
         for key, _ in group.sites():
             for module in self.tree.lowered(key.path):

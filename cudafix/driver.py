@@ -133,7 +133,7 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Confi
     """
     config = config or Config()
     tables = models.load(config.tables)
-    per_thread = config.default_stream == "per-thread"
+    per_thread = config.default_stream == "per-thread" or not config.per_thread.isdisjoint(before)
     old, new = (Tree(dict(sorted(files.items())), config.check_macros) for files in (before, after))
     if old.files.keys() != new.files.keys():
         return ["the files are not the same ones"]

@@ -218,7 +218,7 @@ REFUSALS: dict[str, Page] = {
         "`#if CUDART_VERSION >= 11020`, beside the code as it was. Python, and the body of a macro, cannot be guarded.",
     ),
     "mixed_default_streams": Page(
-        "the files of one program are compiled with different default streams",
+        "the files of one program are compiled with different default streams, or it is not known with which",
         "With `nvcc --default-stream per-thread` stream `0` is a stream of its thread, which does not wait for the "
         "legacy default stream of the other files as a blocking stream would. Which of the two an operation "
         "runs on depends on the file that it stands in, and the proof knows one default stream for a program.",

@@ -58,7 +58,7 @@ def test_a_makefile_that_says_it_plainly(text: str) -> None:
 )
 def test_a_makefile_that_does_not(text: str, unclear: tuple[str, ...]) -> None:
     write(Makefile=text)
-    assert asked("a.cu") == DefaultStreams(NONE, NONE, unclear)
+    assert asked("a.cu") == DefaultStreams(NONE, frozenset({"a.cu"}) if unclear else NONE, unclear)
 
 
 def test_the_nearest_makefile_counts() -> None:

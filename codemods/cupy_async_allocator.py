@@ -80,7 +80,7 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
     if obstacle is None and not program.script:
         text = "no script of the tree imports this module: what else it works with is not seen"
         obstacle = conditions.Obstacle("unseen_caller", text, Place(sites[0].path, sites[0].site.span.start, "here"))
-    assumed = tuple(conditions.assumptions(program, "CuPy"))
+    assumed = tuple(conditions.assumptions(program))
     pools: dict[str, str] = {}
     for use in sites:
         if obstacle is not None:

@@ -53,7 +53,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cudafix.codemod import Codemod
-from cudafix.findings import Edit, Finding, Place, Refusal, Runs, Safety
+from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Runs, Safety
 from cudafix.frontends.python import conditions
 from cudafix.frontends.python.placement import behind_imports, name_of_module
 from cudafix.frontends.python.uses import PythonProgram, Use
@@ -89,7 +89,7 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
         place = Place(program.main.path, 0, "here")
         text = "there is no place behind the imports and before the first CUDA call"
         obstacle = conditions.Obstacle("site_not_editable", text, place)
-    assumed = (*conditions.assumptions(program, "Numba"), *_assumed(program))
+    assumed = (*conditions.assumptions(program), *_assumed(program))
     for use in sites:
         at = program.files[use.path].source.span(use.node).start
         runs = Runs.CHURN if program.runs_again(use) else Runs.ONCE
@@ -116,11 +116,11 @@ def _obstacles(program: PythonProgram, sites: list[Use], rmm: bool) -> Iterator[
         yield conditions.Obstacle("gains_nothing", "the program makes its arrays once", here)
 
 
-def _assumed(program: PythonProgram) -> Iterator[str]:
+def _assumed(program: PythonProgram) -> Iterator[Assumption]:
     if any(use.name.rpartition(".")[2] in _HOST and use.name.startswith("numba.cuda") for use in program.uses()) or any(
         use.name.endswith(".copy_to_host") and use.argument(1, "stream") is not None for use in program.uses()
     ):
-        yield "the host looks at what a copy or kernel writes only after a wait of its own"
+        yield Assumption("host_waits_itself", "")
 
 
 def _edits(program: PythonProgram, rmm: bool) -> tuple[Edit, ...]:

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cudafix import ir
+from cudafix import guard, ir
 from cudafix.align import Different, align
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
@@ -20,7 +20,7 @@ from cudafix.edits import apply
 from cudafix.findings import Edit, Finding, Report, Runs
 from cudafix.frontends.python import prefilter
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering import check
@@ -29,7 +29,7 @@ from cudafix.ordering.slicing import Slicer
 from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
-from cudafix.tree import Tree, Variant, View, is_included_by_a_program
+from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
 _PROBLEMS = {
     "generator": "is a generator",
@@ -141,16 +141,32 @@ class Cluster:
         self.programs = programs
         self.tables = tables
         self.config = config
-        self.per_thread = config.default_stream == "per-thread" or any(
-            path.endswith(prefilter.SUFFIX) and prefilter.PER_THREAD.search(tree.files[path])
-            for program in programs
-            for path in program
-        )
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
+        # a header is compiled as the sources are that include it, and what names nothing of CUDA does not matter
+        python = [p for p in self.paths if p.endswith(prefilter.SUFFIX)]
+        sources = [p for p in self.paths if p.endswith(SOURCES) and b"cuda" in tree.files[p]]
+        threads: set[bool | None] = {any(map(self._is_per_thread, python))} if python else set()
+        threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
+        self.per_thread = True in threads
+        self.default_streams = threads
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
         self.views = views if len(views) == 1 else self._representatives(views)
         self.too_large: dict[ir.Span, None] = {}  # the functions that a view reaches which is too large for the proof
+
+    def _is_per_thread(self, path: str) -> bool | None:
+        """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
+        may leave it open.
+        """
+        said = self.config.default_stream_of(path)
+        if said != "auto":
+            return said == "per-thread"
+        data = self.tree.files[path]
+        if path.endswith(prefilter.SUFFIX):
+            return prefilter.PER_THREAD.search(data) is not None
+        if path in self.config.per_thread or (b"PER_THREAD" in data and PER_THREAD.search(data) is not None):
+            return True
+        return None if path in self.config.perhaps_per_thread else False
 
     def _representatives(self, views: list[View]) -> list[View]:
         """The views that have to be surveyed: of those that differ only in quiet statements, one.
@@ -235,7 +251,7 @@ class Cluster:
             for name, declared in codemods().items()
             if declared.finds_defects
             and hasattr(module := codemod(name), "DEFECTS")
-            and name not in self.config.disabled
+            and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
         return defects(
@@ -267,6 +283,12 @@ class Cluster:
 
     def _problem_at(self, group: Group) -> Refused | None:
         """A function that was not understood, or a name that the program gives another meaning."""
+        if self.config.is_too_old and (refused := self._too_old(group)) is not None:
+            return refused
+        if None in self.default_streams:
+            return Refused("mixed_default_streams", "it is not known which default stream its files are compiled with")
+        if len(self.default_streams) > 1:
+            return Refused("mixed_default_streams", "the files of the program have different default streams")
         for key, _ in group.sites():
             for module in self.tree.lowered(key.path):
                 for function in module.functions:
@@ -279,6 +301,19 @@ class Cluster:
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
                         return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+        return None
+
+    def _too_old(self, group: Group) -> Refused | None:
+        """Why a group cannot move where the code is also built with a CUDA that lacks the asynchronous calls."""
+        assert self.config.cuda is not None
+        version = ".".join(map(str, self.config.cuda))
+        if not self.config.guard:
+            return Refused("old_cuda", f"the code is built with CUDA {version} too, which has no `cudaMallocAsync`")
+        for key, site in group.sites():
+            span = site.call.span
+            if key.path.endswith(prefilter.SUFFIX) or guard.is_in_directive(self.tree.files[key.path], key.start):
+                text = f"no version check for CUDA {version} can stand around it"
+                return Refused("old_cuda", text, ((span, "here"),))
         return None
 
     def _sites(self) -> dict[tuple[str, int], ir.Call]:

@@ -282,4 +282,19 @@ REFUSALS: dict[str, Page] = {
         "that `cudaMallocAsync` does not.",
         "Keep such memory as it is; let plain `cudaMalloc` buffers have frees of their own.",
     ),
+    "old_cuda": Page(
+        "the code is also built with a CUDA that has no stream-ordered allocation",
+        "`cudaMallocAsync` and `cudaFreeAsync` came with CUDA 11.2: with an older one the rewritten code does not "
+        "compile. The configuration says that such a CUDA is still in use (`cuda`).",
+        "Raise `cuda` in the configuration, or set `guard = true` there: each edit then stands behind "
+        "`#if CUDART_VERSION >= 11020`, beside the code as it was. Python, and the body of a macro, cannot be guarded.",
+    ),
+    "mixed_default_streams": Page(
+        "the files of one program are compiled with different default streams, or it is not known with which",
+        "With `nvcc --default-stream per-thread` stream `0` is a stream of its thread, which does not wait for the "
+        "legacy default stream of the other files as a blocking stream would. Which of the two an operation "
+        "runs on depends on the file that it stands in, and the proof knows one default stream for a program.",
+        "Compile all files of the program with the same `--default-stream`, or say in the configuration how they are "
+        "compiled (`default_stream`, also in `overrides`).",
+    ),
 }

@@ -102,8 +102,6 @@ class Rewriter:
 
     def _thresholds(self, moving: Sequence[Group]) -> Iterator[tuple[Key, tuple[ir.Site, list[str]]]]:
         """Where each program first allocates from the pool: one place for each program, in front of that statement."""
-        if "pool_release_threshold" in self.config.disabled:
-            return
         moved = {key for group in moving for key in group.allocations}
         done: set[Key] = set()
         for view, outcome in zip(self.views, self.survey, strict=True):
@@ -111,6 +109,8 @@ class Rewriter:
             if not reached or any(_THRESHOLD.search(self.files[m.path]) for m in view.program.modules):
                 continue
             key = reached[0][1]
+            if not self.config.is_on("pool_release_threshold", key.path):
+                continue
             call = outcome.allocations[key].call
             function, block, once = self._where(view, outcome, key)
             if not self._can_call(function):  # a `main` that includes no header of CUDA

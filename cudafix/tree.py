@@ -25,6 +25,8 @@ CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
+# a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
+PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
 
 def has_main(data: bytes) -> bool:
@@ -89,6 +91,7 @@ class Tree:
     """The files of a run, lowered when they are asked for. Those of Python are kept apart (`python`)."""
 
     files: Mapping[str, bytes]
+    check_macros: tuple[str, ...] = ()
     variants: dict[str, list[Variant]] = field(default_factory=dict)
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
     by_name: dict[str, list[str]] = field(default_factory=dict)
@@ -178,7 +181,7 @@ class Tree:
             module, _, errors = self.python.lowered(path)
             self.variants[path] = [Variant.of(module, errors)]
         if path not in self.variants:
-            visible: dict[str, source.Macro] = {}
+            visible = {name: source.check_macro(name) for name in self.check_macros}
             for header in reversed(self.included(path)):
                 visible.update(self.macros_of(header))
             for name in ("cudaMalloc", "cudaFree"):
@@ -193,7 +196,7 @@ class Tree:
 
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
-        other = Tree(files)
+        other = Tree(files, self.check_macros)
         changed = {path for path, data in files.items() if self.files.get(path) != data}
         for path, variants in self.variants.items():
             if path not in changed and changed.isdisjoint(self.included(path)):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cudafix import ir
+from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
@@ -1320,7 +1321,7 @@ class Effects(Engine):
         say so.
         """
         op = self.operation(("foreign", name), call, f"work of {name}", state)
-        op.assumption = f"{name} leaves no work running on the device"
+        op.assumption = Assumption("leaves_no_work", name)
         span = call.span if call is not None else self.frame.function.span
         self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
 

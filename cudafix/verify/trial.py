@@ -38,14 +38,19 @@ class Tree:
     def become(self, files: Mapping[str, bytes]) -> None:
         """Hold these texts, and those of the origin for all other files."""
         for path in self._changed - files.keys():
-            self._write(path, (self._origin / path).read_bytes())
+            if (self._origin / path).exists():
+                self._write(path, (self._origin / path).read_bytes())
+            else:  # a file that only those texts had
+                (self.folder / path).unlink()
         for path, data in files.items():
             self._write(path, data)
         self._changed = set(files)
 
     def _write(self, path: str, data: bytes) -> None:
         place = self.folder / path
-        if place.read_bytes() != data:  # what stays keeps its time stamp, so that `make` leaves it alone
+        if (
+            not place.exists() or place.read_bytes() != data
+        ):  # what stays keeps its time stamp, so that `make` leaves it alone
             place.write_bytes(data)
             # Python takes a compiled module for that of any text of the same size and the same second
             for compiled in place.parent.glob(f"__pycache__/{place.stem}.*.pyc"):

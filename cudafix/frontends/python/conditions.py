@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import libcst as cst
 
-from cudafix.findings import Place
+from cudafix.findings import Assumption, Place
 from cudafix.frontends.python.placement import HOST_PACKAGES
 from cudafix.frontends.python.terms import literal
 from cudafix.frontends.python.tree import MAX_FILES
@@ -171,7 +171,7 @@ def literal_of(use: Use, position: int) -> str | None:
     return literal(given) if given is not None else None
 
 
-def assumptions(program: PythonProgram, package: str) -> Iterator[str]:
+def assumptions(program: PythonProgram) -> Iterator[Assumption]:
     """What a change of the allocator takes for granted, where the program cannot show it."""
     unseen: set[str] = set()
     for file in program.files.values():
@@ -180,8 +180,7 @@ def assumptions(program: PythonProgram, package: str) -> Iterator[str]:
             known = root in sys.stdlib_module_names or root in HOST_PACKAGES or root in _GPU_LIBRARIES
             if root and not known and program.tree.find(root, file.path) is None and not name.startswith("."):
                 unseen.add(root)
-    if unseen:
-        names = ", ".join(f"`{one}`" for one in sorted(unseen))
-        yield f"{names}: works with {package} arrays on the current stream only"
+    for one in sorted(unseen):
+        yield Assumption("current_stream_only", f"`{one}`")
     if any(_CLOCKS.match(use.name) for use in program.uses()):
-        yield "no measured time is meant to contain the wait of a release"
+        yield Assumption("no_release_is_timed", "")

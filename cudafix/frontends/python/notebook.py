@@ -18,11 +18,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from cudafix.findings import Edit, Finding, Place, Problem, Refusal, Report, Safety
+from cudafix.findings import Assumption, Edit, Finding, Place, Problem, Refusal, Report, Safety
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.refusals import REFUSALS
 
-ASSUMPTION = "the cells run from top to bottom, once"
+ASSUMPTION = Assumption("cells_run_in_order", "")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _BLANK = re.compile(rb"[ \t\r\n]*")
 _PLAIN = re.compile(rb"[^][{},:\s]+")

@@ -47,8 +47,8 @@ class Config:
     """What the analysis is told about the program, and which fixes are wanted.
 
     `root` is the folder that `exclude` and relative `paths` start from. `tables` holds the user's own API rows, as
-    `cudafix.models.load` takes them. `only` and `unsafe` come from the command line: keep pairs of one kind, and take
-    fixes that rest on assumptions.
+    `cudafix.models.load` takes them. `only`, `unsafe` and `certificates` come from the command line: keep pairs of one
+    kind, take fixes that rest on assumptions, and show each proof on one path (the report then takes longer).
     """
 
     root: Path = Path()
@@ -59,6 +59,7 @@ class Config:
     tables: tuple[Mapping[str, object], ...] = ()
     only: Runs | None = None
     unsafe: bool = False
+    certificates: bool = False
 
 
 def find(start: Path) -> Path | None:

@@ -37,7 +37,7 @@ def analyze(files: Mapping[str, bytes], config: Config, jobs: int = 1, cache: Ca
 
 def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
     """Equal only where the report must be the same: the same programs of the same files, asked in the same way."""
-    asked = (sorted(config.disabled), config.default_stream, config.tables, config.only)
+    asked = (sorted(config.disabled), config.default_stream, config.tables, config.only, config.certificates)
     paths = dict.fromkeys(path for program in programs for path in program)
     if tree.python is not None and not tree.python.paths.isdisjoint(paths):
         paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree

@@ -16,7 +16,7 @@ from cudafix.repair import Group, Plan, moved_call, spelled
 
 LONGEST = 60
 """Steps that one timeline shows; of a longer path the ones that touch the memory, and what orders them."""
-_BEHIND = 3  # steps of the host after the last free: what it sees next
+_BEHIND = 5  # steps after the last free: what comes next, and may rely on its wait
 
 
 class View(Protocol):
@@ -126,10 +126,7 @@ def _steps(tracer: Tracer, wanted: set[int]) -> tuple[tuple[Step, ...], list[int
         if recorded >= 0:
             direct -= finished[recorded] | {at for at in direct if at < recorded and _same(moments, kept, at, recorded)}
         direct -= {
-            a
-            for a in direct
-            for b in direct
-            if a != b and (a in finished[b] or (a < b and _same(moments, kept, a, b)))
+            a for a in direct for b in direct if a != b and (a in finished[b] or (a < b and _same(moments, kept, a, b)))
         }
         if recorded >= 0:
             direct.add(recorded)
@@ -150,12 +147,19 @@ def _kept(moments: Sequence[Moment], wanted: set[int]) -> list[int]:
     if not about:
         return sorted(wanted)
     first, last = min(about), max(about)
-    behind = [n for n in range(last + 1, len(moments)) if moments[n].lane is None][:_BEHIND]
-    kept = [*range(first, last + 1), *behind]
+    kept = list(range(first, min(last + 1 + _BEHIND, len(moments))))
+    used = 0
+    for moment in moments:
+        if moment.mine and moment.operation >= 0:
+            used |= 1 << moment.operation
+
+    def touches(moment: Moment) -> bool:
+        return moment.mine or moment.inserted or bool(moment.waited & used)
+
     narrower = (
-        lambda m: m.mine or m.kind not in ("host", "allocate", "free"),
-        lambda m: m.mine or m.inserted or m.waits or m.recorded >= 0 or m.kind == "record",
-        lambda m: m.mine or m.inserted,
+        lambda moment: touches(moment) or moment.kind not in ("host", "allocate", "free"),
+        lambda moment: touches(moment) or moment.kind in ("record", "wait"),
+        touches,
     )
     for keep in narrower:
         if len(kept) > LONGEST:

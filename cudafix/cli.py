@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from cudafix import __version__, codemod, config, discovery, edits
+from cudafix import __version__, codemod, config, discovery, edits, picks
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Report, Runs, Safety
 from cudafix.selection import Selection, select
 from cudafix.verify import options as verification
+
+_KINDS = [kind.value for kind in Runs]
 
 
 class _Options(NamedTuple):
@@ -50,7 +52,7 @@ def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
 
     for option in (
         click.argument("paths", nargs=-1, type=click.Path()),
-        click.option("--only", type=click.Choice([kind.value for kind in Runs]), help="Only pairs of this kind."),
+        click.option("--only", metavar="churn|once|FILE", help="Only pairs of this kind, or the fixes of a selection."),
         click.option("--unsafe", is_flag=True, help="Also take fixes that rest on a named assumption."),
         click.option("--config", "config_file", metavar="FILE", help="Use this configuration file."),
         click.option("--except", "left_out", multiple=True, metavar="FILE:LINE", help="Leave the fix of this line."),
@@ -90,13 +92,21 @@ def check(options: _Options) -> None:
 
 @cli.command()
 @_analysis_options
-def diff(options: _Options) -> None:
+@click.option("--html", "page", metavar="FILE", type=click.Path(), help="Write a page for review instead.")
+def diff(options: _Options, page: str | None) -> None:
     """Print the fixes as a unified diff for `git apply`; refusals and the summary go to standard error.
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is printed then).
     """
-    done = _analyse(options)
+    done = _analyse(options, certificates=page is not None)
     _fail(done.report.problems)
+    if page is not None:
+        from cudafix import reviewing
+
+        written = reviewing.write(page, done.report, done.selection, done.sources)
+        _tell(done, "rewritten")
+        click.echo(f"review: {written}", err=True)
+        return
     changed = done.selection.edits()
     base = _base(changed)
     text = b"".join(
@@ -181,8 +191,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(2)
 
 
-def _analyse(options: _Options) -> _Analysis:
-    settings = _settings(options)
+def _analyse(options: _Options, certificates: bool = False) -> _Analysis:
+    settings = with_values(_settings(options), certificates=certificates)
+    selected = _selected(options)
     inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
     found = discovery.discover(inputs, settings)
     _fail(found.problems)
@@ -193,7 +204,17 @@ def _analyse(options: _Options) -> _Analysis:
     known = None if options.no_cache else Cache()
     report = driver.analyze(found.files, settings, options.jobs or os.cpu_count() or 1, known)
     left_out = _places(options.left_out, found.files, report)
-    return _Analysis(found.files, report, select(report, settings, left_out))
+    chosen = picks.picked(selected, report, found.files) if selected is not None else None
+    return _Analysis(found.files, report, select(report, settings, left_out, chosen))
+
+
+def _selected(options: _Options) -> picks.Picks | None:
+    """The selection file that `--only` names."""
+    if options.only is None or options.only in _KINDS:
+        return None
+    if not os.path.lexists(options.only):
+        raise click.BadParameter(f"`{options.only}` is neither {' nor '.join(_KINDS)} nor a file", param_hint="--only")
+    return picks.read(options.only)
 
 
 def _places(names: Sequence[str], sources: Mapping[str, bytes], report: Report) -> frozenset[tuple[str, int]]:
@@ -220,7 +241,7 @@ def _settings(options: _Options) -> Config:
         settings = config.load(path, codemod.names()) if path is not None else Config()
     except config.ConfigError as error:
         raise click.ClickException(str(error)) from None
-    return with_values(settings, only=Runs(options.only) if options.only else None, unsafe=options.unsafe)
+    return with_values(settings, only=Runs(options.only) if options.only in _KINDS else None, unsafe=options.unsafe)
 
 
 def _fail(problems: Sequence[Problem]) -> None:

@@ -43,8 +43,8 @@ def apply(content: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(pieces)
 
 
-class _Region(NamedTuple):
-    """Lines `[start, stop)` of the old file become `new`."""
+class Region(NamedTuple):
+    """Lines `[start, stop)` of the old file, counted from 0, become `new`."""
 
     start: int
     stop: int
@@ -58,13 +58,13 @@ def diff(path: str, content: bytes, edits: Iterable[Edit]) -> bytes:
     applied; the header has no `diff --git` line, because git would read the path from the top of the repository then.
     Raises `OverlapError`.
     """
-    old = _lines(content)
-    regions = list(_regions(content, old, ordered(edits)))
-    if not regions:
+    old = lines(content)
+    changed = regions(content, edits)
+    if not changed:
         return b""
     out = [b"--- " + _quoted("a/" + path), b"+++ " + _quoted("b/" + path)]
     shift = 0
-    for hunk in _hunks(regions):
+    for hunk in _hunks(changed):
         first = max(hunk[0].start - _CONTEXT, 0)
         last = min(hunk[-1].stop + _CONTEXT, len(old))
         body: list[bytes] = []
@@ -82,12 +82,18 @@ def diff(path: str, content: bytes, edits: Iterable[Edit]) -> bytes:
     return b"".join(out)
 
 
-def _lines(content: bytes) -> list[bytes]:
-    lines = content.split(b"\n")
-    return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+def regions(content: bytes, edits: Iterable[Edit]) -> list[Region]:
+    """The lines of one file that the edits change, in order. Raises `OverlapError`."""
+    return list(_regions(content, lines(content), ordered(edits)))
 
 
-def _regions(content: bytes, old: list[bytes], edits: list[Edit]) -> Iterator[_Region]:
+def lines(content: bytes) -> list[bytes]:
+    """The lines of a file with their ends: at LF only."""
+    split = content.split(b"\n")
+    return [line + b"\n" for line in split[:-1]] + ([split[-1]] if split[-1] else [])
+
+
+def _regions(content: bytes, old: list[bytes], edits: list[Edit]) -> Iterator[Region]:
     """The changed lines, without the equal ones at both ends of each region."""
     starts = [0]
     for line in old:
@@ -105,18 +111,18 @@ def _regions(content: bytes, old: list[bytes], edits: list[Edit]) -> Iterator[_R
     for start, stop, group in groups:
         base = starts[start]
         local = [edit._replace(start=edit.start - base, end=edit.end - base) for edit in group]
-        new = _lines(apply(content[base : starts[stop]], local))
+        new = lines(apply(content[base : starts[stop]], local))
         while new and start < stop and new[0] == old[start]:
             start, new = start + 1, new[1:]
         while new and start < stop and new[-1] == old[stop - 1]:
             stop, new = stop - 1, new[:-1]
         if new or start < stop:
-            yield _Region(start, stop, new)
+            yield Region(start, stop, new)
 
 
-def _hunks(regions: Iterable[_Region]) -> list[list[_Region]]:
+def _hunks(regions: Iterable[Region]) -> list[list[Region]]:
     """Regions whose contexts touch share a hunk."""
-    hunks: list[list[_Region]] = []
+    hunks: list[list[Region]] = []
     for region in regions:
         if hunks and region.start - hunks[-1][-1].stop <= 2 * _CONTEXT:
             hunks[-1].append(region)

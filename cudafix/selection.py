@@ -24,13 +24,25 @@ class Selection(NamedTuple):
         return dict(sorted(by_path.items()))
 
 
-def select(report: Report, config: Config, left_out: Collection[tuple[str, int]] = ()) -> Selection:
+def select(
+    report: Report,
+    config: Config,
+    left_out: Collection[tuple[str, int]] = (),
+    picked: Collection[Finding] | None = None,
+) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
-    `left_out` are the places (path and offset) of findings that the user named.
+    `left_out` are the places (path and offset) of findings that the user named. Of `picked` ones, looked at one by
+    one, those that rest on an assumption are taken too, and no others are taken.
     """
     reasons = [
-        "named with `--except`" if (finding.path, finding.offset) in left_out else _unwanted(finding, config)
+        "named with `--except`"
+        if (finding.path, finding.offset) in left_out
+        else _unwanted(finding, config)
+        if picked is None
+        else None
+        if finding in picked
+        else "not selected"
         for finding in report.findings
     ]
     of_group: dict[int, str] = {}

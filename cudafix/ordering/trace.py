@@ -14,7 +14,7 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import Api, Effect
+from cudafix.models.api import Api, Effect, roles_of
 from cudafix.ordering import check
 from cudafix.ordering.effects import Effects
 from cudafix.ordering.engine import State, indexes_device_state, joined, numbers, variables
@@ -50,6 +50,7 @@ class Moment:
     done: Bits
     known: Bits  # what the host knows to be finished when it issues this
     operation: int = -1
+    waited: Bits = 0  # what the host waits for in this step
     waits: bool = False  # the host stands still
     mine: bool = False
     inserted: bool = False
@@ -241,7 +242,10 @@ class Tracer(Effects):
         """What a call was beside the operation that it issued: something on the host, or a mark on a stream."""
         key, text = key_of(call), f"`{call.callee}`"
         if api.effect in (Effect.RECORD, Effect.WAIT):
-            expr = next((arg for arg, role in zip(call.args, api.roles.split(), strict=False) if role == "stream"), None)
+            expr = next(
+                (arg for arg, role in zip(call.args, roles_of(api, len(call.args)), strict=False) if role == "stream"),
+                None,
+            )
             (lane, *others) = self.streams(state, expr)
             if not others:
                 events = [e for arg in call.args for e in self._events(arg, state)]
@@ -258,6 +262,7 @@ class Tracer(Effects):
         kind = "synchronize" if issued else self._kind
         moment = self._moment(kind, None, key, text, ~state.orders.pending[HOST], state, mine=key in self.sites)
         moment.mine &= not moment.inserted
+        moment.waited = waited
         moment.waits = bool(waited) or (shown and api.effect is not Effect.ALLOC)
 
     def replaced(self, call: ir.Call, replacement: ir.Call, state: State) -> State | None:
@@ -274,7 +279,10 @@ class Tracer(Effects):
         touched = reads | writes
         worked = [op for op in self.outcome.operations if (op.reads | op.writes) & touched & ~1]
         if worked and all(self.outcome.objects[n].memory in _OF_THE_HOST for n in numbers(touched)):
-            names = [_named(place) for place in (*stmt.reads, *stmt.writes) if self.touched(state, (place,)) & ~1]
+            shared = 0
+            for op in worked:
+                shared |= (op.reads | op.writes) & ~1
+            names = [_named(place) for place in (*stmt.reads, *stmt.writes) if self.touched(state, (place,)) & shared]
             what = ", ".join(f"`{name}`" for name in dict.fromkeys(names) if name) or "memory"
             verb = "writes" if not reads else "reads" if not writes else "works on"
             key = key_of(stmt)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from cudafix import __version__, codemod, config, discovery, edits, picks
+from cudafix import __version__, applying, codemod, config, discovery, edits, picks
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Report, Runs, Safety
 from cudafix.selection import Selection, select
@@ -123,16 +123,28 @@ def diff(options: _Options, page: str | None) -> None:
 
 @cli.command()
 @_analysis_options
-def apply(options: _Options) -> None:
+@applying.options
+def apply(options: _Options, **how: Any) -> None:
     """Write the fixes to the files: the same bytes as `diff`, all files or none.
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is written then).
     """
-    done = _analyse(options)
+    request = applying.Request(**how)
+    _fail(applying.links(options.paths, _settings(options)))
+    done = _analyse(options, certificates=request.interactive)
     _fail(done.report.problems)
-    after = {path: edits.apply(done.sources[path], changes) for path, changes in done.selection.edits().items()}
-    _fail(edits.replace(done.sources, after))
-    _tell(done, "rewritten")
+    taken, problems = applying.run(request, done.sources, done.report, done.selection, _settings(options))
+    _fail(problems)
+    _tell(done._replace(selection=taken), "rewritten")
+
+
+@cli.command()
+def undo() -> None:
+    """Give the files of the last `apply` in this tree their old bytes back, all or none.
+
+    Exit code: 0 done, 2 there is nothing to undo, or a file has changed since (nothing is written then).
+    """
+    _fail(applying.undo())
 
 
 @cli.command()

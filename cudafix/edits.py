@@ -1,16 +1,14 @@
-"""Edits become new bytes, a diff that `git apply` takes, or replaced files."""
+"""Edits become new bytes, or a diff that `git apply` takes. `cudafix.writing` replaces the files."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import tempfile
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from cudafix.findings import Edit, Problem
+from cudafix.findings import Edit
 
 _CONTEXT = 3
 
@@ -150,91 +148,3 @@ def _quoted(path: str) -> bytes:
         return b'"' + quoted.encode() + b'"\n'
     # without the tab, what follows a blank could be read as a time stamp
     return raw + (b"\t\n" if b" " in raw else b"\n")
-
-
-def replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Problem]:
-    """Replace the files in `after` by their new bytes: each whole or not at all, and all or none.
-
-    `before` holds the bytes that were analysed. If a file no longer has them, or a new file cannot be made beside it,
-    nothing is written. If a replacement fails after others succeeded, those get their old bytes back. The file mode
-    is kept. Returns what went wrong.
-    """
-    temporary: dict[str, str] = {}
-    problems: list[Problem] = []
-    done: list[str] = []
-    try:
-        for path, content in after.items():
-            problem = _unchanged(path, before[path])
-            if problem is None:
-                problem = _write_beside(path, content, temporary)
-            if problem is not None:
-                problems.append(problem)
-        if problems:
-            return problems
-        for path in after:
-            problem = _unchanged(path, before[path])
-            try:
-                if problem is None:
-                    os.replace(temporary[path], path)
-            except OSError as error:
-                problem = Problem(path, f"cannot be replaced: {error.strerror}")
-            if problem is not None:
-                return [problem, *_restore(done, before)]
-            del temporary[path]
-            done.append(path)
-        for folder in sorted({os.path.dirname(path) for path in done}):
-            _sync_folder(folder or ".")
-        return []
-    finally:
-        for leftover in temporary.values():
-            with contextlib.suppress(OSError):
-                os.unlink(leftover)
-
-
-def _unchanged(path: str, analysed: bytes) -> Problem | None:
-    try:
-        with open(path, "rb") as file:
-            if file.read() != analysed:
-                return Problem(path, "changed since it was analysed")
-    except OSError as error:
-        return Problem(path, f"cannot be read: {error.strerror}")
-    if not os.access(path, os.W_OK):
-        return Problem(path, "is read-only")
-    return None
-
-
-def _write_beside(path: str, content: bytes, temporary: dict[str, str]) -> Problem | None:
-    try:
-        handle, name = tempfile.mkstemp(prefix=".cudafix-", suffix=".tmp", dir=os.path.dirname(path) or ".")
-        temporary[path] = name
-        with os.fdopen(handle, "wb") as file:
-            os.chmod(name, os.stat(path).st_mode & 0o7777)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        return Problem(path, f"cannot be replaced: {error.strerror}")
-    return None
-
-
-def _restore(paths: Iterable[str], before: Mapping[str, bytes]) -> Iterator[Problem]:
-    for path in paths:
-        temporary: dict[str, str] = {}
-        problem = _write_beside(path, before[path], temporary)
-        try:
-            if problem is None:
-                os.replace(temporary[path], path)
-        except OSError as error:
-            problem = Problem(path, f"cannot be replaced: {error.strerror}")
-        if problem is not None:
-            yield Problem(path, f"stays changed: {problem.message}")
-
-
-def _sync_folder(folder: str) -> None:
-    # the rename itself must survive a power cut; not every platform can open a folder
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

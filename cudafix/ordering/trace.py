@@ -1,8 +1,8 @@
 """One path through a program, step by step, for people to look at.
 
-The interpreter itself runs, with the same tables and the same state; only that it takes one arm where paths part, and one
-round of each loop. The arm that reaches the sites asked for is taken; where none or both do, the one that goes on. On a
-single path `pending` is exact for streams that are known, and so are the orders that are read from it.
+The interpreter itself runs, with the same tables and the same state; only that it takes one arm where paths part, and
+one round of each loop. The arm that reaches the sites asked for is taken; where none or both do, the one that goes on.
+On a single path `pending` is exact for streams that are known, and so are the orders that are read from it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Certificates in words: where the memory is allocated, on which streams it is used, what orders that, where it is freed."""
+"""Certificates in words: where memory is allocated, on which streams it is used, what orders that, where it ends."""
 
 from __future__ import annotations
 

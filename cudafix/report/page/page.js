@@ -215,7 +215,7 @@ function timelines(item) {
   const box = h("div", { class: "box times" });
   if (before.length) box.append(h("h4", {}, "Before"), timeline(before, lanes, null, margin));
   if (after.length) {
-    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, "what a plain rename would do: this is why the code stays")) : h("h4", {}, "After");
+    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "what a plain rename would do")) : h("h4", {}, "After");
     box.append(title, timeline(after, lanes, lost, margin));
   }
   const swatch = (color, text) => h("span", {}, h("i", { style: `background:var(--${color})` }), text);
@@ -223,6 +223,7 @@ function timelines(item) {
     swatch("kernel", "kernel, library call"), swatch("copy", "copy"), swatch("alloc", "allocation"), swatch("free", "free"),
     h("span", {}, h("i", { class: "hatch" }), "the host stands still"),
     lost ? h("span", {}, h("i", { class: "lostline" }), "missing order") : h("span", {}, h("i", { class: "inline" }), "inserted"),
+    h("span", {}, "○ event recorded or waited for"),
     h("span", {}, "pale: other memory · not to scale")));
   return box;
 }

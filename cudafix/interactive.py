@@ -106,7 +106,10 @@ class _Session:
         while True:
             try:
                 given = click.prompt(
-                    click.style("take this fix [y,n,a,s,w,e,q,?]", fg="blue", bold=True), prompt_suffix="? ", default=""
+                    click.style("take this fix [y,n,a,s,w,e,q,?]", fg="blue", bold=True),
+                    prompt_suffix="? ",
+                    default="",
+                    show_default=False,
                 )
             except click.Abort:
                 if sys.stdin.isatty():  # Ctrl-C, or the end of what is typed

@@ -18,7 +18,7 @@ GIT = shutil.which("git")
 ROOT = Path(__file__).parents[1]
 PAIRS = ROOT / "fixtures" / "stream_ordered_pairs"
 CASE = PAIRS / "pinned_result_is_read_after_the_free"
-NAMES = ("a.cu", "b.cu", "c.cu")
+NAMES = ("a.cu", "b.cu")
 
 
 def test_replace_writes_all_files_and_keeps_the_mode(tmp_path: Path) -> None:
@@ -78,54 +78,49 @@ def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 # killed
 
-# Runs `replace` or `undo` on three files, and kills itself at the n-th call that changes something on the disk: in
-# front of it, or right behind it. Exit code 77: there was no n-th call, 78: it failed, so that there is no "behind".
+# Runs `replace` or `undo` on two files, and kills itself in front of the n-th call that changes something on the disk.
+# Exit code 77: there was no n-th call.
 KILLED = """
 import os, signal, sys
 from cudafix import writing
-command, n, when = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+command, n = sys.argv[1], int(sys.argv[2])
 count = 0
 def watched(function):
     def call(*args, **kwargs):
         global count
         count += 1
-        mine = count
-        if mine == n and when == "before":
+        if count == n:
             os.kill(os.getpid(), signal.SIGKILL)
-        result = function(*args, **kwargs)
-        if mine == n and when == "after":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
+        return function(*args, **kwargs)
     return call
 for name in ("replace", "unlink", "mkdir", "open", "fsync", "rmdir", "chmod"):
     setattr(os, name, watched(getattr(os, name)))
-names = ("a.cu", "b.cu", "c.cu")
+names = ("a.cu", "b.cu")
 if command == "replace":
     problems = writing.replace(dict.fromkeys(names, b"old"), dict.fromkeys(names, b"new" * 9999))
 else:
     problems = writing.undo()[1]
 assert not problems, problems
-sys.exit(77 if count < n else 78)
+sys.exit(77)
 """
 
 
-def killed(folder: Path, command: str, number: int, when: str) -> bool | None:
-    """Whether the run was killed; None if it would have been later."""
+def killed(folder: Path, command: str, number: int) -> bool:
+    """Whether the run was killed; else it came to its end."""
     run = subprocess.run(
-        [sys.executable, "-c", KILLED, command, str(number), when], cwd=folder, capture_output=True, check=False
+        [sys.executable, "-c", KILLED, command, str(number)], cwd=folder, capture_output=True, check=False
     )
-    assert run.returncode in (-signal.SIGKILL, 77, 78), run.stderr.decode()
-    return None if run.returncode == 78 else run.returncode == -signal.SIGKILL
+    assert run.returncode in (-signal.SIGKILL, 77), run.stderr.decode()
+    return run.returncode == -signal.SIGKILL
 
 
 def contents(folder: Path) -> list[bytes]:
     return [(folder / name).read_bytes() for name in NAMES]
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("command", ["replace", "undo"])
 def test_killed_at_any_point_each_file_is_old_or_new_and_the_next_run_makes_all_of_them_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, when: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     old, new = b"old", b"new" * 9999
     points = 0
@@ -137,18 +132,17 @@ def test_killed_at_any_point_each_file_is_old_or_new_and_the_next_run_makes_all_
             (folder / name).write_bytes(old)
         if command == "undo":
             assert writing.replace(dict.fromkeys(NAMES, old), dict.fromkeys(NAMES, new)) == []
-        was_killed = killed(folder, command, number, when)
-        if was_killed is False:
-            assert contents(folder) == [new if command == "replace" else old] * 3
+        if not killed(folder, command, number):
+            assert contents(folder) == [new if command == "replace" else old] * 2
             break
-        points += was_killed is True
+        points += 1
         found = contents(folder)
         assert set(found) <= {old, new}
         writing.undo()
-        assert contents(folder) == [old] * 3
+        assert contents(folder) == [old] * 2
         assert sorted(path.name for path in folder.iterdir()) == list(NAMES)
         assert writing.replace(dict.fromkeys(NAMES, old), dict.fromkeys(NAMES, new)) == []
-        assert contents(folder) == [new] * 3
+        assert contents(folder) == [new] * 2
     assert points > 10
 
 
@@ -159,11 +153,11 @@ def test_an_apply_that_was_killed_is_taken_back_by_the_next_one(
     for name in NAMES:
         (tmp_path / name).write_bytes(b"old")
     number = 1
-    while killed(tmp_path, "replace", number, "before") and len(set(contents(tmp_path))) == 1:
+    while killed(tmp_path, "replace", number) and len(set(contents(tmp_path))) == 1:
         number += 1
     assert len(set(contents(tmp_path))) == 2  # some are new
     assert writing.replace({"a.cu": b"old"}, {"a.cu": b"other"}) == []
-    assert contents(tmp_path) == [b"other", b"old", b"old"]
+    assert contents(tmp_path) == [b"other", b"old"]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -54,7 +54,10 @@ def _proved(shown: Certificate) -> Iterator[Clause]:
     for lane, used in lanes.items():
         yield Clause("used", f"on {on(lane)}, by {_calls(used)}", tuple(step.place for step in used))
     frees = _mine(steps, "free")
-    ordering = [s for s in steps if s.after and not s.mine and s.kind in ("wait", "synchronize", "copy", "kernel")]
+    last = max((n for n, step in enumerate(steps) if step.mine and step.kind == "free"), default=len(steps))
+    ordering = [
+        s for s in steps[:last] if s.after and not s.mine and s.kind in ("wait", "synchronize", "copy", "kernel")
+    ]
     freed_on = {step.lane for step in frees}
     if freed_on and set(lanes) <= freed_on and len(freed_on) == 1:
         yield Clause("ordered", f"every use runs on {on(min(freed_on))}, where the free comes behind it")

@@ -26,6 +26,7 @@ e - edit it, and prove the result
 q - leave it and all later ones; write what was taken
 ? - show this
 """
+_QUESTION = click.style("take this fix [y,n,a,s,w,e,q,?]", fg="blue", bold=True)
 _CUT = "@@"  # starts the line in front of each part of a fix that is edited
 
 
@@ -105,12 +106,7 @@ class _Session:
         """Ask until the unit is decided; returns how."""
         while True:
             try:
-                given = click.prompt(
-                    click.style("take this fix [y,n,a,s,w,e,q,?]", fg="blue", bold=True),
-                    prompt_suffix="? ",
-                    default="",
-                    show_default=False,
-                )
+                given = click.prompt(_QUESTION, prompt_suffix="? ", default="", show_default=False)
             except click.Abort:
                 if sys.stdin.isatty():  # Ctrl-C, or the end of what is typed
                     raise

@@ -113,7 +113,8 @@ class Tracer(Effects):
             arms.reverse()
         steps, returned, spare = len(self.moments), self.frame.returned, state.copy()
         there = self.block(arms[0], state)
-        if there is not None or first and second:
+        passed = {moment.kind for moment in self.moments[steps:] if moment.mine}
+        if there is not None or first and second or {"allocate", "free"} <= passed:
             return there
         beyond = self.moments[steps:], self.frame.returned
         del self.moments[steps:]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from cudafix import ir
-from cudafix.findings import Certificate, Place, Step
+from cudafix.findings import Certificate, Finding, Place, Step
 from cudafix.link import Program
 from cudafix.models import Tables
 from cudafix.ordering.engine import OutOfBudget
@@ -16,6 +16,7 @@ from cudafix.repair import Group, Plan, moved_call, spelled
 
 LONGEST = 60
 """Steps that one timeline shows; of a longer path the ones that touch the memory, and what orders them."""
+_TRIES = 4  # programs and roots in which a defect is looked for
 _BEHIND = 5  # steps after the last free: what comes next, and may rely on its wait
 
 
@@ -69,6 +70,20 @@ class Witness:
         there = (kept.index(lost[0]), kept.index(lost[1])) if lost is not None else None
         return Certificate(memory, _steps(before, set())[0], steps, there, len(reached))
 
+    def of_defect(self, finding: Finding) -> Certificate | None:
+        """The program as it is, where a path shows the two operations of a defect that nothing orders."""
+        places = [Key(place.path, place.offset) for place in finding.related] + [Key(finding.path, finding.offset)]
+        for view in self.views[:_TRIES]:
+            try:
+                found = self._trace(view, Overlay(), set(places))
+            except OutOfBudget:
+                continue
+            lost = _between(places[0], places[-1], found.moments)
+            if lost is not None:
+                steps, kept = _steps(found, set(lost))
+                return Certificate((), (), steps, (kept.index(lost[0]), kept.index(lost[1])))
+        return None
+
     def _trace(self, view: View, overlay: Overlay, sites: set[Key]) -> Tracer:
         return trace(view.program, self.tables, overlay, view.root, sites, per_thread=self.per_thread)
 
@@ -96,6 +111,11 @@ def _lost(group: Group, moments: Sequence[Moment]) -> tuple[int, int] | None:
     if group.refused is None or len(group.refused.places) != 2:
         return None
     first, second = (Key(span.path, span.start) for span, _ in group.refused.places)
+    return _between(first, second, moments)
+
+
+def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, int] | None:
+    """An operation at one place, and a later step at the other that it may not be finished for."""
     for n, earlier in enumerate(moments):
         if earlier.key == first and earlier.operation >= 0:
             for m in range(n + 1, len(moments)):

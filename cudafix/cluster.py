@@ -208,6 +208,8 @@ class Cluster:
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
         witness = Witness(self.views, survey, plan, self.tables, self.per_thread) if self.config.certificates else None
+        if witness is not None:
+            faults = [replace(f, certificate=witness.of_defect(f)) for f in faults]
         report = rewriter.report(plan, self._sites(), faults, bool(self.too_large), witness)
         return replace(report, in_one_function=in_one_function(self._functions(), survey))
 

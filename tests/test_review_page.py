@@ -161,6 +161,13 @@ def test_a_refusal_shows_both_lines_and_the_missing_order_in_red(seen: Seen) -> 
     assert "Wait for the stream" in seen.page.locator(".unlock").inner_text()
 
 
+def test_a_defect_shows_the_program_as_it_is_with_the_missing_order(seen: Seen) -> None:
+    search(seen.page, "waits/main.cu")
+    assert "The two operations that are out of order" in (seen.page.locator("#detail").text_content() or "")
+    assert seen.page.locator(".times h4").all_inner_texts() == ["As it is"]
+    assert seen.page.locator("path.lost").count() == 1
+
+
 def test_filters_by_kind_file_codemod_and_reason(seen: Seen) -> None:
     page = seen.page
     everything = len(rows(page))

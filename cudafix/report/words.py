@@ -24,7 +24,7 @@ def clauses(item: Finding | Refusal) -> list[Clause]:
     shown = item.certificate
     if shown is None:
         return []
-    if isinstance(item, Refusal):
+    if isinstance(item, Refusal) or shown.lost is not None:
         return list(_refused(shown))
     found = list(_proved(shown))
     if item.assumptions:
@@ -84,7 +84,10 @@ def _refused(shown: Certificate) -> Iterator[Clause]:
     waiting = next((s for s in _mine(shown.before, "free") if s.waits and not s.lane), None)
     if waiting is not None:
         yield Clause("today", f"{waiting.place.text} makes the host wait between the two", (waiting.place,))
-    yield Clause("then", "with the stream-ordered calls nothing orders the two any more")
+    if shown.before:
+        yield Clause("then", "with the stream-ordered calls nothing orders the two any more")
+    else:
+        yield Clause("now", "nothing orders the two")
 
 
 def _order(step: Step, steps: Sequence[Step]) -> str:

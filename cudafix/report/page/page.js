@@ -215,7 +215,7 @@ function timelines(item) {
   const box = h("div", { class: "box times" });
   if (before.length) box.append(h("h4", {}, "Before"), timeline(before, lanes, null, margin));
   if (after.length) {
-    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "what a plain rename would do")) : h("h4", {}, "After");
+    const title = item.kind === "defect" ? h("h4", {}, "As it is") : refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "what a plain rename would do")) : h("h4", {}, "After");
     box.append(title, timeline(after, lanes, lost, margin));
   }
   const swatch = (color, text) => h("span", {}, h("i", { style: `background:var(--${color})` }), text);
@@ -238,18 +238,19 @@ function worded(item) {
     return [h("dt", { class: about }, NAMES[about] || about), h("dd", { class: about }, prose(text), shown.map((at) => quoted(at, item.at[0])))];
   }));
 }
-function refusal(item) {
-  const [earlier, later] = item.related;
+function clash(item) {
+  const related = item.kind === "defect" ? [...item.related.slice(0, 1), [...item.at, item.related.length ? "this line" : item.message]] : item.related;
+  const [earlier, later] = related;
   const made = [];
-  const names = item.related.length === 2 && earlier[1] === later[1] && earlier[0] === later[0] ? [null, null] : ["1 · the earlier operation", "2 · may come before it is finished"];
-  const shown = item.related.slice(0, names[0] ? 2 : 1);
+  const names = related.length === 2 && earlier[1] === later[1] && earlier[0] === later[0] ? [null, null] : ["1 · the earlier operation", "2 · may come before it is finished"];
+  const shown = related.slice(0, names[0] ? 2 : 1);
   if (shown.length) {
-    const cards = shown.map((at, n) => h("div", { class: "box" }, h("div", { class: "name" }, (item.related.length === 2 && names[n] ? names[n] + ": " : ""), prose(at[3]), at[0] === item.at[0] ? "" : ` · ${place(at)}`), quoted(at, at[0])));
-    made.push(part(shown.length === 2 ? "The two operations that would be out of order" : "What stands in the way", h("div", { class: shown.length === 2 ? "clash" : "" }, cards)));
+    const cards = shown.map((at, n) => h("div", { class: "box" }, h("div", { class: "name" }, (names[n] ? names[n] + ": " : ""), prose(at[3]), at[0] === item.at[0] ? "" : ` · ${place(at)}`), quoted(at, at[0])));
+    made.push(part(shown.length === 2 ? `The two operations that ${item.kind === "defect" ? "are" : "would be"} out of order` : item.kind === "defect" ? "Where" : "What stands in the way", h("div", { class: shown.length === 2 ? "clash" : "" }, cards)));
   }
   const today = item.words.filter(([about]) => about === "today" || about === "then");
   if (today.length) made.push(h("p", { class: "why" }, today.flatMap(([about, text]) => [about === "today" ? "Today " : "; ", ...prose(text)]), "."));
-  made.push(part("What would unlock it", h("div", { class: "box unlock" }, prose(item.unlock))));
+  if (item.kind === "refusal") made.push(part("What would unlock it", h("div", { class: "box unlock" }, prose(item.unlock))));
   return made;
 }
 function card(item) {
@@ -268,9 +269,8 @@ function card(item) {
     if (others) made.append(h("span", { class: "with" }, `${others} more ${others === 1 ? "site moves" : "sites move"} with it`));
     if (item.left) made.append(h("span", { class: "with" }, "left out at first: ", prose(item.left)));
   }
-  if (item.kind === "refusal") made.append(...refusal(item));
+  if (item.kind !== "fix") made.append(...clash(item));
   if (item.diff && item.diff.length) made.append(part("What changes", ...item.diff.map(diffed)));
-  if (item.kind === "defect" && item.related.length) made.append(part("Where", h("div", { class: "box words" }, item.related.flatMap((at) => [h("dt", {}, "see"), h("dd", {}, prose(at[3]), quoted(at, item.at[0]))]))));
   const drawn = item.certificate !== null ? timelines(item) : null;
   if (drawn) made.append(part("Timeline", drawn));
   if (item.kind === "fix" && item.words.length) made.append(part("Why this is right", worded(item)));

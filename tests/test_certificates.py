@@ -23,7 +23,7 @@ def analyzed(text: str) -> Report:
 
 
 def of(report: Report) -> Certificate:
-    (item,) = (*report.findings, *report.refusals)
+    (item,) = items(report)
     assert item.certificate is not None
     return item.certificate
 

@@ -10,7 +10,7 @@ import click
 
 from cudafix import edits, writing
 from cudafix.config import Config
-from cudafix.findings import Edit, Problem, Report
+from cudafix.findings import Edit, Problem
 from cudafix.selection import Selection
 
 
@@ -38,7 +38,7 @@ def links(paths: Sequence[str], config: Config) -> list[Problem]:
 
 
 def run(
-    request: Request, sources: Mapping[str, bytes], report: Report, selection: Selection, config: Config
+    request: Request, sources: Mapping[str, bytes], selection: Selection, config: Config
 ) -> tuple[Selection, list[Problem]]:
     """Write the chosen fixes. Returns what was chosen in the end, and what went wrong; then nothing is written."""
     if not request.allow_dirty:
@@ -49,7 +49,7 @@ def run(
     if request.interactive:
         from cudafix import interactive
 
-        selection, changes = interactive.choose(sources, report, selection, config)
+        selection, changes = interactive.choose(sources, selection, config)
         problems = [] if request.allow_dirty else writing.dirty(changes)  # fixes that were left out at first
         if problems:
             return selection, problems

@@ -133,7 +133,7 @@ def apply(options: _Options, **how: Any) -> None:
     _fail(applying.links(options.paths, _settings(options)))
     done = _analyse(options, certificates=request.interactive)
     _fail(done.report.problems)
-    taken, problems = applying.run(request, done.sources, done.report, done.selection, _settings(options))
+    taken, problems = applying.run(request, done.sources, done.selection, _settings(options))
     _fail(problems)
     _tell(done._replace(selection=taken), "rewritten")
 

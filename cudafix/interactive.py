@@ -11,7 +11,7 @@ import click
 
 from cudafix import edits
 from cudafix.config import Config
-from cudafix.findings import Edit, Finding, Report, Safety
+from cudafix.findings import Edit, Finding, Safety
 from cudafix.report import words
 from cudafix.report.terminal import readable
 from cudafix.selection import Selection
@@ -43,23 +43,16 @@ class _Unit(NamedTuple):
     def kind(self) -> tuple[str, Safety]:
         return self.first.codemod, self.first.safety
 
-    def edits(self) -> dict[str, list[Edit]]:
-        found: dict[str, list[Edit]] = {}
-        for finding in self.findings:
-            for edit in finding.edits:
-                found.setdefault(edit.path, []).append(edit)
-        return {path: edits.ordered(own) for path, own in sorted(found.items())}
-
 
 def choose(
-    sources: Mapping[str, bytes], report: Report, selection: Selection, config: Config
+    sources: Mapping[str, bytes], selection: Selection, config: Config
 ) -> tuple[Selection, dict[str, list[Edit]]]:
     """Ask for each fix of a selection, and for each that rests on an assumption. Returns what was taken.
 
     Nothing is written here. The end of the input counts as `q`.
     """
     assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
-    return _Session(sources, report, selection, config).ask(list(_units([*selection.chosen, *assumed])))
+    return _Session(sources, selection, config).ask(list(_units([*selection.chosen, *assumed])))
 
 
 def _units(findings: Sequence[Finding]) -> Iterator[_Unit]:
@@ -71,12 +64,13 @@ def _units(findings: Sequence[Finding]) -> Iterator[_Unit]:
 
 
 class _Session:
-    def __init__(self, sources: Mapping[str, bytes], report: Report, selection: Selection, config: Config) -> None:
+    def __init__(self, sources: Mapping[str, bytes], selection: Selection, config: Config) -> None:
         self.sources = sources
-        self.report = report
         self.selection = selection
         self.config = config
         self.taken: list[Finding] = []
+        self.as_it_is: list[Finding] = []  # of these, the ones that were not edited
+        self.by_hand: list[Mapping[str, Sequence[Edit]]] = []
         self.changes: dict[str, list[Edit]] = {}
 
     def ask(self, units: Sequence[_Unit]) -> tuple[Selection, dict[str, list[Edit]]]:
@@ -86,9 +80,9 @@ class _Session:
             if unit.first.path in skipped:
                 continue
             if unit.kind in kinds:
-                self._take(unit, unit.edits())
+                self._take(unit, None)
                 continue
-            changes = unit.edits()
+            changes = self.selection.edits_of(unit.findings)
             self._show(unit, changes, f"({number}/{len(units)}) ")
             answer = self._answer(unit, changes)
             if answer == "q":
@@ -99,11 +93,11 @@ class _Session:
                 skipped.add(unit.first.path)
         left = [(f, "not taken") for f in self.selection.chosen if f not in self.taken]
         left += [(f, reason) for f, reason in self.selection.left if f not in self.taken]
-        chosen = tuple(f for f in self.report.findings if f in self.taken)
-        return self.selection._replace(chosen=chosen, left=tuple(left)), dict(sorted(self.changes.items()))
+        return self.selection._replace(chosen=tuple(self.taken), left=tuple(left)), dict(sorted(self.changes.items()))
 
     def _answer(self, unit: _Unit, changes: dict[str, list[Edit]]) -> str:
         """Ask until the unit is decided; returns how."""
+        edited: dict[str, list[Edit]] | None = None
         while True:
             try:
                 given = click.prompt(_QUESTION, prompt_suffix="? ", default="", show_default=False)
@@ -113,7 +107,7 @@ class _Session:
                 return "q"
             match given.strip().lower()[:1]:
                 case "y" | "a" as answer:
-                    if self._take(unit, changes):
+                    if self._take(unit, edited):
                         return answer
                     return "n"
                 case "n" | "s" | "q" as answer:
@@ -121,19 +115,24 @@ class _Session:
                 case "w":
                     self._why(unit)
                 case "e":
-                    changes = self._edited(unit, changes) or changes
+                    edited = self._edited(unit, edited or changes) or edited
                 case _:
                     click.echo(_HELP, nl=False)
 
-    def _take(self, unit: _Unit, changes: Mapping[str, Sequence[Edit]]) -> bool:
-        both = {path: [*self.changes.get(path, ()), *own] for path, own in changes.items()}
+    def _take(self, unit: _Unit, edited: Mapping[str, Sequence[Edit]] | None) -> bool:
+        as_it_is = [*self.as_it_is, *unit.findings] if edited is None else self.as_it_is
+        by_hand = [*self.by_hand, edited] if edited is not None else self.by_hand
+        changes = self.selection.edits_of(as_it_is)
+        for one in by_hand:
+            for path, own in one.items():
+                changes[path] = [*changes.get(path, ()), *own]
         try:
-            for own in both.values():
+            for own in changes.values():
                 edits.ordered(own)
         except edits.OverlapError as error:
             click.secho(f"{readable(str(error))}; left alone, as the other one was taken", fg="red")
             return False
-        self.changes |= both
+        self.as_it_is, self.by_hand, self.changes = as_it_is, by_hand, changes
         self.taken += unit.findings
         return True
 

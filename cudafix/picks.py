@@ -74,14 +74,17 @@ def _fix(path: str, number: int, given: Any) -> Fix:
     return Fix(**given)
 
 
-def picked(picks: Picks, report: Report, sources: Mapping[str, bytes]) -> frozenset[Finding]:
-    """The findings that a selection names. Raises `PicksError` if a file is another one now, or a fix is not there."""
+def picked(picks: Picks, report: Report, sources: Mapping[str, bytes]) -> frozenset[tuple[str, int, str]]:
+    """The findings that a selection names: path, offset and codemod of each.
+
+    Raises `PicksError` if a file is another one now, or a fix is not there.
+    """
     for name, digest in picks.files.items():
         if name not in sources:
             raise PicksError(f"{picks.path}: `{name}` is not among the files; run in the folder that the page is of")
         if hashlib.sha256(sources[name]).hexdigest() != digest:
             raise PicksError(f"{picks.path}: `{name}` has changed since the page was made; make it anew")
-    there = {place(finding, sources[finding.path]): finding for finding in report.findings}
+    there = {place(f, sources[f.path]): (f.path, f.offset, f.codemod) for f in report.findings}
     for fix in picks.fixes:
         if fix not in there:
             raise PicksError(f"{picks.path}: no fix of `{fix.codemod}` at `{fix.file}:{fix.line}:{fix.column}`")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from cudafix.config import Config
@@ -17,8 +17,12 @@ class Selection(NamedTuple):
 
     def edits(self) -> dict[str, list[Edit]]:
         """The edits of the chosen findings, by file, files in sorted order."""
+        return self.edits_of(self.chosen)
+
+    def edits_of(self, findings: Iterable[Finding]) -> dict[str, list[Edit]]:
+        """The edits of some findings, as `edits`."""
         by_path: dict[str, list[Edit]] = {}
-        for finding in self.chosen:
+        for finding in findings:
             for edit in finding.edits:
                 by_path.setdefault(edit.path, []).append(edit)
         return dict(sorted(by_path.items()))
@@ -28,23 +32,22 @@ def select(
     report: Report,
     config: Config,
     left_out: Collection[tuple[str, int]] = (),
-    picked: Collection[Finding] | None = None,
+    picked: Collection[tuple[str, int, str]] | None = None,
 ) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
-    `left_out` are the places (path and offset) of findings that the user named. Of `picked` ones, looked at one by
-    one, those that rest on an assumption are taken too, and no others are taken.
+    `left_out` are the places (path and offset) of findings that the user named. Of `picked` ones (path, offset and
+    codemod), looked at one by one, those that rest on an assumption are taken too, and no others are taken.
     """
-    reasons = [
-        "named with `--except`"
-        if (finding.path, finding.offset) in left_out
-        else _unwanted(finding, config)
-        if picked is None
-        else None
-        if finding in picked
-        else "not selected"
-        for finding in report.findings
-    ]
+
+    def reason_of(finding: Finding) -> str | None:
+        if (finding.path, finding.offset) in left_out:
+            return "named with `--except`"
+        if picked is not None:
+            return None if (finding.path, finding.offset, finding.codemod) in picked else "not selected"
+        return _unwanted(finding, config)
+
+    reasons = [reason_of(finding) for finding in report.findings]
     of_group: dict[int, str] = {}
     for finding, reason in zip(report.findings, reasons, strict=True):
         if finding.group and reason is not None:

@@ -143,7 +143,7 @@ class _Session:
 
     def _show(self, unit: _Unit, changes: Mapping[str, Sequence[Edit]], counted: str) -> None:
         one = unit.first
-        proof = "proven" if one.safety is not Safety.ASSUMES else "rests on an assumption"
+        proof = "rests on an assumption" if one.safety is Safety.ASSUMES else one.safety.value
         runs = f", {one.runs.value}" if one.runs is not None else ""
         click.echo()
         click.secho(f"{counted}{readable(one.path)}:{self._line(one.path, one.offset)}: ", bold=True, nl=False)

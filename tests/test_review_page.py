@@ -281,9 +281,7 @@ def test_text_from_a_program_is_never_markup(browser: Browser, tmp_path: Path) -
     )
     shown = Certificate((at,), steps, steps, (1, 2))
     edit = Edit(name, at.offset, at.offset + 10, f"cudaMallocAsync /*{HOSTILE}*/".encode())
-    fix = Finding(
-        "stream_ordered_pairs", name, at.offset, HOSTILE, (edit,), (at,), assumptions=(HOSTILE,), certificate=shown
-    )
+    fix = Finding("stream_ordered_pairs", name, at.offset, HOSTILE, (edit,), (at,), certificate=shown)
     refusal = Refusal("escapes", name, at.offset, HOSTILE, HOSTILE, (at, at), None, shown)
     file = page_of(Report((fix,), (refusal,), sites=2), {name: content}, tmp_path, title=HOSTILE)
     with looked_at(browser, file) as seen:

@@ -22,7 +22,7 @@ from pygments.lexers import CudaLexer, PythonLexer
 from pygments.token import STANDARD_TYPES, Token
 
 from cudafix import __version__, codemod, edits, refusals
-from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report, Runs, Safety, Step
+from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report, Runs, Step
 from cudafix.report import words
 from cudafix.report.terminal import PAIRS, readable
 from cudafix.selection import Selection
@@ -117,7 +117,8 @@ class _Data:
     def content(self) -> dict[str, Any]:
         chosen = {id(finding) for finding in self.selection.chosen}
         why = {id(finding): reason for finding, reason in self.selection.left}
-        items: list[Finding | Refusal] = [*self.report.findings, *self.report.refusals]
+        judged = (*self.selection.chosen, *(finding for finding, _ in self.selection.left))
+        items: list[Finding | Refusal] = [*judged, *self.report.refusals]
         items.sort(key=lambda item: (item.path, item.offset))
         made = [
             self._refusal(item) if isinstance(item, Refusal) else self._finding(item, id(item) in chosen, why)
@@ -171,7 +172,7 @@ class _Data:
             **self._common(item),
             "kind": "fix" if item.codemod in PAIRS else "defect",
             "name": item.codemod,
-            "proven": item.safety is Safety.PROVEN,
+            "safety": item.safety.value,
             "assumes": [readable(text) for text in item.assumptions],
             "group": item.group,
             "memory": self._memory(item),

@@ -28,6 +28,7 @@ const selectable = (item) => item.kind !== "refusal" && item.diff.length > 0;
 const groups = new Map();
 items.forEach((item, n) => {
   item.n = n;
+  item.proven = item.safety !== "assumes";
   if (item.group) groups.set(item.group, [...(groups.get(item.group) || []), item]);
 });
 const together = (item) => (item.group ? groups.get(item.group) : [item]);
@@ -257,7 +258,7 @@ function card(item) {
   const page = pages[item.name] || ["", "", ""];
   const others = together(item).length - 1;
   const tags = [h("span", { class: `tag ${item.kind === "refusal" ? "refusal" : item.kind === "defect" ? "defect" : ""}` }, item.name)];
-  if (item.kind !== "refusal") tags.push(h("span", { class: item.proven ? "tag proven" : "tag assumes" }, item.proven ? "proven" : "rests on an assumption"));
+  if (item.kind !== "refusal") tags.push(h("span", { class: `tag ${item.safety}` }, item.safety === "assumes" ? "rests on an assumption" : item.safety));
   if (item.runs) tags.push(h("span", { class: "tag" }, item.runs));
   const made = h("div", { class: "card" },
     h("div", { class: "crumb" }, `${place(item.at)}:${item.at[2]}`),

@@ -74,6 +74,41 @@ class Runs(Enum):
     ONCE = "once"
 
 
+class Step(NamedTuple):
+    """One step of a program on the path that a certificate shows.
+
+    `kind` is `allocate`, `free`, `kernel`, `copy`, `work`, `record`, `wait`, `synchronize`, `host` or `end`. `lane` is
+    the stream, as the program spells it; empty for the host. `after` holds the earlier steps on other lanes that the
+    engine knows to be finished before this one, less those that follow from the rest. The host `waits` in a step, or
+    only issues. `mine`: it touches the memory that the certificate is about. `inserted`: only the rewrite has it.
+    """
+
+    kind: str
+    lane: str
+    place: Place
+    after: tuple[int, ...]
+    waits: bool = False
+    mine: bool = False
+    inserted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The proof of one group, shown on one path; or of a refused one, the path on which an order would be lost.
+
+    `after` is the program as it would be rewritten, empty where nothing can be said of it. `lost` names the two steps
+    of `after` that nothing orders any more. Of a defect, `before` is empty, and `after` the program as it is. The proof
+    itself covers all paths of `runs` runs of the engine: one for each program, root and configuration that reaches the
+    sites.
+    """
+
+    memory: tuple[Place, ...]
+    before: tuple[Step, ...]
+    after: tuple[Step, ...]
+    lost: tuple[int, int] | None = None
+    runs: int = 1
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that cudafix can do, or a defect that it found. `edits` land all or not at all, across files.
@@ -91,6 +126,7 @@ class Finding:
     safety: Safety = Safety.PROVEN
     assumptions: tuple[Assumption, ...] = ()
     group: int = 0
+    certificate: Certificate | None = None  # only where the configuration asks for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +140,7 @@ class Refusal:
     unlock: str
     related: tuple[Place, ...] = ()
     runs: Runs | None = None
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,19 +62,24 @@ def select(
     left_out: Collection[tuple[str, int]] = (),
     guarded: Mapping[str, bytes] | None = None,
     suppressed: Collection[tuple[str, int, str]] = (),
+    picked: Collection[tuple[str, int, str]] | None = None,
 ) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
     `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`;
-    `suppressed` are findings (path, offset and codemod) that comments in the sources hold back.
+    `suppressed` are findings (path, offset and codemod) that comments in the sources hold back. Of `picked` ones (path,
+    offset and codemod), looked at one by one, those that rest on an assumption are taken too, and no others are taken.
     """
     findings = [_judged(finding, config) for finding in report.findings]
 
     def reason(finding: Finding) -> str | None:
+        place = (finding.path, finding.offset, finding.codemod)
         if (finding.path, finding.offset) in left_out:
             return "named with `--except`"
-        if (finding.path, finding.offset, finding.codemod) in suppressed:
+        if place in suppressed:
             return "suppressed in the source"
+        if picked is not None:
+            return None if place in picked else "not selected"
         return _unwanted(finding, config)
 
     reasons = [reason(finding) for finding in findings]

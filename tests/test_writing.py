@@ -302,3 +302,25 @@ def test_no_state_folder_no_write(tree: Path, monkeypatch: pytest.MonkeyPatch, t
     assert run.returncode == 2
     assert "the undo record cannot be written" in run.stderr
     assert (tree / "main.cu").read_bytes() == before
+
+
+def test_a_file_that_is_made_is_taken_away_again(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree)
+    (tree / "a.py").write_bytes(b"old")
+    assert writing.replace({"a.py": b"old"}, {"a.py": b"new", "made.py": b"made"}) == []
+    assert (tree / "made.py").read_bytes() == b"made"
+    assert writing.undo() == (["a.py", "made.py"], [])
+    assert (tree / "a.py").read_bytes() == b"old"
+    assert not (tree / "made.py").exists()
+
+
+def test_a_file_that_is_there_already_is_not_made(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tree)
+    (tree / "a.py").write_bytes(b"old")
+    (tree / "made.py").write_bytes(b"another")
+    problems = writing.replace({"a.py": b"old"}, {"a.py": b"new", "made.py": b"made"})
+    assert [(problem.path, problem.message) for problem in problems] == [
+        ("made.py", "is there already, and was not analysed")
+    ]
+    assert (tree / "a.py").read_bytes() == b"old"
+    assert (tree / "made.py").read_bytes() == b"another"

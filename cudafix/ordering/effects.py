@@ -22,6 +22,7 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
+MAX_CALLBACKS = 10  # rounds until nothing changes
 THREAD = re.compile(r"\bstd::j?thread\b")
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
@@ -345,6 +346,8 @@ class Effects(Engine):
                     Violation(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone)
                 )
         run = self._effect.get(api.effect)
+        if api.effect is Effect.HOST and "fn" in args.named:
+            state = self._called_back(call, args, state)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
             return None
@@ -402,13 +405,35 @@ class Effects(Engine):
                     for path, values in values_by_path:
                         state.env.write([(root, base + path) for root, base in targets], values)
 
+    def _called_back(self, call: ir.Call, args: Arguments, state: State) -> State:
+        """An algorithm of the host calls a function for any number of elements."""
+        functions = [v for expr in args.named["fn"] for v in self.values(state, expr) if isinstance(v, mem.Function)]
+        found = [f for v in functions for f in self.program.resolve(v.name, 0, v.path) if not self.slicer.is_inert(f)]
+        name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
+        self.loops += 1
+        for function in found:
+            given = [mem.UNKNOWN] * len(function.params)
+            for _ in range(MAX_CALLBACKS):
+                after, _returned = self.inline(
+                    function, given, f"{name}@{function.span.start}", mem.UNKNOWN, state.copy()
+                )
+                if after is None or not state.join(after):
+                    break
+            else:
+                self.control(f"`{call.callee}` calls a function", call.span, state)
+        self.loops -= 1
+        return state
+
     def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:
         """A container gets one more element. Which one it will be is not known."""
         holder = args.one("keeper")
         if call.callee not in ADDS_AN_ELEMENT or holder is None:
             return False
         elements = [(root, (*path, ("at", mem.ANY))) for root, path in self.cells(state, holder)]
+        kept = [v for expr in args.named.get("keep", ()) for v in self.values(state, expr)]
         if not elements or any(root[0] == "memory" for root, _ in elements):
+            return False
+        if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
             return False
         for expr in args.named.get("keep", ()):
             inside = [(path, held) for cell in self.cells(state, expr) for path, held in state.env.under(cell) if path]

@@ -443,6 +443,14 @@ class Machine:
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
 
+    def _gone_from_around(self, state: State, name: str, frame: str) -> None:
+        """A lambda runs when a variable that it has kept is out of scope: what that led to is not known."""
+        home = next((f for f in self.frames if f.name == frame), None)
+        kind = home.function.types.get(name, "") if home is not None else ""
+        if "*" in kind or "cuda" in kind:
+            text = f"is live where `{name.split('@')[0]}` is used, which is out of scope"
+            self.obstacle(state.live, "escapes", text, self.frame.function.span)
+
     def reference(self, cell: Cell) -> mem.Value:
         """The address of a cell, for somebody to keep."""
         if cell[1] == () and cell[0][0] == "local":
@@ -532,12 +540,27 @@ class Machine:
             if value in found:
                 continue
             found.add(value)
-            if isinstance(value, mem.Handle):
+            if isinstance(value, mem.Function):
+                stack.extend(self._shared_with(state, value))
+            elif isinstance(value, mem.Handle):
                 kept = state.env.roots.get(("global", "", value.name), {})
                 stack.extend(v for values in kept.values() for v in values)
             else:
                 stack.extend(v for values in state.env.content(value) for v in values)
         return frozenset(found)
+
+    def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:
+        """What a lambda reaches through the variables that it shares."""
+        around = function.name.rpartition(_LAMBDA)[0]
+        home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
+        if home is None:
+            return
+        for made in self.program.resolve(function.name, 0, function.path):
+            names = {e.name for e in _expressions(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
+            for root in (("local", home.name, name) for name in names):
+                yield mem.Ref((root, ()))
+                for values in state.env.roots.get(root, mem.NO_CELLS).values():
+                    yield from values
 
     def whole(self, state: State, expr: ir.Expr) -> Values:
         """What an argument hands over: its value, or all that a struct passed by value holds."""
@@ -1061,6 +1084,10 @@ class Engine(Machine):
         home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
         self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames), home)
         self.frames.append(self.frame)
+        if around and home is None:
+            self.obstacle(
+                state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
+            )
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])

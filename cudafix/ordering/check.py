@@ -104,7 +104,7 @@ def _once(
             held = [
                 values for place, inner in end.env.roots.items() if place[0] == "global" for values in inner.values()
             ]
-            engine.returns(value.union(*held), point, end)
+            engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
     return engine
 
 

@@ -177,6 +177,7 @@ class Frame:
         "depth",
         "function",
         "home",
+        "inside",
         "labels",
         "name",
         "returned",
@@ -199,6 +200,7 @@ class Frame:
         self.slice = part
         self.returned: State | None = None
         self.value: Values = mem.NOTHING
+        self.inside: dict[mem.Path, Values] = {}  # what the parts of a returned struct hold
         self.labels: dict[str, State | None] = {}
         self.breaks: list[State | None] = []
         self.continues: list[State | None] = []
@@ -665,6 +667,7 @@ class Engine(Machine):
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
+        self.returned_inside: dict[mem.Path, Values] = {}  # of the call that ended last
         self._arrays: dict[int, frozenset[str]] = {}
         self._families: dict[int, bool] = {}
         self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
@@ -705,10 +708,14 @@ class Engine(Machine):
     def works_on_device(self, block: ir.Block) -> bool:
         raise NotImplementedError
 
+    def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
+        raise NotImplementedError
+
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
         declared: list[Root] = []
+        objects: list[ir.Declare] = []
         overlay = self.overlay
         extra = overlay.before or overlay.after
         self._watch(state)
@@ -722,6 +729,7 @@ class Engine(Machine):
                 raise OutOfBudget
             if isinstance(stmt, ir.Declare):
                 declared.append(self.root(stmt.var.name))
+                objects.append(stmt)
             if state is None:
                 state = self._unreached(stmt)
                 continue
@@ -737,6 +745,8 @@ class Engine(Machine):
                         state = self.call(inserted, state, In.REWRITTEN) or state
             self._watch(state)
         if state is not None and declared:
+            for stmt in objects:
+                self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
             state.env.forget(declared)
         return state
 
@@ -951,7 +961,12 @@ class Engine(Machine):
     def _return(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Return)
         if stmt.value is not None:
-            self.frame.value |= self.whole(state, stmt.value)
+            inside = self.frame.inside
+            for cell in self.cells(state, stmt.value) if isinstance(stmt.value, ir.Var | ir.Field | ir.Index) else ():
+                for path, held in state.env.under(cell):
+                    if path:
+                        inside[path] = inside.get(path, mem.NOTHING) | held
+            self.frame.value |= self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
         self.frame.returned = joined(self.frame.returned, state)
         return None
 
@@ -1097,6 +1112,7 @@ class Engine(Machine):
             state.env.write([(self.root("this"), ())], this)
         end = joined(self.block(function.body, state), self.frame.returned)
         value = self.frame.value
+        self.returned_inside = self.frame.inside
         self.frames.pop()
         if end is not None:
             end.env.forget([r for r in end.env.roots if r[0] == "local" and r[1] == name])

@@ -120,6 +120,10 @@ class Slicer:
         """
         if "*" in function.returns or id(function) in self._program.reaching("consequence", self._is_consequence):
             return False
+        if "::<lambda@" in function.name and any(
+            isinstance(s, ir.Return) and _may_lead_somewhere(s.value, function) for s in ir.walk(function.body)
+        ):
+            return False  # its type is not written
         return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
 
     def _is_consequence(self, stmt: ir.Stmt) -> bool:
@@ -384,6 +388,13 @@ def _expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
         case _:
             pass
     return tuple(expr for expr in found if expr is not None)
+
+
+def _may_lead_somewhere(value: ir.Expr | None, function: ir.Function) -> bool:
+    """Whether a returned value may be a pointer or a handle."""
+    if isinstance(value, ir.Var):
+        return function.types.get(value.name) not in _NUMBERS
+    return value is not None and not isinstance(value, ir.Const | ir.Opaque)
 
 
 def _is_shared(name: str) -> bool:

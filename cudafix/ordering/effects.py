@@ -192,7 +192,7 @@ class Effects(Engine):
             own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
             methods = [f for f in own if f.cls is not None]
             api = self.tables.method(kind, name) if kind or not methods else None
-            if name in ADDS_AN_ELEMENT and (made := THREAD.search(kind)):
+            if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
             if api is None and not methods:
                 api = self.slicer.method_by_name(name)

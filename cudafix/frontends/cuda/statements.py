@@ -45,6 +45,11 @@ _HANDED_OUT = re.compile(
 _ALIASED = re.compile(r"&\s*\w+\s*=\s*\(?\s*([A-Za-z_]\w*)")
 
 
+_LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "for_range_loop"))
+# an assignment, the address handed out, a swap
+_CHANGED = r"(?<![\w.>])NAME\s*(?:=(?!=)|\+\+|--|[-+]=)|&\s*NAME\b(?!\s*(?:\[|->|\.))|\bswap\s*\([^;]*\bNAME\b"
+
+
 class Statements(Loops):
     """Lowers the body of one function."""
 
@@ -248,15 +253,13 @@ class Statements(Loops):
             if held is None or is_number(self.types.get(self.scopes[held].names[name], "")):
                 continue
             start, end = node.end_byte, max(self.end, node.end_byte)
-            around = node.parent
-            while (
-                loops and held < loops[0] and around is not None
-            ):  # what a loop changes, it changes for the next round
-                if around.type in ("for_statement", "while_statement", "do_statement", "for_range_loop"):
+            around = node.parent if loops and held < loops[0] else None
+            while around is not None:  # what a loop changes, it changes for the next round
+                if around.type in _LOOPS:
                     start = min(start, around.start_byte)
                 around = around.parent
-            changed = rf"(?<![\w.>]){name}\s*(?:=(?!=)|\+\+|--|[-+]=)|&\s*{name}\b|\bswap\s*\([^;]*\b{name}\b"
-            if re.search(changed.encode(), self.source.text[start:end]):
+            outside = self.source.text[start : node.start_byte] + b";" + self.source.text[node.end_byte : end]
+            if re.search(_CHANGED.replace("NAME", name).encode(), outside):
                 found.append(Var(self.scopes[held].names[name]))
         return found
 

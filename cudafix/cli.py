@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import click
 
-from cudafix import __version__, codemod, config, discovery, edits
+from cudafix import __version__, build, checking, codemod, config, discovery, edits
 from cudafix.config import Config
-from cudafix.findings import Finding, Problem, Report, Runs, Safety
-from cudafix.selection import Selection, select
+from cudafix.findings import Finding, Problem, Report, Runs
+from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
 
 
@@ -34,12 +34,6 @@ class _Options(NamedTuple):
     left_out: tuple[str, ...]
     jobs: int | None
     no_cache: bool
-
-
-class _Analysis(NamedTuple):
-    sources: Mapping[str, bytes]
-    report: Report
-    selection: Selection
 
 
 def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -72,20 +66,19 @@ def cli() -> None:
 
 @cli.command()
 @_analysis_options
-def check(options: _Options) -> None:
+@checking.options
+def check(options: _Options, **how: Any) -> None:
     """Report what can move, what is refused and why, and defects.
 
     Exit code: 0 nothing to do, 1 findings (refusals alone are none), 2 the tool could not do its work.
     """
+    request = checking.Request(**how)
     done = _analyse(options)
-    from cudafix.report.terminal import Terminal
 
-    out = Terminal(sys.stdout, done.sources)
-    assumed = [finding for finding, _ in done.selection.left if finding.safety is Safety.ASSUMES]
-    out.details((*done.selection.chosen, *assumed), done.report.refusals)
-    out.summary(done.report, done.selection, "can be rewritten")
-    _fail(done.report.problems)
-    sys.exit(1 if done.selection.chosen else 0)
+    def analyze(files: Mapping[str, bytes]) -> Analysis:
+        return _look_at(files, options, _as_built(files, _settings(options), lambda _: None))
+
+    sys.exit(checking.run(done, request, analyze))
 
 
 @cli.command()
@@ -100,7 +93,7 @@ def diff(options: _Options) -> None:
     changed = done.selection.edits()
     base = _base(changed)
     text = b"".join(
-        edits.diff(os.path.relpath(path, base) if base else path, done.sources[path], changes)
+        edits.diff(os.path.relpath(path, base) if base else path, done.sources.get(path), changes)
         for path, changes in changed.items()
     )
     sys.stdout.flush()
@@ -120,7 +113,9 @@ def apply(options: _Options) -> None:
     """
     done = _analyse(options)
     _fail(done.report.problems)
-    after = {path: edits.apply(done.sources[path], changes) for path, changes in done.selection.edits().items()}
+    after = {
+        path: edits.apply(done.sources.get(path, b""), changes) for path, changes in done.selection.edits().items()
+    }
     _fail(edits.replace(done.sources, after))
     _tell(done, "rewritten")
 
@@ -142,10 +137,29 @@ def verify(options: _Options, **how: Any) -> None:
     def analysis() -> tuple[Mapping[str, bytes], Sequence[Finding], Config]:
         done = _analyse(options)
         _fail(done.report.problems)
-        return done.sources, done.selection.chosen, _settings(options)
+        return done.sources, done.selection.chosen, _as_built(done.sources, _settings(options), lambda _: None)
 
     request = verification.Request(**how)
     sys.exit(command.run(options.paths, request, analysis, options.jobs or os.cpu_count() or 1))
+
+
+@cli.command()
+def init() -> None:
+    """Write a commented `cudafix.toml` for the current folder, from what is found in it."""
+    from cudafix import initialize
+
+    try:
+        known = config.find(Path.cwd())
+        if known is not None and known.parent == Path.cwd():
+            raise click.ClickException(f"{known.name}: has a configuration already")
+        text = initialize.propose(".")
+        with open(initialize.FILE, "x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except config.ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    except OSError as error:
+        raise click.ClickException(f"{initialize.FILE}: cannot be written: {error.strerror}") from None
+    click.echo(f"cudafix: wrote {initialize.FILE}", err=True)
 
 
 @cli.command()
@@ -181,19 +195,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(2)
 
 
-def _analyse(options: _Options) -> _Analysis:
+def _analyse(options: _Options) -> Analysis:
     settings = _settings(options)
     inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
     found = discovery.discover(inputs, settings)
     _fail(found.problems)
+    _collect_garbage_less_often()
+    settings = _as_built(found.files, settings, functools.partial(click.echo, err=True))
+    done = _look_at(found.files, options, settings)
+    left_out = _places(options.left_out, found.files, done.report)
+    if left_out:
+        selection = select(done.report, settings, left_out, done.selection.guarded, done.suppressed)
+        done = done._replace(selection=selection)
+    return done
+
+
+def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
     from cudafix import driver  # the parser and the engine: bad input is answered without them
     from cudafix.cache import Cache
+    from cudafix.report.progress import Bar
 
-    _collect_garbage_less_often()
     known = None if options.no_cache else Cache()
-    report = driver.analyze(found.files, settings, options.jobs or os.cpu_count() or 1, known)
-    left_out = _places(options.left_out, found.files, report)
-    return _Analysis(found.files, report, select(report, settings, left_out))
+    with Bar() as bar:
+        found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known, bar)
+    from cudafix import suppressions
+
+    report, suppressed, removals = suppressions.judge(files, found, settings)
+    guarded = files if settings.is_too_old and settings.guard else None
+    selection = select(report, settings, guarded=guarded, suppressed=suppressed)
+    return Analysis(files, report, selection, suppressed, removals)
+
+
+def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:
+    """The configuration with what the build files say; `tell` gets a line for each that does not say it plainly."""
+    streams = build.default_streams(files, settings)
+    for place in streams.unclear:
+        tell(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`")
+    return with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
 
 
 def _places(names: Sequence[str], sources: Mapping[str, bytes], report: Report) -> frozenset[tuple[str, int]]:
@@ -234,7 +272,7 @@ def _fail(problems: Sequence[Problem]) -> None:
         sys.exit(2)
 
 
-def _tell(done: _Analysis, participle: str) -> None:
+def _tell(done: Analysis, participle: str) -> None:
     from cudafix.report.terminal import Terminal
 
     sys.stdout.flush()

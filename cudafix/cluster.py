@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cudafix import ir
+from cudafix import guard, ir
 from cudafix.align import Different, align
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
@@ -20,16 +20,16 @@ from cudafix.edits import apply
 from cudafix.findings import Edit, Finding, Report, Runs
 from cudafix.frontends.python import prefilter
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering import check
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.ordering.slicing import Slicer
 from cudafix.pairs import in_one_function
-from cudafix.repair import Group, Refused, Repair, groups_of, static_refusal
+from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
-from cudafix.tree import Tree, Variant, View, is_included_by_a_program
+from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
 _PROBLEMS = {
     "generator": "is a generator",
@@ -141,16 +141,32 @@ class Cluster:
         self.programs = programs
         self.tables = tables
         self.config = config
-        self.per_thread = config.default_stream == "per-thread" or any(
-            path.endswith(prefilter.SUFFIX) and prefilter.PER_THREAD.search(tree.files[path])
-            for program in programs
-            for path in program
-        )
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
+        # a header is compiled as the sources are that include it, and what names nothing of CUDA does not matter
+        python = [p for p in self.paths if p.endswith(prefilter.SUFFIX)]
+        sources = [p for p in self.paths if p.endswith(SOURCES) and b"cuda" in tree.files[p]]
+        threads: set[bool | None] = {any(map(self._is_per_thread, python))} if python else set()
+        threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
+        self.per_thread = True in threads
+        self.default_streams = threads
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
         self.views = views if len(views) == 1 else self._representatives(views)
-        self.too_large: set[int] = set()
+        self.too_large: dict[ir.Span, None] = {}  # the functions that a view reaches which is too large for the proof
+
+    def _is_per_thread(self, path: str) -> bool | None:
+        """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
+        may leave it open.
+        """
+        said = self.config.default_stream_of(path)
+        if said != "auto":
+            return said == "per-thread"
+        data = self.tree.files[path]
+        if path.endswith(prefilter.SUFFIX):
+            return prefilter.PER_THREAD.search(data) is not None
+        if path in self.config.per_thread or (b"PER_THREAD" in data and PER_THREAD.search(data) is not None):
+            return True
+        return None if path in self.config.perhaps_per_thread else False
 
     def _representatives(self, views: list[View]) -> list[View]:
         """The views that have to be surveyed: of those that differ only in quiet statements, one.
@@ -173,18 +189,26 @@ class Cluster:
 
     def survey(self) -> list[Outcome]:
         """One run of the original program for each view; views that are too large are left out and their sites
-        refused.
+        refused. Where one configuration is too large, the others from the same root count as too large.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
+        left_out: set[ir.Span] = set()
         for view in self.views:
             try:
-                outcomes += self.run(Overlay(), [view])
-                fitting.append(view)
-            except check.OutOfBudget:  # noqa: PERF203  # each view has a budget of its own
-                self.too_large.add(id(view.program))
+                if view.root.span not in left_out:
+                    outcomes += self.run(Overlay(), [view])
+                    fitting.append(view)
+                    continue
+            except check.OutOfBudget:
+                left_out.add(view.root.span)
+            self._leave_out(view)
         self.views = fitting
         return outcomes
+
+    def _leave_out(self, view: View) -> None:
+        for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
+            self.too_large.update((function.span, None) for function in _functions(one))
 
     def report(self) -> Report:
         survey = self.survey()
@@ -194,10 +218,7 @@ class Cluster:
             for group in groups:
                 if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
                     group.refused = group.refused or Refused("left_alone", "")
-        relevant = self._relevant(groups, survey)
-        outcomes = [o for _, o in relevant]
-        repair = Repair(_Memory(self, relevant).run, outcomes, groups)
-        plan = repair.search()
+        plan, outcomes = self._plan(groups, survey)
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer)
         faults = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
@@ -206,8 +227,20 @@ class Cluster:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
-        report = rewriter.report(plan, self._sites(), faults, bool(self.too_large))
+        report = rewriter.report(plan, self._sites(), faults, self.too_large)
         return replace(report, in_one_function=in_one_function(self._functions(), survey))
+
+    def _plan(self, groups: list[Group], survey: list[Outcome]) -> tuple[Plan, list[Outcome]]:
+        """The plan, and the outcomes of the original programs that it concerns."""
+        while True:
+            relevant = self._relevant(groups, survey)
+            outcomes = [o for _, o in relevant]
+            try:
+                return Repair(_Memory(self, relevant).run, outcomes, groups).search(), outcomes
+            except _TooLarge as found:  # the rewritten program takes more steps than the original
+                self._leave_out(found.view)
+                for group in groups:
+                    group.refused = group.refused or self._too_large_at(group)
 
     def _defects(self, survey: list[Outcome]) -> list[Finding]:
         faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
@@ -218,7 +251,7 @@ class Cluster:
             for name, declared in codemods().items()
             if declared.finds_defects
             and hasattr(module := codemod(name), "DEFECTS")
-            and name not in self.config.disabled
+            and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
         return defects(
@@ -239,10 +272,23 @@ class Cluster:
 
     def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
         for group in groups:
-            group.refused = self._problem_at(group) or static_refusal(group, survey)
+            group.refused = self._problem_at(group) or static_refusal(group, survey) or self._too_large_at(group)
+
+    def _too_large_at(self, group: Group) -> Refused | None:
+        for key, _ in group.sites():
+            for span in self.too_large:
+                if span.path == key.path and span.start <= key.start < span.end:
+                    return Refused("budget", "a program that runs it is too large for the proof")
+        return None
 
     def _problem_at(self, group: Group) -> Refused | None:
         """A function that was not understood, or a name that the program gives another meaning."""
+        if self.config.is_too_old and (refused := self._too_old(group)) is not None:
+            return refused
+        if None in self.default_streams:
+            return Refused("mixed_default_streams", "it is not known which default stream its files are compiled with")
+        if len(self.default_streams) > 1:
+            return Refused("mixed_default_streams", "the files of the program have different default streams")
         for key, _ in group.sites():
             for module in self.tree.lowered(key.path):
                 for function in module.functions:
@@ -255,6 +301,19 @@ class Cluster:
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
                         return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+        return None
+
+    def _too_old(self, group: Group) -> Refused | None:
+        """Why a group cannot move where the code is also built with a CUDA that lacks the asynchronous calls."""
+        assert self.config.cuda is not None
+        version = ".".join(map(str, self.config.cuda))
+        if not self.config.guard:
+            return Refused("old_cuda", f"the code is built with CUDA {version} too, which has no `cudaMallocAsync`")
+        for key, site in group.sites():
+            span = site.call.span
+            if key.path.endswith(prefilter.SUFFIX) or guard.is_in_directive(self.tree.files[key.path], key.start):
+                text = f"no version check for CUDA {version} can stand around it"
+                return Refused("old_cuda", text, ((span, "here"),))
         return None
 
     def _sites(self) -> dict[tuple[str, int], ir.Call]:
@@ -293,6 +352,13 @@ class Cluster:
         return None
 
 
+class _TooLarge(Exception):
+    """A view that is too large for the proof once it is rewritten."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+
 class _Memory:
     """Runs views again only where the overlay changed something that they reach."""
 
@@ -313,7 +379,10 @@ class _Memory:
             )
             if seen not in done:
                 known = frozenset((v.kind, v.later.span) for v in original.violations)
-                done[seen] = list(self._run(overlay, view, known))
+                try:
+                    done[seen] = list(self._run(overlay, view, known))
+                except check.OutOfBudget:
+                    raise _TooLarge(view) from None
             outcomes += done[seen]
         return outcomes
 

@@ -5,8 +5,13 @@
 | `paths` | files and folders to work on when the command line names none, relative to the file | the current folder |
 | `exclude` | patterns in `.gitignore` syntax, relative to the file | none |
 | `codemods` | a table of codemod names, each `true` or `false` | all on |
-| `default_stream` | `"legacy"` or `"per-thread"`: how the code is compiled (`nvcc --default-stream`) | `"legacy"` |
+| `default_stream` | `"legacy"`, `"per-thread"`, or `"auto"`: what the build files say | `"auto"` |
 | `tables` | your own API rows: a list of rows and of paths of TOML files with `[[api]]` rows | none |
+| `check_macros` | names of macros and functions of unseen headers that only look at the status they get | none |
+| `assume` | a table of assumptions (`cudafix.findings.ASSUMPTIONS`), each `true` or a list of subjects | none |
+| `cuda` | the oldest CUDA that the code is built with: `"11.0"` | 11.2 or newer |
+| `guard` | whether, below 11.2, edits are put behind a version check instead of being refused | `false` |
+| `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
 
 What a row holds is described in `cudafix.models`::
 
@@ -19,23 +24,33 @@ What a row holds is described in `cudafix.models`::
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from cudafix.findings import Runs
+from cudafix.findings import ASSUMPTIONS, Assumption, Runs
+from cudafix.ignore import Ignore
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-DefaultStream = Literal["legacy", "per-thread"]
+DefaultStream = Literal["legacy", "per-thread", "auto"]
 
-_KEYS = ("codemods", "default_stream", "exclude", "paths", "tables")
-_DEFAULT_STREAMS: tuple[DefaultStream, ...] = ("legacy", "per-thread")
+_KEYS = (
+    "assume", "check_macros", "codemods", "cuda", "default_stream", "exclude", "guard", "overrides", "paths", "tables"
+)  # fmt: skip
+_OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
+_DEFAULT_STREAMS: tuple[DefaultStream, ...] = ("legacy", "per-thread", "auto")
+ASYNC_SINCE = 11, 2
+"""The CUDA release that brought `cudaMallocAsync`."""
 
 
 class ConfigError(Exception):
@@ -43,22 +58,83 @@ class ConfigError(Exception):
 
 
 @dataclass(frozen=True)
+class Override:
+    """What holds for the files that match, in front of what holds for all."""
+
+    files: tuple[str, ...]
+    codemods: Mapping[str, bool] = field(default_factory=dict)
+    assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    default_stream: DefaultStream | None = None
+
+
+@dataclass(frozen=True)
 class Config:
     """What the analysis is told about the program, and which fixes are wanted.
 
-    `root` is the folder that `exclude` and relative `paths` start from. `tables` holds the user's own API rows, as
-    `cudafix.models.load` takes them. `only` and `unsafe` come from the command line: keep pairs of one kind, and take
-    fixes that rest on assumptions.
+    `root` is the folder that `exclude`, `overrides` and relative `paths` start from. `tables` holds the user's own API
+    rows, as `cudafix.models.load` takes them. `assume` has patterns of subjects (`*` for `true`) by assumption. `only`
+    and `unsafe` come from the command line: keep pairs of one kind, and take fixes that rest on assumptions.
+    `per_thread` and `perhaps_per_thread` come from `cudafix.build`: the files that are compiled with a default stream
+    for each thread, and those of which that is not known.
     """
 
     root: Path = Path()
     paths: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     disabled: frozenset[str] = frozenset()
-    default_stream: DefaultStream = "legacy"
+    default_stream: DefaultStream = "auto"
     tables: tuple[Mapping[str, object], ...] = ()
+    check_macros: tuple[str, ...] = ()
+    assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cuda: tuple[int, int] | None = None
+    guard: bool = False
+    overrides: tuple[Override, ...] = ()
     only: Runs | None = None
     unsafe: bool = False
+    per_thread: frozenset[str] = frozenset()
+    perhaps_per_thread: frozenset[str] = frozenset()
+
+    @property
+    def is_too_old(self) -> bool:
+        """Whether the code is also built with a CUDA that has no stream-ordered allocation."""
+        return self.cuda is not None and self.cuda < ASYNC_SINCE
+
+    def is_on(self, codemod: str, path: str) -> bool:
+        """Whether a codemod is wanted in a file: the last override that names it decides."""
+        for override in reversed(self._overrides(path)):
+            if codemod in override.codemods:
+                return override.codemods[codemod]
+        return codemod not in self.disabled
+
+    def is_off_everywhere(self, codemod: str) -> bool:
+        """Whether no file wants a codemod."""
+        return codemod in self.disabled and not any(each.codemods.get(codemod) for each in self.overrides)
+
+    def asserts(self, assumption: Assumption, path: str) -> bool:
+        """Whether an assumption is asserted, for all files or for this one."""
+        tables = (self.assume, *(override.assume for override in self._overrides(path)))
+        patterns = [pattern for table in tables for pattern in table.get(assumption.name, ())]
+        return any(fnmatchcase(assumption.subject, pattern) for pattern in patterns)
+
+    def default_stream_of(self, path: str) -> DefaultStream:
+        """How a file is compiled, as far as the configuration says."""
+        said = [o.default_stream for o in self._overrides(path) if o.default_stream is not None]
+        return said[-1] if said else self.default_stream
+
+    def _overrides(self, path: str) -> list[Override]:
+        return [o for o in self.overrides if _matches(str(self.root), o.files, path)]
+
+
+@cache
+def _ignore(root: str, patterns: tuple[str, ...]) -> Ignore:
+    return Ignore(os.path.realpath(root), patterns)
+
+
+def _matches(root: str, patterns: tuple[str, ...], path: str) -> bool:
+    """Whether patterns select a file: itself, or a folder that it lies in."""
+    ignore, real = _ignore(root, patterns), os.path.realpath(path)
+    folders = [str(folder) for folder in Path(real).parents]
+    return ignore.verdict(real, False) is True or any(ignore.verdict(folder, True) for folder in folders)
 
 
 def find(start: Path) -> Path | None:
@@ -88,23 +164,86 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         raise ConfigError(f"{path}: `tool.cudafix` must be a table")
     for key in data:
         _known(path, "key", key, _KEYS)
-    stream = data.get("default_stream", "legacy")
-    if not isinstance(stream, str):
-        raise ConfigError(f"{path}: `default_stream` must be a string")
-    _known(path, "value of `default_stream`", stream, _DEFAULT_STREAMS)
+    guard = data.get("guard", False)
+    if not isinstance(guard, bool):
+        raise ConfigError(f"{path}: `guard` must be `true` or `false`")
+    overrides = data.get("overrides", [])
+    if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
+        raise ConfigError(f"{path}: `overrides` must be a list of tables: `[[overrides]]`")
+    return Config(
+        root=path.parent,
+        paths=_strings(path, data, "paths"),
+        exclude=_strings(path, data, "exclude"),
+        disabled=frozenset(name for name, on in _switches(path, data, codemods).items() if not on),
+        default_stream=_default_stream(path, data) or "auto",
+        tables=_tables(path, data.get("tables", [])),
+        check_macros=_names(path, data, "check_macros"),
+        assume=_assume(path, data),
+        cuda=_version(path, data.get("cuda")),
+        guard=guard,
+        overrides=tuple(_override(path, each, codemods) for each in overrides),
+    )
+
+
+def _override(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> Override:
+    for key in data:
+        _known(path, "key of `overrides`", key, _OVERRIDE_KEYS)
+    files = _strings(path, data, "files")
+    if not files:
+        raise ConfigError(f"{path}: each of `overrides` needs `files`, a list of patterns")
+    return Override(files, _switches(path, data, codemods), _assume(path, data), _default_stream(path, data))
+
+
+def _switches(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> dict[str, bool]:
     switches = data.get("codemods", {})
     if not isinstance(switches, dict) or not all(isinstance(on, bool) for on in switches.values()):
         raise ConfigError(f"{path}: `codemods` must be a table of names, each `true` or `false`")
     for name in switches:
         _known(path, "codemod", name, codemods)
-    return Config(
-        root=path.parent,
-        paths=_strings(path, data, "paths"),
-        exclude=_strings(path, data, "exclude"),
-        disabled=frozenset(name for name, on in switches.items() if not on),
-        default_stream="per-thread" if stream == "per-thread" else "legacy",
-        tables=_tables(path, data.get("tables", [])),
-    )
+    return switches
+
+
+def _default_stream(path: Path, data: Mapping[str, Any]) -> DefaultStream | None:
+    stream = data.get("default_stream")
+    if stream is None:
+        return None
+    if not isinstance(stream, str):
+        raise ConfigError(f"{path}: `default_stream` must be a string")
+    _known(path, "value of `default_stream`", stream, _DEFAULT_STREAMS)
+    return next(each for each in _DEFAULT_STREAMS if each == stream)
+
+
+def _assume(path: Path, data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    table = data.get("assume", {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: `assume` must be a table of assumptions, each `true` or a list of subjects")
+    found: dict[str, tuple[str, ...]] = {}
+    for name, value in table.items():
+        _known(path, "assumption", name, ASSUMPTIONS)
+        if value is True:
+            found[name] = ("*",)
+        elif isinstance(value, list) and all(isinstance(subject, str) for subject in value):
+            found[name] = tuple(value)
+        elif value is not False:
+            raise ConfigError(f"{path}: `assume.{name}` must be `true`, `false` or a list of subjects")
+    return found
+
+
+def _version(path: Path, value: object) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+)\.(\d+)", value) if isinstance(value, str) else None
+    if match is None:
+        raise ConfigError(f'{path}: `cuda` must be a version in quotes, as in `cuda = "11.0"`')
+    return int(match[1]), int(match[2])
+
+
+def _names(path: Path, data: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    names = _strings(path, data, key)
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise ConfigError(f"{path}: `{key}`: `{name}` is no name of a macro or a function")
+    return names
 
 
 def _bytes(path: Path) -> bytes:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from cudafix import ir
 from cudafix.findings import Edit, Finding, Place
+from cudafix.frontends.python import prefilter
 from cudafix.models import Tables
 from cudafix.ordering.program import Outcome, Overlay, StreamName, Violation, Wrong
 from cudafix.ordering.state import StreamKind
@@ -72,7 +73,7 @@ def defects(
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
             if v.kind is Wrong.STREAM_DESTROYED and not _is_free(v.later.stmt):
                 continue  # on some paths only, as far as is known: not for a report
-            if v.later.span.path.endswith(".py") and not _one_stream_each(v):
+            if v.later.span.path.endswith(prefilter.SUFFIX) and not _one_stream_each(v):
                 continue  # streams in lists and dictionaries: which one it is is not known
             if name is not None and v.later.stmt is not None and _certain(v):
                 faulty.setdefault((name, v.later.span), []).append(v)

@@ -19,10 +19,10 @@ from cudafix.config import Config
 from cudafix.findings import Problem
 from cudafix.ignore import Ignore
 
-SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py"))
+SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py", ".ipynb"))
 
 _CUDA = re.compile(
-    rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w"
+    rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w|\bnumba\b|\bpycuda\b"
 )
 
 

@@ -51,13 +51,19 @@ class _Region(NamedTuple):
     new: list[bytes]
 
 
-def diff(path: str, content: bytes, edits: Iterable[Edit]) -> bytes:
+def diff(path: str, content: bytes | None, edits: Iterable[Edit]) -> bytes:
     """A unified diff of one file, three lines of context, in git's form; empty if nothing changes.
+
+    `content` None: the file is not there yet, and the edits make it.
 
     Lines end at LF only, so CR and bytes of any encoding pass through. `path` is relative to where the diff is to be
     applied; the header has no `diff --git` line, because git would read the path from the top of the repository then.
     Raises `OverlapError`.
     """
+    if content is None:
+        new = _lines(apply(b"", edits))
+        out = [b"--- /dev/null\n", b"+++ " + _quoted("b/" + path), b"@@ -0,0 +%s @@\n" % _range(0, len(new))]
+        return b"".join(out + [_whole(b"+" + line) for line in new])
     old = _lines(content)
     regions = list(_regions(content, old, ordered(edits)))
     if not regions:
@@ -77,9 +83,14 @@ def diff(path: str, content: bytes, edits: Iterable[Edit]) -> bytes:
         body += (b" " + line for line in old[at:last])
         growth = sum(len(region.new) - (region.stop - region.start) for region in hunk)
         out.append(b"@@ -%s +%s @@\n" % (_range(first, last - first), _range(first + shift, last - first + growth)))
-        out += (line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n" for line in body)
+        out += (_whole(line) for line in body)
         shift += growth
     return b"".join(out)
+
+
+def _whole(line: bytes) -> bytes:
+    """A line of a hunk, with the mark of a last line that has no end."""
+    return line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
 
 
 def _lines(content: bytes) -> list[bytes]:
@@ -149,16 +160,17 @@ def _quoted(path: str) -> bytes:
 def replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Problem]:
     """Replace the files in `after` by their new bytes: each whole or not at all, and all or none.
 
-    `before` holds the bytes that were analysed. If a file no longer has them, or a new file cannot be made beside it,
-    nothing is written. If a replacement fails after others succeeded, those get their old bytes back. The file mode
-    is kept. Returns what went wrong.
+    `before` holds the bytes that were analysed; a file that it lacks is made, and must not be there. If a file no
+    longer has them, or a new file cannot be made beside it, nothing is written. If a replacement fails after others
+    succeeded, those get their old bytes back, and what was made is taken away. The file mode is kept. Returns what went
+    wrong.
     """
     temporary: dict[str, str] = {}
     problems: list[Problem] = []
     done: list[str] = []
     try:
         for path, content in after.items():
-            problem = _unchanged(path, before[path])
+            problem = _unchanged(path, before.get(path))
             if problem is None:
                 problem = _write_beside(path, content, temporary)
             if problem is not None:
@@ -166,10 +178,10 @@ def replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Pro
         if problems:
             return problems
         for path in after:
-            problem = _unchanged(path, before[path])
+            problem = _unchanged(path, before.get(path))
             try:
                 if problem is None:
-                    os.replace(temporary[path], path)
+                    _put(temporary[path], path, new=path not in before)
             except OSError as error:
                 problem = Problem(path, f"cannot be replaced: {error.strerror}")
             if problem is not None:
@@ -185,7 +197,21 @@ def replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Pro
                 os.unlink(leftover)
 
 
-def _unchanged(path: str, analysed: bytes) -> Problem | None:
+def _put(temporary: str, path: str, new: bool) -> None:
+    """Give a file that is written the name of the one that it stands for. Raises `OSError`.
+
+    A file that is not there yet gets its name only if nobody else has made one in the meantime.
+    """
+    if new:
+        os.link(temporary, path, follow_symlinks=False)
+        os.unlink(temporary)
+    else:
+        os.replace(temporary, path)
+
+
+def _unchanged(path: str, analysed: bytes | None) -> Problem | None:
+    if analysed is None:
+        return Problem(path, "is there already, and was not analysed") if os.path.lexists(path) else None
     try:
         with open(path, "rb") as file:
             if file.read() != analysed:
@@ -202,7 +228,7 @@ def _write_beside(path: str, content: bytes, temporary: dict[str, str]) -> Probl
         handle, name = tempfile.mkstemp(prefix=".cudafix-", suffix=".tmp", dir=os.path.dirname(path) or ".")
         temporary[path] = name
         with os.fdopen(handle, "wb") as file:
-            os.chmod(name, os.stat(path).st_mode & 0o7777)
+            os.chmod(name, _mode(path))
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
@@ -211,12 +237,24 @@ def _write_beside(path: str, content: bytes, temporary: dict[str, str]) -> Probl
     return None
 
 
+def _mode(path: str) -> int:
+    """The permissions of a file; for a new one those that the user's mask leaves."""
+    try:
+        return os.stat(path).st_mode & 0o7777
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
 def _restore(paths: Iterable[str], before: Mapping[str, bytes]) -> Iterator[Problem]:
     for path in paths:
         temporary: dict[str, str] = {}
-        problem = _write_beside(path, before[path], temporary)
+        problem = _write_beside(path, before[path], temporary) if path in before else None
         try:
-            if problem is None:
+            if path not in before:
+                os.unlink(path)
+            elif problem is None:
                 os.replace(temporary[path], path)
         except OSError as error:
             problem = Problem(path, f"cannot be replaced: {error.strerror}")

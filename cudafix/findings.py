@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -25,8 +26,45 @@ class Place(NamedTuple):
 
 
 class Safety(Enum):
+    """`asserted`: rests on assumptions, all of which the configuration asserts."""
+
     PROVEN = "proven"
     ASSUMES = "assumes"
+    ASSERTED = "asserted"
+
+
+ASSUMPTIONS = {
+    "leaves_no_work": "{} leaves no work running on the device",
+    "no_caller_relies_on_waits": "no caller of {} relies on it to wait for work that the caller started",
+    "used_through_its_functions": "whoever uses {} does so through its functions only, on one device and in one host "
+    "thread, and does not rely on them to wait for work of its own",
+    "current_stream_only": "{} works with the program's arrays on the current stream only",
+    "no_release_is_timed": "no measured time is meant to contain the wait of a release",
+    "host_waits_itself": "the host looks at what a copy or kernel writes only after a wait of its own",
+    "cells_run_in_order": "the cells run from top to bottom, once",
+}
+"""What a proof may rest on, by the names that a configuration asserts them by: words about a subject."""
+
+
+class Assumption(str):
+    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is the
+    name in backticks in the words about which it is; all of the words where there is none.
+    """
+
+    name: str
+    subject: str
+    _about: str
+
+    def __new__(cls, name: str, subject: str) -> Assumption:
+        self = super().__new__(cls, ASSUMPTIONS[name].format(subject))
+        self.name = name
+        quoted = re.search("`([^`]+)`", subject)
+        self.subject = quoted[1] if quoted else subject
+        self._about = subject
+        return self
+
+    def __reduce__(self) -> tuple[type[Assumption], tuple[str, str]]:
+        return Assumption, (self.name, self._about)
 
 
 class Runs(Enum):
@@ -51,7 +89,7 @@ class Finding:
     related: tuple[Place, ...] = ()
     runs: Runs | None = None
     safety: Safety = Safety.PROVEN
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     group: int = 0
 
 
@@ -81,6 +119,7 @@ class Report:
     """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
+    `suppressed` are refusals that a comment in the source keeps out of `refusals`.
     """
 
     findings: tuple[Finding, ...]
@@ -88,3 +127,4 @@ class Report:
     problems: tuple[Problem, ...] = ()
     sites: int = 0
     in_one_function: frozenset[tuple[str, int]] = frozenset()
+    suppressed: tuple[Refusal, ...] = ()

@@ -14,6 +14,9 @@ from cudafix import ir
 
 T = TypeVar("T")
 
+SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+"""How the names of files end that are compiled on their own."""
+
 
 def last(name: str) -> str:
     return name.rsplit("::", 1)[-1]
@@ -110,7 +113,12 @@ class Program:
             for f in self._functions.get(last(name), [])
             if len(f.params) >= arity or (f.params and f.params[-1].type.rstrip().endswith("..."))
         ]
-        found = [f for f in found if not f.internal or f.span.path == path or "::" not in f.name]
+        # a `static` function of a header is one of each file that includes it
+        found = [
+            f
+            for f in found
+            if not f.internal or f.span.path == path or "::" not in f.name or not f.span.path.endswith(SOURCES)
+        ]
         if "::" in name:
             found = [f for f in found if f.name == name or f.name.endswith("::" + name)]
         elif cls is not None:

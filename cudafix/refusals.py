@@ -80,6 +80,14 @@ REFUSALS: dict[str, Page] = {
         "must be shown to belong to the device that the code meant.",
         "Allocate, use and free each buffer under one `cudaSetDevice`, in one function.",
     ),
+    "pycuda_memory": Page(
+        "it is memory of PyCUDA, which has no stream-ordered allocator",
+        "`pycuda.driver.mem_alloc` is `cuMemAlloc`; the object frees itself with `cuMemFree`, which waits for the"
+        " device, "
+        "when Python drops it. PyCUDA 2026.1 binds neither `cuMemAllocAsync` nor `cuMemFreeAsync`.",
+        "For arrays that come and go, use `pycuda.tools.DeviceMemoryPool` (`gpuarray` takes its `allocate` as "
+        "`allocator`): it keeps freed blocks and does not block in steady state. Or move to cuda-python or CuPy.",
+    ),
     "peer_access": Page(
         "another device accesses the memory directly",
         "`cudaDeviceEnablePeerAccess` opens `cudaMalloc` memory to a peer, but not memory of a pool: a kernel on the "
@@ -94,6 +102,15 @@ REFUSALS: dict[str, Page] = {
         "per-thread`, stream `0` is another stream in each thread: a block allocated on `0` in one thread and used on "
         "`0` in another gave 38 errors in the race detector, and none in a legacy build.",
         "Allocate, use and free the buffer in one host thread, or hand it over with an event on a named stream.",
+    ),
+    "several_streams": Page(
+        "work may run on a stream that is not ordered with the one that allocates and frees",
+        "Python drops an array without a word of the streams that still use it. Raw memory is freed with "
+        "`cudaFree`, which "
+        "waits for all of them; a pool frees on one stream. What ran on another stream without an event in between "
+        "then worked on a block of the next owner.",
+        "Let streams that share arrays wait for each other (`a.wait_event(b.record())` in CuPy, `event.record(b)` and "
+        "`event.wait(a)` in Numba) before an array is dropped, and choose the pool by hand.",
     ),
     "stream_destroyed": Page(
         "the stream that the free would run on is destroyed first",
@@ -123,11 +140,26 @@ REFUSALS: dict[str, Page] = {
         "be gone before the free.",
         "Free the memory in a method that the program calls (`close`, `__exit__`), and leave it out of `__del__`.",
     ),
+    "host_memory_in_flight": Page(
+        "the host may look at something that the device is still writing",
+        "The release of an array in raw memory waits for the whole device, and with it for copies into pinned memory, "
+        "for kernels that write managed or mapped memory, and for what kernels print. A release into the "
+        "pool waits for nothing: 42 with `cudaFree`, 0 with `cudaFreeAsync`, read from pinned memory right after it.",
+        "Wait for the stream before the host looks (`stream.synchronize()`), and choose the asynchronous pool by hand: "
+        "`set_allocator(MemoryAsyncPool().malloc)`.",
+    ),
     "implicit_call": Page(
         "a method that Python calls by itself allocates or frees the memory",
         "`__iter__`, `__getitem__`, `__call__` and their kind run where an operator, a loop or a library asks for "
         "them. Which statements do that is not always in the text, and with `cudaFree` each of them waits.",
         "Allocate and free in a method that is called by its name.",
+    ),
+    "gains_nothing": Page(
+        "the program makes its device arrays once",
+        "A stream-ordered memory manager saves 71 µs for each array that is made and dropped (Numba, 4 MiB, "
+        "H200). To set it "
+        "up costs more than that: the pool of a process is made at its first allocation, in 5.5 ms.",
+        "Nothing needs to be done. For arrays that are made again and again, the manager is worth it.",
     ),
     "generator": Page(
         "a generator allocates or frees the memory",
@@ -140,6 +172,20 @@ REFUSALS: dict[str, Page] = {
         "Other tasks run wherever a coroutine waits. What they put on the device between two of its statements is not "
         "in the text, and `cudaFree` waited for that too.",
         "Allocate and free in a plain function that the coroutine calls.",
+    ),
+    "async_pool_differs": Page(
+        "the program uses something in which CuPy's asynchronous pool differs from raw memory",
+        "Raw memory raises `CUDARuntimeError` where there is no room, the asynchronous pool `OutOfMemoryError`. A"
+        " handler "
+        "that was written for the one does not meet the other.",
+        "Catch both exceptions in a function of its own, or choose `MemoryAsyncPool().malloc` by hand.",
+    ),
+    "cell_order": Page(
+        "the cells of the notebook were last run in another order than they stand",
+        "The cells are proved as one module, from top to bottom. The execution counts that the notebook holds say that "
+        "they ran in another order, so an allocation, a use and a free may follow each other otherwise than the text "
+        "says.",
+        "Restart the kernel, run all cells from top to bottom, and save the notebook.",
     ),
     "control_flow": Page(
         "a jump makes the order of operations unclear",
@@ -170,12 +216,38 @@ REFUSALS: dict[str, Page] = {
         "`cudaFreeAsync`, which does not compile with one argument.",
         "Store the stream in the deleter, and free with it.",
     ),
+    "foreign_allocator": Page(
+        "the memory of arrays comes from an allocator of the program's own",
+        "`PythonFunctionAllocator` and `CFunctionAllocator` call functions that give out device memory. How they "
+        "get it, "
+        "and on which stream they give it back, is up to them: CuPy passes them no stream.",
+        "Use `cupy.cuda.MemoryAsyncPool().malloc`, or let the functions call `mallocAsync` and `freeAsync` on "
+        "`cupy.cuda.get_current_stream().ptr`.",
+    ),
+    "foreign_pointer": Page(
+        "the address of the buffer goes to code that is no Python, through ctypes",
+        "A C function may keep the address, start work on streams of its own, or free it with `cudaFree`. "
+        "`cudaFree` waits "
+        "for the whole device, so it orders even such work; `cudaFreeAsync` orders only its own stream. "
+        "From outside, nothing shows what the function does.",
+        "Describe the function in a table of your own (`tables` in the configuration) under the name that the program "
+        "calls it by: which arguments it reads and writes, and on which stream.",
+    ),
     "free_memory_is_measured": Page(
         "the program reads how much device memory is free",
         "The pool keeps freed blocks, so `cudaMemGetInfo` reports less free memory than after `cudaFree`. A program "
         "that sizes its next allocation or prints a leak check by this figure would behave differently.",
         "Measure before the first allocation, or read the pool's own counters (`cudaMemPoolGetAttribute` with "
         "`cudaMemPoolAttrUsedMemCurrent`).",
+    ),
+    "torch_memory": Page(
+        "it is memory of PyTorch's caching allocator",
+        "PyTorch keeps freed blocks and hands them out again in the order of its streams, so tensors do not block"
+        " in steady "
+        "state. It calls `cudaMalloc` and `cudaFree` only when its cache grows or is emptied.",
+        "Set `PYTORCH_ALLOC_CONF=backend:cudaMallocAsync` (before PyTorch 2.9 `PYTORCH_CUDA_ALLOC_CONF`) in the "
+        "environment "
+        "to let PyTorch use the stream-ordered pool; take `empty_cache()` out of loops.",
     ),
     "too_many_configurations": Page(
         "the `#if` branches around the pair have too many combinations",
@@ -209,5 +281,20 @@ REFUSALS: dict[str, Page] = {
         "`cudaErrorNotSupported`; of a host pointer with `cudaErrorInvalidValue`. `cudaMallocPitch` chooses a pitch "
         "that `cudaMallocAsync` does not.",
         "Keep such memory as it is; let plain `cudaMalloc` buffers have frees of their own.",
+    ),
+    "old_cuda": Page(
+        "the code is also built with a CUDA that has no stream-ordered allocation",
+        "`cudaMallocAsync` and `cudaFreeAsync` came with CUDA 11.2: with an older one the rewritten code does not "
+        "compile. The configuration says that such a CUDA is still in use (`cuda`).",
+        "Raise `cuda` in the configuration, or set `guard = true` there: each edit then stands behind "
+        "`#if CUDART_VERSION >= 11020`, beside the code as it was. Python, and the body of a macro, cannot be guarded.",
+    ),
+    "mixed_default_streams": Page(
+        "the files of one program are compiled with different default streams, or it is not known with which",
+        "With `nvcc --default-stream per-thread` stream `0` is a stream of its thread, which does not wait for the "
+        "legacy default stream of the other files as a blocking stream would. Which of the two an operation "
+        "runs on depends on the file that it stands in, and the proof knows one default stream for a program.",
+        "Compile all files of the program with the same `--default-stream`, or say in the configuration how they are "
+        "compiled (`default_stream`, also in `overrides`).",
     ),
 }

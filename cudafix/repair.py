@@ -14,6 +14,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from cudafix import ir
+from cudafix.findings import Assumption
 from cudafix.ordering.program import (
     Key,
     Obstacle,
@@ -92,7 +93,7 @@ class Group:
     options: list[dict[Key, StreamName]] = field(default_factory=list)
     chosen: int = 0
     refused: Refused | None = None
-    assumptions: set[str] = field(default_factory=set)
+    assumptions: set[Assumption] = field(default_factory=set)
     churn: bool = False
     never_freed: bool = False  # in some configuration, from some root
 

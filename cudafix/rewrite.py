@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -102,8 +102,6 @@ class Rewriter:
 
     def _thresholds(self, moving: Sequence[Group]) -> Iterator[tuple[Key, tuple[ir.Site, list[str]]]]:
         """Where each program first allocates from the pool: one place for each program, in front of that statement."""
-        if "pool_release_threshold" in self.config.disabled:
-            return
         moved = {key for group in moving for key in group.allocations}
         done: set[Key] = set()
         for view, outcome in zip(self.views, self.survey, strict=True):
@@ -111,6 +109,8 @@ class Rewriter:
             if not reached or any(_THRESHOLD.search(self.files[m.path]) for m in view.program.modules):
                 continue
             key = reached[0][1]
+            if not self.config.is_on("pool_release_threshold", key.path):
+                continue
             call = outcome.allocations[key].call
             function, block, once = self._where(view, outcome, key)
             if not self._can_call(function):  # a `main` that includes no header of CUDA
@@ -159,6 +159,10 @@ class Rewriter:
             return stmt.site
         line = data.rfind(b"\n", 0, stmt.span.start) + 1
         indent = data[line : stmt.span.start]
+        if indent.strip() and self.writer(stmt.span.path) is not CUDA:  # a comprehension, in the middle of a statement
+            inside = next((s for s in walk((stmt,)) if isinstance(s, ir.Call) and s.span.path == stmt.span.path), None)
+            if inside is not None:
+                return ir.Site(inside.site.span, inside.site.indent, "", ";")
         indent = indent[: len(indent) - len(indent.lstrip())]
         return ir.Site(stmt.span, indent.decode("ascii", "replace"), "", ";")
 
@@ -192,8 +196,13 @@ class Rewriter:
     # -- the report ----------------------------------------------------------------------------------------------------
 
     def report(
-        self, plan: Plan, sites: Mapping[tuple[str, int], ir.Call], faults: Sequence[Finding], too_large: bool
+        self,
+        plan: Plan,
+        sites: Mapping[tuple[str, int], ir.Call],
+        faults: Sequence[Finding],
+        too_large: Iterable[ir.Span],
     ) -> Report:
+        """`too_large` are the functions whose programs were not run to their end."""
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         decided: set[tuple[str, int]] = set()
@@ -210,12 +219,9 @@ class Rewriter:
                 findings.append(self._finding(plan, group, key, number, runs))
         for (path, start), call in sorted(sites.items()):
             if (path, start) not in decided:
-                name = "budget" if too_large else "control_flow"
-                text = (
-                    "the program is too large for the proof"
-                    if too_large
-                    else "no path from `main` or an exported function reaches it"
-                )
+                name, text = "control_flow", "no path from `main` or an exported function reaches it"
+                if any(span.path == path and span.start <= start < span.end for span in too_large):
+                    name, text = "budget", "a program that runs it is too large for the proof"
                 refused.append(Refusal(name, path, call.span.start, text, refusals.REFUSALS[name].unlock))
         return Report(tuple(findings), tuple(refused), (), len(sites))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from cudafix.config import Config
@@ -10,46 +12,96 @@ from cudafix.findings import Edit, Finding, Report, Safety
 
 
 class Selection(NamedTuple):
-    """`chosen` findings, and the others with the reason why each is left alone."""
+    """`chosen` findings, and the others with the reason why each is left alone.
+
+    `guarded` holds the files where edits have to stand behind a version check (`cudafix.guard`).
+    """
 
     chosen: tuple[Finding, ...]
     left: tuple[tuple[Finding, str], ...]
+    guarded: Mapping[str, bytes] | None = None
 
     def edits(self) -> dict[str, list[Edit]]:
         """The edits of the chosen findings, by file, files in sorted order."""
+        return self.edits_of(self.chosen)
+
+    def edits_of(self, findings: Iterable[Finding]) -> dict[str, list[Edit]]:
+        """The edits of some findings, as `edits`."""
         by_path: dict[str, list[Edit]] = {}
-        for finding in self.chosen:
+        for finding in findings:
             for edit in finding.edits:
                 by_path.setdefault(edit.path, []).append(edit)
+        if self.guarded is not None:
+            from cudafix.guard import guarded
+
+            by_path = {path: guarded(self.guarded[path], edits) for path, edits in by_path.items()}
         return dict(sorted(by_path.items()))
 
+    def keep(self, wanted: Callable[[Finding], bool], reason: str) -> Selection:
+        """Without the chosen findings that are not `wanted`: each for itself, whatever its group."""
+        left = [(finding, reason) for finding in self.chosen if not wanted(finding)]
+        return self._replace(chosen=tuple(filter(wanted, self.chosen)), left=(*self.left, *left))
 
-def select(report: Report, config: Config, left_out: Collection[tuple[str, int]] = ()) -> Selection:
+
+class Analysis(NamedTuple):
+    """Files, what was found in them, and which of it is wanted.
+
+    `removals` are the edits that take suppressions out which are not needed.
+    """
+
+    sources: Mapping[str, bytes]
+    report: Report
+    selection: Selection
+    suppressed: frozenset[tuple[str, int, str]] = frozenset()
+    removals: Mapping[str, Sequence[Edit]] = MappingProxyType({})
+
+
+def select(
+    report: Report,
+    config: Config,
+    left_out: Collection[tuple[str, int]] = (),
+    guarded: Mapping[str, bytes] | None = None,
+    suppressed: Collection[tuple[str, int, str]] = (),
+) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
-    `left_out` are the places (path and offset) of findings that the user named.
+    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`;
+    `suppressed` are findings (path, offset and codemod) that comments in the sources hold back.
     """
-    reasons = [
-        "named with `--except`" if (finding.path, finding.offset) in left_out else _unwanted(finding, config)
-        for finding in report.findings
-    ]
+    findings = [_judged(finding, config) for finding in report.findings]
+
+    def reason(finding: Finding) -> str | None:
+        if (finding.path, finding.offset) in left_out:
+            return "named with `--except`"
+        if (finding.path, finding.offset, finding.codemod) in suppressed:
+            return "suppressed in the source"
+        return _unwanted(finding, config)
+
+    reasons = [reason(finding) for finding in findings]
     of_group: dict[int, str] = {}
-    for finding, reason in zip(report.findings, reasons, strict=True):
-        if finding.group and reason is not None:
-            of_group.setdefault(finding.group, reason)
+    for finding, own in zip(findings, reasons, strict=True):
+        if finding.group and own is not None:
+            of_group.setdefault(finding.group, own)
     chosen: list[Finding] = []
     left: list[tuple[Finding, str]] = []
-    for finding, own in zip(report.findings, reasons, strict=True):
-        reason = own or of_group.get(finding.group)
-        if reason is None:
+    for finding, own in zip(findings, reasons, strict=True):
+        why = own or of_group.get(finding.group)
+        if why is None:
             chosen.append(finding)
         else:
-            left.append((finding, reason))
-    return Selection(tuple(chosen), tuple(left))
+            left.append((finding, why))
+    return Selection(tuple(chosen), tuple(left), guarded)
+
+
+def _judged(finding: Finding, config: Config) -> Finding:
+    """The finding, as asserted where the configuration asserts all that it rests on."""
+    if finding.safety is Safety.ASSUMES and all(config.asserts(each, finding.path) for each in finding.assumptions):
+        return replace(finding, safety=Safety.ASSERTED)
+    return finding
 
 
 def _unwanted(finding: Finding, config: Config) -> str | None:
-    if finding.codemod in config.disabled:
+    if not config.is_on(finding.codemod, finding.path):
         return "switched off in the configuration"
     if config.only is not None and finding.runs is not None and finding.runs is not config.only:
         return f"not `--only {config.only.value}`"

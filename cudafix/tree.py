@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -15,7 +14,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import lower, source
 from cudafix.frontends.cuda.declarations import Declarations
 from cudafix.frontends.python import prefilter
-from cudafix.link import Program
+from cudafix.link import SOURCES, Program
 from cudafix.writer import CUDA, Writer
 
 if TYPE_CHECKING:
@@ -26,7 +25,12 @@ CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
-SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+# a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
+PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
+
+
+def has_main(data: bytes) -> bool:
+    return _MAIN.search(data) is not None
 
 
 class Variant:
@@ -87,6 +91,7 @@ class Tree:
     """The files of a run, lowered when they are asked for. Those of Python are kept apart (`python`)."""
 
     files: Mapping[str, bytes]
+    check_macros: tuple[str, ...] = ()
     variants: dict[str, list[Variant]] = field(default_factory=dict)
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
     by_name: dict[str, list[str]] = field(default_factory=dict)
@@ -157,7 +162,7 @@ class Tree:
         ]
         if not found:
             return None
-        return max(found, key=lambda p: (_shared_folders(p, path), -len(p)))
+        return max(found, key=lambda p: (shared_folders(p, path), -len(p)))
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
         if path.endswith(prefilter.SUFFIX):
@@ -176,7 +181,7 @@ class Tree:
             module, _, errors = self.python.lowered(path)
             self.variants[path] = [Variant.of(module, errors)]
         if path not in self.variants:
-            visible: dict[str, source.Macro] = {}
+            visible = {name: source.check_macro(name) for name in self.check_macros}
             for header in reversed(self.included(path)):
                 visible.update(self.macros_of(header))
             for name in ("cudaMalloc", "cudaFree"):
@@ -191,7 +196,7 @@ class Tree:
 
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
-        other = Tree(files)
+        other = Tree(files, self.check_macros)
         changed = {path for path, data in files.items() if self.files.get(path) != data}
         for path, variants in self.variants.items():
             if path not in changed and changed.isdisjoint(self.included(path)):
@@ -206,7 +211,7 @@ class Tree:
         return max(variant.errors for variant in self.variants_of(path))
 
 
-def _shared_folders(a: str, b: str) -> int:
+def shared_folders(a: str, b: str) -> int:
     """How many leading folders two paths share."""
     pairs = zip(a.split(os.sep), b.split(os.sep), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -220,88 +225,9 @@ class View:
     root: ir.Function
 
 
-def clusters_of(tree: Tree) -> list[list[list[str]]]:
-    """Programs, as lists of files, grouped by the candidates that they share.
-
-    A program is a file with `main` and what it needs: the headers that it includes, and the sources beside it (in
-    its folder) that define a function which it calls. Candidates that no program needs are programs of their own.
-    """
-    candidates = {p for p in tree.files if tree.is_candidate(p)}
-    covered = {p for p in candidates if p.endswith(prefilter.SUFFIX)}  # programs of their own (below)
-    folders: dict[str, list[str]] = defaultdict(list)
-    for path in tree.files:
-        if path.endswith(SOURCES):
-            folders[os.path.dirname(path)].append(path)
-    programs: list[list[str]] = []
-    wanted = {os.path.dirname(p) for p in candidates - covered}
-    for folder in sorted(wanted):
-        sources = folders[folder]
-        mains = [p for p in sources if _MAIN.search(tree.files[p])]
-        others = [p for p in sources if p not in mains]
-        for main in mains:
-            program = _program(tree, main, others, candidates)
-            if any(p in candidates for p in program):
-                programs.append(program)
-                covered.update(program)
-    for path in sorted(candidates):
-        if path not in covered and path.endswith(SOURCES):
-            programs.append([path, *tree.included(path)])
-            covered.update(programs[-1])
-    for path in sorted(candidates):
-        if path not in covered:
-            programs.append([path, *tree.included(path)])
-            covered.add(path)
-    if tree.python is not None:
-        programs += tree.python.programs()
-    return _united(programs, candidates)
-
-
-def _program(tree: Tree, main: str, others: Sequence[str], candidates: set[str]) -> list[str]:
-    """`main` with its headers, and the other sources that define what the program calls."""
-    files = [main, *tree.included(main)]
-    used = set().union(*(tree.words(p, _WORD) for p in files))
-    rest = list(others)
-    grown = True
-    while grown:
-        grown = False
-        called = frozenset(used)
-        for path in list(rest):
-            if called & tree.words(path, _DEFINED):
-                rest.remove(path)
-                more = [p for p in (path, *tree.included(path)) if p not in files]
-                files += more
-                used.update(*(tree.words(p, _WORD) for p in more))
-                grown = True
-    return files
-
-
-_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
-_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
-
-
-def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:
-    parent = list(range(len(programs)))
-
-    def find(n: int) -> int:
-        while parent[n] != n:
-            parent[n] = parent[parent[n]]
-            n = parent[n]
-        return n
-
-    first: dict[str, int] = {}
-    for n, program in enumerate(programs):
-        for path in program:
-            if path in candidates:
-                parent[find(n)] = find(first.setdefault(path, n))
-    united: dict[int, list[list[str]]] = defaultdict(list)
-    for n, program in enumerate(programs):
-        united[find(n)].append(program)
-    return list(united.values())
-
-
 def is_included_by_a_program(tree: Tree, path: str) -> bool:
     """Whether a file with `main` in the same folder includes this one: `#define TESTING`, `#include "train.cu"`."""
     beside = (p for p in tree.files if p != path and os.path.dirname(p) == os.path.dirname(path))
     return CANDIDATE.search(tree.files[path]) is not None and any(
-        p.endswith(SOURCES) and _MAIN.search(tree.files[p]) is not None and path in tree.included(p) for p in beside
+        p.endswith(SOURCES) and has_main(tree.files[p]) and path in tree.included(p) for p in beside
     )

@@ -18,6 +18,8 @@ from cudafix.discovery import SUFFIXES
 from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report
 from cudafix.frontends.cuda import source
+from cudafix.frontends.python.notebook import Notebooks
+from cudafix.frontends.python.prefilter import SUFFIX
 from cudafix.nvcc import Nvcc
 from tests.cases import ROOT, SOURCES, Case, Files
 
@@ -89,7 +91,7 @@ def rewritten(files: Files, report: Report) -> dict[str, bytes]:
     for finding in report.findings:
         for edit in finding.edits:
             by_path.setdefault(edit.path, []).append(edit)
-    return {path: edits.apply(data, by_path.get(path, [])) for path, data in files.items()}
+    return {path: edits.apply(files.get(path, b""), by_path.get(path, [])) for path in files.keys() | by_path.keys()}
 
 
 def check_same(files: Files, wanted: Files) -> None:
@@ -104,7 +106,8 @@ def check_same(files: Files, wanted: Files) -> None:
 
 def errors_in(files: Files) -> int:
     """How many places the front end cannot read, all files together, in the configuration with the most of them."""
-    python = {path: data for path, data in files.items() if path.endswith(".py")}
+    files = Notebooks(files).texts
+    python = {path: data for path, data in files.items() if path.endswith(SUFFIX)}
     other = ((path, data) for path, data in files.items() if path not in python)
     return sum(max(len(parsed.errors) for parsed in source.read(path, data)) for path, data in other) + sum(
         bool(python_error(path, data)) for path, data in python.items()
@@ -133,7 +136,8 @@ def compile_errors(nvcc: Nvcc, case: Case, variant: str) -> str:
     """
     files = case.files(variant)
     if case.is_python:
-        return "\n".join(filter(None, (python_error(name, data) for name, data in files.items())))
+        texts = Notebooks(files).texts
+        return "\n".join(filter(None, (python_error(name, data) for name, data in texts.items())))
     flags = (f"-arch={ARCHITECTURE}", *case.flags)
     key = hashlib.sha256(_version(nvcc.path) + repr((flags, sorted(files.items()))).encode())
     marker = CACHE / key.hexdigest()

@@ -18,13 +18,13 @@ import cudafix
 from cudafix import cli
 from cudafix.cache import Cache
 from cudafix.config import Config
-from cudafix.findings import Edit, Finding, Place, Problem, Refusal, Report, Runs, Safety
+from cudafix.findings import Assumption, Edit, Finding, Place, Problem, Refusal, Report, Runs, Safety
 
 GIT = shutil.which("git")
 _SITE = re.compile(rb"cudaMalloc(?=\()(.*)")
 
 
-def analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None) -> Report:
+def analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None, progress: object) -> Report:
     """One site for each `cudaMalloc(`; the words after it on its line say what to find there."""
     findings: list[Finding] = []
     refusals: list[Refusal] = []
@@ -50,7 +50,7 @@ def analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache 
                     (Edit(path, match.start(), match.start() + len(b"cudaMalloc"), b"cudaMallocAsync"),),
                     runs=runs,
                     safety=Safety.ASSUMES if b"assumes" in words else Safety.PROVEN,
-                    assumptions=("nobody keeps `p`",) if b"assumes" in words else (),
+                    assumptions=(Assumption("leaves_no_work", "`f`"),) if b"assumes" in words else (),
                     group=7 if b"group" in words else 0,
                 )
             )
@@ -122,7 +122,7 @@ def test_check_shows_the_place_the_line_a_caret_and_what_would_unlock_it(run: Cu
         "a.cu:4:3: stream_ordered_pairs: `p` can move to stream `s` (churn)\n"
         "     4 |   cudaMalloc(&q, n); // assumes\n"
         "       |   ^^^^^^^^^^\n"
-        "  assumes: nobody keeps `p`\n"
+        "  assumes: `f` leaves no work running on the device (`leaves_no_work`)\n"
         "\n"
         "2 allocation sites: 1 can be rewritten (1 churn), 1 refused\n"
         "      1 refused: escapes\n"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
 
-from cudafix import config
-from cudafix.config import Config, ConfigError
+from cudafix import cli, config, driver
+from cudafix.config import Config, ConfigError, Override
+from cudafix.findings import ASSUMPTIONS, Assumption, Safety
 
 NAMES = ["stream_ordered_pairs", "wait_between_streams"]
 
@@ -30,6 +32,11 @@ def test_every_key(tmp_path: Path) -> None:
         default_stream = "per-thread"
         tables = ["own.toml", { name = "peek", effect = "work", roles = ["r", "stream"] }]
         codemods = { wait_between_streams = false, stream_ordered_pairs = true }
+        check_macros = ["CK"]
+        cuda = "11.0"
+        guard = true
+        assume = { leaves_no_work = true, no_caller_relies_on_waits = ["init", "run*"] }
+        overrides = [{ files = ["old/"], codemods = { wait_between_streams = true }, default_stream = "legacy" }]
     """
     assert load(tmp_path, text) == Config(
         root=tmp_path,
@@ -41,6 +48,11 @@ def test_every_key(tmp_path: Path) -> None:
             {"name": "take", "effect": "alloc", "roles": "new -", "memory": "device"},
             {"name": "peek", "effect": "work", "roles": ["r", "stream"]},
         ),
+        check_macros=("CK",),
+        cuda=(11, 0),
+        guard=True,
+        assume={"leaves_no_work": ("*",), "no_caller_relies_on_waits": ("init", "run*")},
+        overrides=(Override(("old/",), {"wait_between_streams": True}, {}, "legacy"),),
     )
 
 
@@ -48,13 +60,23 @@ def test_every_key(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("path = []", "unknown key `path`; did you mean `paths`?"),
-        ("zzz = 1", "unknown key `zzz`; known: `codemods`, `default_stream`, `exclude`, `paths`, `tables`"),
+        ("zzz = 1", "unknown key `zzz`; known: `assume`, `check_macros`, `codemods`, `cuda`, `default_stream`"),
         ("paths = 'src'", "`paths` must be a list of strings"),
         ("exclude = [1]", "`exclude` must be a list of strings"),
         ("default_stream = 'per-thred'", "unknown value of `default_stream` `per-thred`; did you mean `per-thread`?"),
         ("default_stream = 1", "`default_stream` must be a string"),
         ("codemods = { wait_between_stream = true }", "did you mean `wait_between_streams`?"),
         ("codemods = ['wait_between_streams']", "`codemods` must be a table of names, each `true` or `false`"),
+        ("assume = { leave_no_work = true }", "unknown assumption `leave_no_work`; did you mean `leaves_no_work`?"),
+        ("assume = { leaves_no_work = 1 }", "`assume.leaves_no_work` must be `true`, `false` or a list of subjects"),
+        ("assume = ['leaves_no_work']", "`assume` must be a table of assumptions, each `true` or a list of subjects"),
+        ("check_macros = ['CK(x)']", "`check_macros`: `CK(x)` is no name of a macro or a function"),
+        ("cuda = 11.0", '`cuda` must be a version in quotes, as in `cuda = "11.0"`'),
+        ("cuda = '11'", '`cuda` must be a version in quotes, as in `cuda = "11.0"`'),
+        ("guard = 'yes'", "`guard` must be `true` or `false`"),
+        ("overrides = { files = ['a'] }", "`overrides` must be a list of tables: `[[overrides]]`"),
+        ("overrides = [{ file = ['a'] }]", "unknown key of `overrides` `file`; did you mean `files`?"),
+        ("overrides = [{ codemods = {} }]", "each of `overrides` needs `files`, a list of patterns"),
         ("tables = 'own.toml'", "`tables` must be a list of rows and of paths"),
         ("tables = [{ name = 'f', effekt = 'work' }]", "unknown field `effekt`"),
         ("tables = ['nothing.toml']", "nothing.toml: cannot read the configuration: No such file or directory"),
@@ -85,3 +107,76 @@ def test_the_nearest_file_upward_governs(tmp_path: Path) -> None:
     assert config.load(tmp_path / "pyproject.toml", NAMES).paths == ("x",)
     (tmp_path / "a" / "cudafix.toml").write_text("")
     assert config.find(below) == tmp_path / "a" / "cudafix.toml"
+
+
+def test_the_last_override_that_names_a_codemod_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """
+        codemods = { wait_between_streams = false }
+        overrides = [
+            { files = ["src/", "*.cuh"], codemods = { wait_between_streams = true } },
+            { files = ["/src/old/*"], codemods = { wait_between_streams = false } },
+        ]
+    """
+    settings = load(tmp_path, text)
+    on = [settings.is_on("wait_between_streams", p) for p in ("a.cu", "src/a.cu", "lib/a.cuh", "src/old/a.cu")]
+    assert on == [False, True, True, False]
+    assert settings.is_on("wait_between_streams", str(tmp_path / "src" / "a.cu"))
+    assert not settings.is_off_everywhere("wait_between_streams")
+
+
+WORK = b"""#include <cuda_runtime.h>
+__global__ void k(float *p) { p[0] = 1; }
+void work() { float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); cudaFree(d); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("", False),
+        ("assume = { no_caller_relies_on_waits = true }", True),
+        ("assume = { no_caller_relies_on_waits = ['wo*'] }", True),
+        ("assume = { no_caller_relies_on_waits = ['other'], leaves_no_work = true }", False),
+        ("overrides = [{ files = ['a.cu'], assume = { no_caller_relies_on_waits = ['work'] } }]", True),
+        ("overrides = [{ files = ['b.cu'], assume = { no_caller_relies_on_waits = ['work'] } }]", False),
+    ],
+)
+def test_a_fix_is_taken_where_all_that_it_rests_on_is_asserted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], text: str, taken: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cudafix.toml").write_text(text)
+    Path("a.cu").write_bytes(WORK)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["check"])
+    assert ended.value.code == int(taken)
+    note = "asserted" if taken else "assumes"
+    words = "no caller of `work` relies on it to wait for work that the caller started"
+    assert f"  {note}: {words} (`no_caller_relies_on_waits`)\n" in capfd.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["apply"])
+    assert (b"cudaMallocAsync" in Path("a.cu").read_bytes()) is taken
+
+
+def test_every_assumption_survives_the_cache() -> None:
+    for name in ASSUMPTIONS:
+        for about, subject in (("`f`", "f"), ("macro `M`", "M"), ("call through a pointer", "call through a pointer")):
+            before = Assumption(name, about)
+            after = pickle.loads(pickle.dumps(before))
+            assert (after, after.name, after.subject) == (before, name, subject)
+
+
+UNSEEN = b"""#include "unseen.h"
+__global__ void k(float *p) { p[0] = 1; }
+int main() { float *d; RUN(cudaMalloc(&d, 4)); k<<<1, 1>>>(d); RUN(cudaGetLastError()); RUN(cudaFree(d)); }
+"""
+
+
+def test_a_check_macro_of_an_unseen_header_can_be_named() -> None:
+    """What is inserted stands in it, too."""
+    before = driver.analyze({"a.cu": UNSEEN}, Config())
+    assert not [finding for finding in before.findings if finding.safety is Safety.PROVEN]
+    (finding,) = driver.analyze({"a.cu": UNSEEN}, Config(check_macros=("RUN",))).findings
+    assert finding.safety is Safety.PROVEN
+    assert b"RUN(cudaGetDevice(&device));" in b"".join(edit.text for edit in finding.edits)

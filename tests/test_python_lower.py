@@ -310,3 +310,53 @@ def test_offsets_are_bytes_of_the_file(newline: str, start: bytes) -> None:
     (call,) = (s for f in module.functions for s in ir.walk(f.body) if isinstance(s, ir.Call))
     assert data[call.name_span.start : call.name_span.end] == b"cudaMalloc"
     assert data[call.span.start : call.span.end] == b"cudart.cudaMalloc(n)"
+
+
+@pytest.mark.parametrize(
+    ("call", "want"),
+    [
+        (
+            "cudart.cudaMemcpyAsync(stream=s, dst=p, kind=k, src=q, count=n)",
+            "%1 = cudaMemcpyAsync(p, q, n, k, s) checked",
+        ),
+        ("cudart.cudaMemsetAsync(p, value=0, stream=s, count=n)", "%1 = cudaMemsetAsync(p, 0, n, s) checked"),
+        (
+            "driver.cuMemcpyDtoHAsync(h, ByteCount=n, hStream=s, srcDevice=p)",
+            "%1 = cuMemcpyDtoHAsync(h, p, n, s) checked",
+        ),
+        ("c.execute_async_v2(stream_handle=s, bindings=b)", "%1 = object.execute_async_v2(c, b, s) checked"),
+        ("c.execute_async_v3(stream_handle=s)", "%1 = object.execute_async_v3(c, s) checked"),
+        ("c.set_tensor_address(memory=p, name=n)", "%1 = object.set_tensor_address(c, n, p) checked"),
+    ],
+)
+def test_arguments_by_name_are_put_where_the_table_expects_them(call: str, want: str) -> None:
+    code = f"check({call})" if call.startswith(("cudart", "driver")) else call
+    assert body(code, "c, b, s, p, q, n, k, h").splitlines()[-1] == want
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cudart.cudaMemcpyAsync(p, q, n, direction=k, stream=s)",
+        "cudart.cudaMemcpyAsync(p, q, n, dst=k, stream=s)",
+        "c.execute_async_v2(*b)",
+        "c.execute_async_v2(stream=s, bindings=b)",
+    ],
+)
+def test_arguments_that_cannot_be_placed_make_a_call_unknown(call: str) -> None:
+    assert "(…)" in body(call, "c, b, s, p, q, n, k")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = " + " + ".join(["x"] * 3000),
+        "if x == 0:\n    pass\n" + "".join(f"elif x == {n}:\n    pass\n" for n in range(1500)),
+        "\n".join(f"x = x + {n}" for n in range(2000)),
+    ],
+)
+def test_a_long_program_is_read_or_refused(code: str) -> None:
+    text = HEAD + f"def f(x):\n{textwrap.indent(code, '    ')}\n    return cudart.cudaMalloc(x)\n"
+    module, _, errors = PythonTree({"a.py": text.encode()}).lowered("a.py")
+    assert errors <= 1
+    assert "cudaMalloc" in calls(module)

@@ -252,6 +252,7 @@ def test_streams_are_late_in_runs_of_their_own_and_never_in_timed_ones(project: 
     done = project.verify(*late)
     assert done.code == 0
     assert "with streams late (1=0) before itself does something else: not counted" in done.out
+    assert "no stream was late: the program does not look the driver up where that can be caught" in done.out
 
 
 def test_waits_are_taken_out_and_those_that_no_run_misses_are_listed(project: Project) -> None:
@@ -305,7 +306,8 @@ def test_json_is_one_object_with_the_figures(project: Project) -> None:
 def test_bad_requests_are_one_line_and_run_nothing(project: Project) -> None:
     for arguments, said in (
         ((), "needs `--build CMD` and `--run CMD`, or folders with fixtures"),
-        (("--build", "true"), "`--build` and `--run` belong together"),
+        (("--build", "true"), "`--build` needs `--run CMD`"),
+        (("--run", "true"), "`--run` needs `--build CMD`: main.cu is compiled"),
         (("--build", "true", "--run", "true", "--ignore", "("), "`(` is no regular expression"),
         (("--build", "true", "--run", "true", "absent.cu"), "absent.cu: no such file or folder"),
         (("--build", "true", "--run", "true", str(FIXTURES)), "not below the current folder"),

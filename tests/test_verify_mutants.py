@@ -45,6 +45,15 @@ CODE = b"int main() {\n    cudaFree(p);\n}\n"
             b"{\r\n    CHECK(cudaEventRecord(done, b));\r\n    \r\n}\r\n",
             "`cudaStreamWaitEvent(a, done, 0)` at main.cu:2",
         ),
+        (b"check(cudart.cudaStreamSynchronize(s))\n    ", b"\n    ", "`cudaStreamSynchronize(s)` at main.cu:2"),
+        (b"check(driver.cuCtxSynchronize())\n    ", b"\n    ", "`cuCtxSynchronize()` at main.cu:2"),
+        (
+            b"rt.eventRecord(done, b.ptr)\n    cp.cuda.runtime.streamWaitEvent(a.ptr, done)\n    ",
+            b"rt.eventRecord(done, b.ptr)\n    \n    ",
+            "`cp.cuda.runtime.streamWaitEvent(a.ptr, done)` at main.cu:2",
+        ),
+        (b"a.wait_event(done)\n    ", b"\n    ", "`a.wait_event(done)` at main.cu:2"),
+        (b"cuda.synchronize()\n    ", b"\n    ", "`cuda.synchronize()` at main.cu:2"),
     ],
 )
 def test_the_statement_goes_and_all_else_stays(text: bytes, left: bytes, about: str) -> None:

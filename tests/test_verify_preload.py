@@ -37,6 +37,9 @@ class Built:
         ):
             subprocess.run([*command, *arguments], cwd=folder, check=True, capture_output=True)
 
+    def late(self, schedule: str) -> dict[str, str]:
+        return preload.late(self.library, schedule, self.folder / "reached")
+
     def run(self, what: str, environment: Mapping[str, str]) -> list[str]:
         env = {**os.environ, "LD_LIBRARY_PATH": str(self.folder), **environment}
         run = subprocess.run([self.folder / "program", what], env=env, capture_output=True, text=True, check=False)
@@ -65,8 +68,16 @@ def test_without_it_the_program_runs_as_it_is(built: Built) -> None:
     assert built.run("streams", {}) == PLAIN
 
 
+def test_it_says_whether_it_saw_an_operation(built: Built) -> None:
+    (built.folder / "reached").unlink(missing_ok=True)
+    built.run("streams", {})
+    assert not (built.folder / "reached").exists()
+    built.run("streams", built.late("0=1"))
+    assert (built.folder / "reached").exists()
+
+
 def test_it_delays_the_chosen_streams_and_overwrites_what_is_fresh_or_freed(built: Built) -> None:
-    assert built.run("streams", preload.late(built.library, "0=1")) == [
+    assert built.run("streams", built.late("0=1")) == [
         "delay 11",
         "allocate 64 bytes on 11",
         "write A5 to 64 bytes on 11",
@@ -95,7 +106,7 @@ def test_it_delays_the_chosen_streams_and_overwrites_what_is_fresh_or_freed(buil
 def test_any_two_of_four_streams_are_told_apart_by_a_schedule(built: Built) -> None:
     delayed = []
     for schedule in preload.SCHEDULES:
-        lines = built.run("streams", preload.late(built.library, schedule))
+        lines = built.run("streams", built.late(schedule))
         delayed.append({line.removeprefix("delay ") for line in lines if line.startswith("delay")})
     streams = {"11", "12", "legacy", "per-thread"}
     assert set().union(*delayed) == streams
@@ -105,12 +116,12 @@ def test_any_two_of_four_streams_are_told_apart_by_a_schedule(built: Built) -> N
 
 
 def test_delays_of_one_stream_end(built: Built) -> None:
-    lines = built.run("streams", {**preload.late(built.library, "0=1"), "CUDAFIX_DELAYS": "1"})
+    lines = built.run("streams", {**built.late("0=1"), "CUDAFIX_DELAYS": "1"})
     assert [line for line in lines if line.startswith("delay")] == ["delay 11", "delay per-thread"]
 
 
 def test_fresh_memory_of_the_blocking_call_holds_the_same_on_a_stream_that_orders_nothing(built: Built) -> None:
-    assert built.run("early", preload.late(built.library, "0=0"))[:5] == [
+    assert built.run("early", built.late("0=0"))[:5] == [
         "allocate 32 bytes",
         "create 100 with 1",
         "write A5 to 32 bytes on 100",

@@ -77,6 +77,7 @@ class Effect(Enum):
     REGISTER = "register"  # host memory becomes pinned
     FREE_MEMORY = "free_memory"  # the program learns how much device memory is free
     EXTERNAL = "external"  # named but out of reach (MPI, RDMA, threads, graphics interop): `why` says so
+    MESSAGE = "message"  # EXTERNAL for device memory; host memory is read or written before or when the message ends
     NOTHING = "nothing"  # no effect on ordering: attributes, device properties
 
 
@@ -93,7 +94,8 @@ class Waits(Enum):
 class Api:
     """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host.
 
-    `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, or `none`.
+    `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, `none`, or
+    `unknown` (a stream of the library's own choice).
     `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for

@@ -381,6 +381,17 @@ gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hr*
 nvjpeg*                                 external        rw*     ; why=nvJPEG works on a stream and buffers of its own
 {cutensor,cudss,cudla,custatevec,cuquantum,AMGX_,NvSci}* external rw* ; why=a library that has no table
 {nvml,WSA,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,stbi_}* host hrw*
+{s,d,c,z}{gesv,geev,gels,gesvd,gesdd,getrf,getri,getrs,potrf,potri,potrs,geqrf,syev,syevd,heev,gemm,gemv,ger,trsm,\
+trmm,axpy,scal,copy,swap}_ host hrw*
+{s,d}{dot,nrm2,asum}_                   host            hr*
+mexPrintf                               output          hr*
+mex*                                    host            hr*
+mx*                                     host            hrw*
+mxMalloc                                alloc   -       ; memory=host returns=pointer
+mxCalloc                                alloc   - -     ; memory=host returns=pointer
+mxRealloc                               alloc   free -  ; memory=host returns=pointer
+mxFree                                  free    free
+mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host returns=pointer
 {H5,nc_,png_,jpeg_,TIFF,ma_}*           output          hrw*
 cv::*                                   external        rw*     ; why=OpenCV
 {nvinfer1,torch,at,c10,raft,rmm,cutlass,boost}::* external rw* ; why=a library that has no table

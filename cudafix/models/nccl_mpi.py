@@ -56,21 +56,21 @@ host -*
 {P,}MPI_{Barrier,Wtick,Pcontrol}        output          -*
 {P,}MPI_Abort                           exit            - -
 {P,}MPI_{Send,Ssend,Rsend,Bsend,Isend,Issend,Irsend,Ibsend,Recv,Irecv,Mrecv,Imrecv,Sendrecv,Sendrecv_replace} \
-external rw* ; \
+message rw* ; \
 why=MPI: a message buffer that may be device memory
 {P,}MPI_{Bcast,Reduce,Allreduce,Gather,Gatherv,Scatter,Scatterv,Allgather,Allgatherv,Alltoall,Alltoallv,Alltoallw,\
 Scan,Exscan,\
-Reduce_scatter,Reduce_scatter_block} external rw* ; why=MPI: a message buffer that may be device memory
-{P,}MPI_{Ibcast,Ireduce,Iallreduce,Igather,Iscatter,Iallgather,Ialltoall,Ibarrier} external rw* ; \
+Reduce_scatter,Reduce_scatter_block} message rw* ; why=MPI: a message buffer that may be device memory
+{P,}MPI_{Ibcast,Ireduce,Iallreduce,Igather,Iscatter,Iallgather,Ialltoall,Ibarrier} message rw* ; \
 why=MPI: a message buffer that may be device memory
-{P,}MPI_{Send_init,Recv_init,Start,Startall,Pack,Unpack,Request_free,Cancel,Probe,Iprobe} external rw* ; \
+{P,}MPI_{Send_init,Recv_init,Start,Startall,Pack,Unpack,Request_free,Cancel,Probe,Iprobe} message rw* ; \
 why=MPI: a message buffer that may be device memory
-{P,}MPI_{Wait,Waitall,Waitany,Waitsome,Test,Testall,Testany,Testsome} external rw* ; why=MPI: it ends a message
+{P,}MPI_{Wait,Waitall,Waitany,Waitsome,Test,Testall,Testany,Testsome} message rw* ; why=MPI: it ends a message
 {P,}MPI_{Win_create,Win_allocate,Win_allocate_shared,Win_fence,Win_free,Win_lock,Win_unlock,Put,Get,Accumulate} \
 external rw* ; \
 why=MPI: memory that other processes write
 {P,}MPI_{Alloc_mem,Free_mem,Buffer_attach,Buffer_detach} external rw* ; why=MPI: memory that MPI allocates
-{P,}MPI_File_{open,close,read,write,read_at,write_at,read_all,write_all,seek,set_view} external rw* ; why=MPI: a file
+{P,}MPI_File_{open,close,read,write,read_at,write_at,read_all,write_all,seek,set_view} message rw* ; why=MPI: a file
 MPIX_Query_cuda_support                 host
 """
 

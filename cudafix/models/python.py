@@ -7,6 +7,7 @@ plain containers, strings, files and NumPy arrays have.
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from cudafix.models.rows import Table, expand
@@ -47,6 +48,28 @@ METHODS = {
 STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
 KERNELS = ("cupy.RawKernel()", "cupy.RawModule().get_function()")
 
+# Functions whose result may be an object of any kind: what a method of it does, no row of these modules says.
+ANYTHING = re.compile(
+    r"builtins\.(getattr|next|min|max|iter|super|type|vars|globals|locals|eval|__import__|map|filter|reversed)$"
+    r"|(importlib|copy|functools|operator|contextlib|pickle|types|typing|typing_extensions|itertools|weakref|inspect"
+    r"|dataclasses|enum|gc|pkgutil|yaml|queue|contextvars|abc)\.|collections\.(namedtuple|ChainMap|User\w+)$"
+)
+TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem__"))
+"""Methods of containers that give an element."""
+
+# Functions that call what they are given: the position of the function, or its keyword.
+CALLERS = {
+    name: at
+    for at, names in (
+        (0, "builtins.{map,filter} functools.reduce itertools.{starmap,takewhile,dropwhile,filterfalse}"),
+        (0, "numpy.{vectorize,frompyfunc,apply_along_axis,apply_over_axes,fromfunction}"),
+        (1, "itertools.{accumulate,groupby}"),
+    )
+    for pattern in names.split()
+    for name in expand(pattern)
+}
+CALLED = frozenset("key func function callback hook object_hook default_factory target default".split())
+
 # Making a context current picks a device, by what stands for the context: the result or the first argument.
 CONTEXTS = {"cuCtxCreate": True, "cuCtxPopCurrent": True, "cuCtxSetCurrent": False, "cuCtxPushCurrent": False}
 
@@ -73,6 +96,56 @@ RESULTS = {
     )
     for family in families.split()
     for name in expand(family)
+}
+
+_PARAMETERS = """
+cudaMallocAsync                         size hStream
+cudaFreeAsync                           devPtr hStream
+cudaMemcpy                              dst src count kind
+cudaMemcpyAsync                         dst src count kind stream
+cudaMemset                              devPtr value count
+cudaMemsetAsync                         devPtr value count stream
+{cudaEventRecord,eventRecord}           event stream
+{cudaStreamWaitEvent,streamWaitEvent}   stream event flags
+{cudaStreamCreate,streamCreate}WithPriority flags priority
+cuMemAllocAsync                         bytesize hStream
+cuMemFreeAsync                          dptr hStream
+cuMemcpy                                dst src ByteCount
+cuMemcpyAsync                           dst src ByteCount hStream
+cuMemcpyHtoD                            dstDevice srcHost ByteCount
+cuMemcpyHtoDAsync                       dstDevice srcHost ByteCount hStream
+cuMemcpyDtoH                            dstHost srcDevice ByteCount
+cuMemcpyDtoHAsync                       dstHost srcDevice ByteCount hStream
+cuMemcpyDtoD                            dstDevice srcDevice ByteCount
+cuMemcpyDtoDAsync                       dstDevice srcDevice ByteCount hStream
+cuMemsetD8                              dstDevice uc N
+cuMemsetD8Async                         dstDevice uc N hStream
+cuMemsetD16                             dstDevice us N
+cuMemsetD16Async                        dstDevice us N hStream
+cuMemsetD32                             dstDevice ui N
+cuMemsetD32Async                        dstDevice ui N hStream
+cuEventRecord                           hEvent hStream
+cuStreamWaitEvent                       hStream hEvent Flags
+cuLaunchKernel                          f gridDimX gridDimY gridDimZ blockDimX blockDimY blockDimZ sharedMemBytes \
+hStream kernelParams extra
+mallocAsync                             size stream
+freeAsync                               ptr stream
+memcpy                                  dst src size kind
+memcpyAsync                             dst src size kind stream
+memset                                  ptr value size
+memsetAsync                             ptr value size stream
+object.execute                          batch_size bindings
+object.execute_v2                       bindings
+object.execute_async                    batch_size bindings stream_handle input_consumed
+object.execute_async_v2                 bindings stream_handle input_consumed
+object.execute_async_v3                 stream_handle
+object.set_tensor_address               name memory
+"""
+# The names of parameters whose order matters: of cuda-python 13.0, CuPy 14.2 (`cupy.cuda.runtime`) and TensorRT 10.
+PARAMETERS = {
+    name: tuple(names)
+    for pattern, *names in (line.split() for line in _PARAMETERS.splitlines() if line)
+    for name in expand(pattern)
 }
 
 _BUILTINS = """
@@ -135,8 +208,11 @@ _TENSORRT = """
 object.create_execution_context{,_without_device_memory} host hr -* ; returns=keeper
 object.set_{tensor,input_tensor,output_tensor}_address host keeper - keep
 object.execute_async_v3                 work    rw stream
-object.{execute_v2,execute,execute_async,execute_async_v2} external rw* ; why=TensorRT runs it on a stream of its own \
-choice
+object.execute_async_v2                 work    rw rw stream -
+object.execute_async                    work    rw - rw stream -
+# "Synchronously execute inference": the stream is not documented, that the call waits for its work is
+object.execute_v2                       work    rw rw       ; on=unknown waits=own
+object.execute                          work    rw - rw     ; on=unknown waits=own
 object.set_{device_memory,output_allocator,input_consumed_event,aux_streams} external rw* ; why=TensorRT keeps it
 """
 

@@ -24,7 +24,7 @@ kind flags device fn params keep keeper keeper_out swap -
 """
 ROLES = frozenset(_ROLES.split())
 MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host"))
-PLACES = frozenset(("legacy", "handle", "none"))
+PLACES = frozenset(("legacy", "handle", "none", "unknown"))
 RETURNS = frozenset(("pointer", "same", "time", "handle", "keeper"))
 
 _LETTERS = re.compile(r"\[([^\[\]]+)\]")

@@ -38,6 +38,20 @@ def run(
     A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
     be no round at all is looked at apart: what is wrong then is added to the outcome.
     """
+    try:
+        return _run(program, tables, overlay, root, per_thread, known)
+    except RecursionError:  # blocks in blocks in blocks
+        raise OutOfBudget from None
+
+
+def _run(
+    program: Program,
+    tables: Tables,
+    overlay: Overlay,
+    root: ir.Function,
+    per_thread: bool,
+    known: frozenset[object] | None,
+) -> Outcome:
     engine = _once(program, tables, overlay, root, per_thread, frozenset())
     outcome = engine.outcome
     if known is not None and any((v.kind, v.later.span) not in known and not _assumed(v) for v in outcome.violations):

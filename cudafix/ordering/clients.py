@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from cudafix import ir
+from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.link import Program, last
 
@@ -36,15 +37,12 @@ def is_client(function: ir.Function) -> bool:
     return function.name.startswith(_CLIENT)
 
 
-def assumption(root: ir.Function) -> str:
+def assumption(root: ir.Function) -> Assumption:
     """What a proof from this root expects of the unseen code that calls it."""
     if is_client(root):
         names = root.name.removeprefix(_CLIENT).removesuffix(">")
-        return (
-            f"whoever uses `{names}` does so through its functions only, on one device and in one host thread, and "
-            "does not rely on them to wait for work of its own"
-        )
-    return f"no caller of `{last(root.name)}` relies on it to wait for work that the caller started"
+        return Assumption("used_through_its_functions", f"`{names}`")
+    return Assumption("no_caller_relies_on_waits", f"`{last(root.name)}`")
 
 
 def called(function: ir.Function) -> Iterator[tuple[str, int]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cudafix import ir
+from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
@@ -42,6 +43,9 @@ class Arguments:
     def one(self, role: str) -> ir.Expr | None:
         found = self.named.get(role)
         return found[0] if found else None
+
+
+_ON_DEVICE = frozenset(("device", "async", "managed", "pitched", "array"))
 
 
 class Effects(Engine):
@@ -82,6 +86,7 @@ class Effects(Engine):
             Effect.REGISTER: self._register,
             Effect.FREE_MEMORY: self._free_memory,
             Effect.EXTERNAL: self._external,
+            Effect.MESSAGE: self._message,
         }
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
@@ -540,7 +545,9 @@ class Effects(Engine):
         if args.stream is not None:
             return self.streams(state, args.stream)
         handle = args.one("handle")
-        if handle is not None and api.on != "legacy" or handle is not None:
+        if handle is None and api.on == "unknown":
+            return frozenset({UNKNOWN_STREAM})
+        if handle is not None:
             found: set[Stream] = set()
             for value in self.values(state, handle):
                 held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
@@ -980,6 +987,8 @@ class Effects(Engine):
         op = self.operation("work", call, f"`{call.callee}`", state)
         self.issue(op, streams, state, where, call.span, self.mask(args.reads), self.mask(args.writes))
         self._library_waits(api, streams, state, where)
+        if api.waits is Waits.OWN:  # whichever stream it ran on
+            state.orders.finish(1 << op.number, where)
         return state
 
     def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:
@@ -1326,7 +1335,8 @@ class Effects(Engine):
         state.unwaited = 0
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
         threads = api.why is not None and "thread" in api.why
-        name = "several_host_threads" if threads else "external_library"
+        name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
+        name = "several_host_threads" if threads else name
         bits = self.mask(values)
         if threads:  # a thread sees the caller's variables and all globals
             if self._only_host_work(values):
@@ -1342,6 +1352,19 @@ class Effects(Engine):
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
         return state
+
+    def _message(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """Another process gets or sends memory: host memory goes and comes like output, device memory is out of
+        reach.
+        """
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
+        bits = self.mask(values)
+        on_device = any(self.outcome.objects[n].memory in _ON_DEVICE for n in self._set(bits & ~1))
+        if on_device or bits & 1 or values & mem.UNKNOWN:
+            return self._external(call, api, args, state, where)
+        point = Point(call.span, f"`{call.callee}` passes a message", call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, reads=bits, writes=bits)
+        return self._output(call, api, args, state, where)
 
     def _others_look(self, call: ir.Call, text: str, state: State) -> None:
         """Another host thread may look at anything from here on."""
@@ -1377,7 +1400,7 @@ class Effects(Engine):
         say so.
         """
         op = self.operation(("foreign", name), call, f"work of {name}", state)
-        op.assumption = f"{name} leaves no work running on the device"
+        op.assumption = Assumption("leaves_no_work", name)
         span = call.span if call is not None else self.frame.function.span
         self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
 
@@ -1392,6 +1415,19 @@ class Effects(Engine):
         call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
+    def _may_reach_more(self, values: Values) -> bool:
+        """Whether a function of the program is among these: a function of Python reaches what its scope holds."""
+        path = self.frame.function.span.path
+        return any(isinstance(v, mem.Function) and self.program.resolve(v.name, 0, path) for v in values)
+
+    def _all_that_is_held(self, state: State) -> Bits:
+        """All memory that some variable leads to."""
+        bits = 0
+        for inner in state.env.roots.values():
+            for values in inner.values():
+                bits |= self.mask(self.reachable(state, values))
+        return bits & state.live
+
     def control(self, why: str, span: ir.Span, state: State) -> None:
         """The order of statements is not known here: nothing that is live can be proved."""
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
@@ -1401,8 +1437,10 @@ class Effects(Engine):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = 0
         for number in self._set(self.mask(values) & ~1):
-            if self.outcome.objects[number].memory in ("device", "async", "managed", "pitched", "array"):
+            if self.outcome.objects[number].memory in _ON_DEVICE:
                 device |= 1 << number
+        if self.frame.function.span.path.endswith(".py") and self._may_reach_more(values):
+            device |= self._all_that_is_held(state)
         self.escaped |= device
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
         name = f"`{stmt.callee}`" if stmt is not None else why

@@ -1157,6 +1157,8 @@ class Engine(Machine):
             for value in inner.get((), ())
             if isinstance(value, mem.Number) and value.text.startswith("k|")
         }
+        # one object of C++ may not be allowed to name the fields of another one
+        follow = self._in_python
         for root, inner in state.env.roots.items():
             if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
                 continue
@@ -1175,13 +1177,25 @@ class Engine(Machine):
                         if name is not None:
                             found.setdefault(name, stream)
                     elif not path and isinstance(value, mem.Ref | mem.Ptr):
-                        self._members(state, value, var, text, found)
+                        self._members(state, value, var, text, found, follow)
         return found
 
+    @property
+    def _in_python(self) -> bool:
+        return self.frame.function.span.path.endswith(".py")
+
     def _members(
-        self, state: State, pointer: mem.Ref | mem.Ptr, var: ir.Expr, text: str, found: dict[StreamName, Stream]
+        self,
+        state: State,
+        pointer: mem.Ref | mem.Ptr,
+        var: ir.Expr,
+        text: str,
+        found: dict[StreamName, Stream],
+        follow: bool,
     ) -> None:
-        """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
+        """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to; with
+        `follow` also in those that its fields point to.
+        """
         cell = mem.at(pointer, "0")
         if cell is None:
             return
@@ -1190,22 +1204,28 @@ class Engine(Machine):
             function.types.get(var.name, "").endswith("&")
             or any(p.by_reference and p.name == var.name for p in function.params)
         )
+        deeper: list[tuple[mem.Ref | mem.Ptr, ir.Expr, str]] = []
         for path, values in state.env.under(cell):
             if len(values) == 1 and all(kind == "field" for kind, _ in path):
                 (value,) = values
+                place: ir.Expr = ir.Deref(var)
+                for _, field_name in path:
+                    place = ir.Field(place, field_name)
+                fields = ".".join(name for _, name in path)
+                if text == "this":
+                    spelled = fields
+                elif is_reference or self._in_python:
+                    spelled = f"{text}.{fields}" if path else text
+                else:
+                    spelled = f"{text}->{fields}" if path else f"*{text}"
                 stream = self._stream_in(value, state)
-                if stream is not None and (text == "this" or self._may_name(path)):
-                    place: ir.Expr = ir.Deref(var)
-                    for _, field_name in path:
-                        place = ir.Field(place, field_name)
-                    fields = ".".join(name for _, name in path)
-                    if text == "this":
-                        spelled = fields
-                    elif is_reference:
-                        spelled = f"{text}.{fields}" if path else text
-                    else:
-                        spelled = f"{text}->{fields}" if path else f"*{text}"
-                    found.setdefault(StreamName(place, spelled), stream)
+                if stream is not None:
+                    if text == "this" or self._may_name(path):
+                        found.setdefault(StreamName(place, spelled), stream)
+                elif follow and path and isinstance(value, mem.Ref | mem.Ptr):
+                    deeper.append((value, place, spelled))
+        for inner, place, spelled in deeper:
+            self._members(state, inner, place, spelled, found, False)
 
     def _stream_in(self, value: mem.Value, state: State) -> Stream | None:
         """The stream that a place names which holds this value."""

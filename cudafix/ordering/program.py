@@ -8,6 +8,7 @@ from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from cudafix import ir
+from cudafix.findings import Assumption
 from cudafix.ordering.state import Bits, Stream
 
 
@@ -68,7 +69,7 @@ class Operation:
     writes: Bits = 0
     prints: bool = False
     rewritten_only: bool = False
-    assumption: str | None = None
+    assumption: Assumption | None = None
     via: list[Key] = field(default_factory=list)  # the frees at which P waited for it and Q does not
 
 
@@ -195,5 +196,5 @@ class Outcome:
     destroys: dict[Stream, list[ir.Call]] = field(default_factory=dict)
     resets: dict[Key, ir.Call] = field(default_factory=dict)
     peers: list[ir.Span] = field(default_factory=list)
-    assumption: str | None = None  # what every proof from this root rests on
+    assumption: Assumption | None = None  # what every proof from this root rests on
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host

@@ -199,7 +199,7 @@ class Slicer:
     def _arguments(self, call: ir.Call) -> None:
         api = self._api(call)
         given = call.args if call.receiver is None else (call.receiver, *call.args)
-        if api is None or api.effect is Effect.EXTERNAL:
+        if api is None or api.effect in (Effect.EXTERNAL, Effect.MESSAGE):
             for expr in given:
                 _names(expr, self._observed)
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TextIO
@@ -13,13 +12,15 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from cudafix.findings import Finding, Problem, Refusal, Report, Runs
+from cudafix.findings import Finding, Problem, Refusal, Report, Runs, Safety
+from cudafix.report.positions import Positions
 from cudafix.selection import Selection
 
 # what a source line or a name may hold and a terminal would act on
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
-_TOKEN = re.compile(rb"\w+|.", re.DOTALL)
-PAIRS = frozenset(("stream_ordered_pairs", "python_stream_ordered_pairs"))
+PAIRS = frozenset(
+    ("stream_ordered_pairs", "python_stream_ordered_pairs", "cupy_async_allocator", "numba_memory_manager")
+)
 
 
 def readable(text: str | bytes) -> str:
@@ -37,8 +38,7 @@ class Terminal:
 
     def __init__(self, file: TextIO, sources: Mapping[str, bytes]) -> None:
         self._console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=True)
-        self._sources = sources
-        self._starts: dict[str, list[int]] = {}
+        self._positions = Positions(sources)
 
     def problem(self, problem: Problem) -> None:
         """One line: `cudafix: path: message`."""
@@ -58,7 +58,8 @@ class Terminal:
                 self._note("unlock", item.unlock)
             else:
                 for assumption in item.assumptions:
-                    self._note("assumes", assumption)
+                    asserted = item.safety is Safety.ASSERTED
+                    self._note("asserted" if asserted else "assumes", f"{assumption} (`{assumption.name}`)")
             self._console.print()
 
     def headlines(self, findings: Iterable[Finding], refusals: Iterable[Refusal]) -> None:
@@ -76,12 +77,13 @@ class Terminal:
         line += f", {len(report.refusals)} refused"
         others = Counter(finding.codemod for finding in selection.chosen if finding.codemod not in PAIRS)
         left = Counter(reason for _, reason in selection.left)
+        left["suppressed in the source"] += len(report.suppressed)
         self._console.print(Text(line, style="bold"))
         for name, count in sorted(others.items(), key=_most):
             self._console.print(Text(f"  {count:5} {name}"))
         for name, count in sorted(Counter(refusal.name for refusal in report.refusals).items(), key=_most):
             self._console.print(Text(f"  {count:5} refused: {name}"))
-        for reason, count in sorted(left.items(), key=_most):
+        for reason, count in sorted((+left).items(), key=_most):
             self._console.print(Text(f"  {count:5} left: {reason}"))
 
     def _headline(self, item: Finding | Refusal) -> None:
@@ -98,32 +100,21 @@ class Terminal:
     def _note(self, name: str, text: str) -> None:
         self._console.print(Text.assemble("  ", (f"{name}: ", "bold"), readable(text)))
 
-    def _line(self, path: str, offset: int) -> tuple[int, int, bytes]:
-        """The number of the line at `offset` from 1, where it starts, and its bytes without the line's end."""
-        content = self._sources[path]
-        if path not in self._starts:
-            self._starts[path] = [0, *(match.end() for match in re.finditer(rb"\n", content))]
-        starts = self._starts[path]
-        number = bisect_right(starts, offset)
-        start = starts[number - 1]
-        end = content.find(b"\n", start)
-        return number, start, content[start : len(content) if end < 0 else end].rstrip(b"\r")
-
     def _position(self, path: str, offset: int) -> str:
-        if path not in self._sources:
+        if path not in self._positions.sources:
             return readable(path)
-        number, start, line = self._line(path, offset)
-        return f"{readable(path)}:{number}:{len(line[: offset - start].decode('utf-8', 'replace')) + 1}"
+        line, column = self._positions.point(path, offset)
+        return f"{readable(path)}:{line}:{column}"
 
     def _snippet(self, path: str, offset: int) -> None:
         """The source line and a caret below the token at `offset`."""
-        if path not in self._sources:
+        if path not in self._positions.sources:
             return
-        number, start, line = self._line(path, offset)
-        token = _TOKEN.match(line, offset - start)
+        number, start, line = self._positions.line(path, offset)
+        token = self._positions.word(path, offset)
         before, marked, after = (
             readable(part.removeprefix(b"\xef\xbb\xbf") if not number - 1 else part)
-            for part in (line[: offset - start], token.group() if token else b"", line[token.end() :] if token else b"")
+            for part in (line[: offset - start], token, line[offset - start + len(token) :])
         )
         before = before.expandtabs(4)
         shown = before + marked + after.expandtabs(4)

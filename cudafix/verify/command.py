@@ -19,7 +19,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.findings import Finding
-from cudafix.tree import Tree, clusters_of
+from cudafix.frontends.python.prefilter import SUFFIX
+from cudafix.programs import clusters_of
+from cudafix.tree import Tree
 from cudafix.verify import bundle, cases, execute, fixtures, mutants, records, tree
 from cudafix.verify import report as reports
 from cudafix.verify import result as results
@@ -44,8 +46,8 @@ def run(paths: Sequence[str], request: Request, analysis: Analysis, processes: i
             return _imported(paths, request)
         if request.build is None and request.run is None:
             return _fixtures(paths, request, processes)
-        if request.build is None or request.run is None:
-            raise click.UsageError("`--build` and `--run` belong together (`--build true` builds nothing)")
+        if request.run is None:
+            raise click.UsageError("`--build` needs `--run CMD`")
         _inside(map(os.path.realpath, paths))
         return _tree(request, analysis, processes)
     except PlanError as error:
@@ -112,6 +114,9 @@ def _tree(request: Request, analysis: Analysis, processes: int) -> int:
         click.echo("nothing is rewritten, so there is nothing to verify", err=True)
         return 0
     files = applied(sources, fixes)
+    compiled = next((path for path in files if not path.endswith(SUFFIX)), None)
+    if request.build is None and compiled is not None:
+        raise click.UsageError(f"`--run` needs `--build CMD`: {compiled} is compiled (`--build true` builds nothing)")
     variants = [Variant("before", Kind.BEFORE, {}), Variant("after", Kind.AFTER, files)]
     if request.mutants:
         made = list(mutants.mutants(sources, [edit for fix in fixes for edit in fix.edits]))

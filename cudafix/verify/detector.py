@@ -10,7 +10,9 @@ from cudafix.verify.process import Ran
 
 CAUGHT = 77
 """Exit code that the detector is told to give when it found something."""
-VERDICTS = ("", "nothing", "api", "memory")
+STARTS = 300
+"""Seconds that a program may take until it first uses CUDA."""
+VERDICTS = ("", "nothing", "api", "leak", "memory")
 """From no verdict to the worst: see `Detected.caught`."""
 _TELLING = re.compile(r"(ERROR|LEAK|RACECHECK) SUMMARY|race|Invalid|Leaked|Program hit|illegal", re.IGNORECASE)
 _LEAKED = re.compile(r"LEAK SUMMARY: (\d+) bytes? leaked")
@@ -23,8 +25,9 @@ Run = Callable[[Sequence[str], Mapping[str, str]], Ran]
 class Detected:
     """`caught` is the worst that was found.
 
-    "nothing"; "api", calls that returned an error, which a program may intend and handle; "memory", a race, a leak or a
-    bad access; "" where there is no verdict, and `lines` say why. `leaked` counts bytes, None where nobody counted.
+    "nothing"; "api", calls that returned an error, which a program may intend and handle; "leak", memory that is not
+    freed at the end; "memory", a race or a bad access; "" where there is no verdict, and `lines` say why. `leaked`
+    counts bytes, None where nobody counted.
     `early` says that what was caught is gone once the program's streams are created early, which adds no order: the
     detector does not know that a blocking stream waits for earlier work of the legacy stream (docs/FACTS.md).
     """
@@ -38,9 +41,9 @@ class Detected:
 def watch(tool: str, run: Run, leaks: bool) -> Detected:
     """Ask the detector about one program, with the leak check if `leaks`."""
     options = [tool, "--tool", "memcheck", "--track-stream-ordered-races", "all", "--target-processes", "all"]
-    options += ["--leak-check", "full"] if leaks else []
-    options += ["--error-exitcode", str(CAUGHT)]
-    ran = run(options, {})
+    # an interpreter may import for longer than the 10 s that the tool waits for a program by default
+    options += ["--launch-timeout", str(STARTS), "--error-exitcode", str(CAUGHT)]
+    ran = run([*options, "--leak-check", "full"] if leaks else options, {})
     lines = [line for data in (ran.stdout, ran.stderr) for line in data.decode(errors="replace").splitlines()]
     telling = [line.strip("= ") for line in lines if line.startswith("=====") and _TELLING.search(line)]
     found = [int(match.group(1)) for line in telling if (match := _LEAKED.search(line))]
@@ -52,9 +55,9 @@ def watch(tool: str, run: Run, leaks: bool) -> Detected:
         return Detected("", leaked, tuple(lines[-3:]))
     if ran.exit != CAUGHT:
         return Detected("nothing", leaked, shown)
-    # errors that the program provokes and handles would hide a race behind the same exit code
+    # errors that the program provokes and handles, and leaks, would hide a race behind the same exit code
     again = run([*options, "--report-api-errors", "no"], {})
-    return Detected("memory" if again.exit == CAUGHT else "api", leaked, shown)
+    return Detected("memory" if again.exit == CAUGHT else "leak" if leaked else "api", leaked, shown)
 
 
 def worse(one: str, other: str) -> bool:

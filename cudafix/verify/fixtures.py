@@ -11,7 +11,7 @@ from cudafix.config import Config
 from cudafix.discovery import SUFFIXES
 from cudafix.findings import Report
 from cudafix.verify import mutants
-from cudafix.verify.cases import SOURCES, Case
+from cudafix.verify.cases import MAIN, SOURCES, Case
 from cudafix.verify.compare import Comparison
 from cudafix.verify.plan import Kind, Subject, Variant
 
@@ -62,7 +62,7 @@ def _subject(case: Case, variants: Sequence[Variant], against: Mapping[tuple[str
     return Subject(
         name=case.id,
         build=_build(case),
-        run=shlex.join(["./program", *case.args]),
+        run=shlex.join([*(("python3", MAIN) if case.is_python else ("./program",)), *case.args]),
         variants=tuple(
             Variant(v.name, v.kind, v.files, v.about, against.get((case.id, v.name), ()), v.shows, v.compiles)
             for v in variants
@@ -78,7 +78,10 @@ def _subject(case: Case, variants: Sequence[Variant], against: Mapping[tuple[str
 
 
 def _build(case: Case) -> str:
-    """The command, for the architecture of the GPU that is there."""
+    """The command, for the architecture of the GPU that is there; Python is compiled to find errors of the language."""
+    if case.is_python:
+        modules = [name for name in case.files("before") if name.endswith(".py")]
+        return shlex.join(["python3", "-m", "py_compile", *modules])
     sources = case.sources or [name for name in case.files("before") if name.endswith(SOURCES)]
     words = shlex.join([*case.flags, "-o", "program", *sources])
     return f"nvcc -O2 -lineinfo -arch=${{CUDAFIX_ARCH:-sm_90}} {words}"

@@ -13,11 +13,19 @@ from cudafix import nvcc
 from cudafix.verify.process import Commands, Limits
 
 _QUICK = Limits(seconds=120, output=2**20)
+_PACKAGES = """
+import platform, re
+from importlib.metadata import distributions
+wanted = re.compile("(cuda|cupy|numba|numpy|pycuda|rmm)([-_].*)?$")
+found = {d.metadata["Name"]: d.version for d in distributions() if wanted.match(d.metadata["Name"] or "")}
+print(", ".join([platform.python_version(), *(f"{name} {found[name]}" for name in sorted(found))]))
+"""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """`gpu` is empty where none was found, `detector` where `compute-sanitizer` is missing.
+    """`gpu` is empty where none was found, `detector` where `compute-sanitizer` is missing, `python` where there is no
+    `python3`: its version, and those of its packages for the GPU.
 
     `environment` lets builds find `nvcc`, and tells them the architecture of the GPU as `CUDAFIX_ARCH`.
     """
@@ -26,13 +34,14 @@ class Machine:
     driver: str
     architecture: str
     cuda: str
+    python: str
     detector: str
     environment: dict[str, str]
 
     def described(self) -> dict[str, str]:
         """For a record: what it ran on, and the date."""
         return {
-            **{key: value for key, value in asdict(self).items() if key in ("gpu", "driver", "cuda")},
+            **{key: value for key, value in asdict(self).items() if key in ("gpu", "driver", "cuda", "python")},
             "date": datetime.date.today().isoformat(),
         }
 
@@ -61,7 +70,16 @@ def look(commands: Commands) -> Machine:
             environment["NVCC_APPEND_FLAGS"] = " ".join(flags).strip()
     if architecture:
         environment["CUDAFIX_ARCH"] = architecture
-    return Machine(gpu, driver, architecture, cuda, _tool("compute-sanitizer"), environment)
+    return Machine(gpu, driver, architecture, cuda, _python(commands), _tool("compute-sanitizer"), environment)
+
+
+def _python(commands: Commands) -> str:
+    """What `python3` is where programs run: they may be Python programs."""
+    try:
+        seen = commands.run(["python3", "-c", _PACKAGES], Path.cwd(), _QUICK, launch=True)
+    except OSError:
+        return ""
+    return seen.stdout.decode(errors="replace").strip() if seen.exit == 0 else ""
 
 
 def _tool(name: str) -> str:

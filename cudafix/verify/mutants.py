@@ -14,11 +14,15 @@ from cudafix.verify.plan import Kind, Variant
 
 _WAIT = re.compile(
     rb"^(?P<indent>[ \t]*)(?P<text>[^\n]*?"
-    rb"(?P<call>cuda(?:StreamSynchronize|StreamWaitEvent|DeviceSynchronize)\s*\([^\n;]*?\))[^\n\\]*?)"
+    rb"(?P<call>(?:cu(?:da)?(?:StreamSynchronize|StreamWaitEvent|DeviceSynchronize|CtxSynchronize)"
+    rb"|[\w.()]+\.(?:streamSynchronize|streamWaitEvent|deviceSynchronize|synchronize|wait_event|wait))"
+    rb"\s*\([^\n;]*?\))[^\n\\]*?)"
     rb"(?P<end>[ \t]*\\?\r?)$",
     re.MULTILINE,
 )
-"""A line of inserted text that waits. Inserted statements have lines of their own (`cudafix/statements.py`)."""
+"""A line of inserted text that waits, in C++ or in Python. Inserted statements have lines of their own
+(`cudafix/statements.py`).
+"""
 
 Files = Mapping[str, bytes]
 
@@ -28,6 +32,8 @@ def mutants(files: Files, changes: Sequence[Edit]) -> Iterator[Variant]:
     unique = list(dict.fromkeys(changes))
     number = 0
     for at, edit in enumerate(unique):
+        if edit.path not in files:
+            continue  # a module that is written as a whole
         replaced = files[edit.path][edit.start : edit.end]
         for wait in _WAIT.finditer(edit.text):
             if wait["call"] in replaced:
@@ -38,7 +44,7 @@ def mutants(files: Files, changes: Sequence[Edit]) -> Iterator[Variant]:
             by_path: dict[str, list[Edit]] = {}
             for change in mutated:
                 by_path.setdefault(change.path, []).append(change)
-            texts = {path: edits.apply(files[path], own) for path, own in by_path.items()}
+            texts = {path: edits.apply(files.get(path, b""), own) for path, own in by_path.items()}
             line = files[edit.path].count(b"\n", 0, edit.start) + 1
             about = f"`{wait['call'].decode(errors='replace')}` at {edit.path}:{line}"
             yield Variant(f"mutant/{number}", Kind.MUTANT, texts, about)

@@ -64,7 +64,7 @@ def _option(*names: str, **how: Any) -> Callable[[_Command], _Command]:
 
 
 _OPTIONS = (
-    _option("--build", metavar="CMD", help="Builds the program, in the root of its tree."),
+    _option("--build", metavar="CMD", help="Builds the program, in the root of its tree. Python programs need none."),
     _option("--run", metavar="CMD", help="Runs it, in the same place."),
     _option("--exit", default=0, show_default=True, help="Exit code of a good run."),
     _option("--output", multiple=True, metavar="FILE", help="A file that it writes, to be compared too."),

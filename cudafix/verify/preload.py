@@ -27,9 +27,9 @@ def build(folder: Path, machine: Machine, commands: Commands) -> tuple[Path | No
     return None, (ran.stderr + ran.stdout).decode(errors="replace").strip()[-500:] or "nvcc fails"
 
 
-def late(library: Path, schedule: str) -> dict[str, str]:
-    """The environment in which the streams of this schedule are late."""
-    return {"LD_PRELOAD": str(library), "CUDAFIX_DELAY": schedule}
+def late(library: Path, schedule: str, reached: Path) -> dict[str, str]:
+    """The environment in which the streams of this schedule are late. `reached` is there afterwards if any could be."""
+    return {"LD_PRELOAD": str(library), "CUDAFIX_DELAY": schedule, "CUDAFIX_REACHED": str(reached)}
 
 
 def early(library: Path) -> dict[str, str]:

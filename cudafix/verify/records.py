@@ -54,7 +54,8 @@ def install(case: Case, subject: Subject, result: Result, machine: Mapping[str, 
         return "the fixture has changed since"
     if verdict.outcome is not Outcome.VERIFIED:
         return "; ".join(verdict.faults) or verdict.outcome.value
-    text = json.dumps(record(subject, result, machine), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    seen = {key: value for key, value in machine.items() if key != "python" or case.is_python}
+    text = json.dumps(record(subject, result, seen), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     results.write(case.path / RECORD, text)
     return ""
 

@@ -14,7 +14,7 @@ from cudafix import edits
 from cudafix.findings import Edit
 from cudafix.verify import bisect, compare, detector, preload
 from cudafix.verify.compare import Seen
-from cudafix.verify.detector import Detected
+from cudafix.verify.detector import Detected, worse
 from cudafix.verify.judge import Check, against, signs, usable
 from cudafix.verify.machine import Machine
 from cudafix.verify.plan import Fix, Kind, Settings, Subject, Variant
@@ -38,15 +38,23 @@ class Tree:
     def become(self, files: Mapping[str, bytes]) -> None:
         """Hold these texts, and those of the origin for all other files."""
         for path in self._changed - files.keys():
-            self._write(path, (self._origin / path).read_bytes())
+            if (self._origin / path).exists():
+                self._write(path, (self._origin / path).read_bytes())
+            else:  # a file that only those texts had
+                (self.folder / path).unlink()
         for path, data in files.items():
             self._write(path, data)
         self._changed = set(files)
 
     def _write(self, path: str, data: bytes) -> None:
         place = self.folder / path
-        if place.read_bytes() != data:  # what stays keeps its time stamp, so that `make` leaves it alone
+        if (
+            not place.exists() or place.read_bytes() != data
+        ):  # what stays keeps its time stamp, so that `make` leaves it alone
             place.write_bytes(data)
+            # Python takes a compiled module for that of any text of the same size and the same second
+            for compiled in place.parent.glob(f"__pycache__/{place.stem}.*.pyc"):
+                compiled.unlink()
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,11 @@ class Trial:
         self._timing: Timing | None = None
         self._smallest: tuple[str, ...] = ()
         self._notes = list(notes)
+
+    @property
+    def _reached(self) -> Path:
+        """A file that is there once a run with late streams had one."""
+        return self._scratch / "reached"
 
     @property
     def _main(self) -> list[Variant]:
@@ -258,13 +271,18 @@ class Trial:
         library = self.tools.library
         if early and library and detected.caught == "memory":
             again = detector.watch(tool, lambda prefix, _: run(prefix, preload.early(library)), self.subject.leaks)
-            if again.caught == "nothing":
+            if again.caught and not worse(again.caught, self._caught_before):
                 return replace(detected, early=True, leaked=again.leaked)
         return detected
 
-    def _early_allowed(self, variant: Variant) -> bool:
+    @property
+    def _caught_before(self) -> str:
+        """What after may show without being worse than before."""
         before = self._seen[Kind.BEFORE.value].detected
-        return variant.kind is Kind.AFTER and (self.subject.faulty or not before or before.caught != "memory")
+        return "nothing" if self.subject.faulty or not before else before.caught or "nothing"
+
+    def _early_allowed(self, variant: Variant) -> bool:
+        return variant.kind is Kind.AFTER and self._caught_before != "memory"
 
     @property
     def _schedules(self) -> Sequence[str]:
@@ -276,7 +294,7 @@ class Trial:
         """How a run with late streams differs from the good variant without."""
         assert self.tools.library
         with self.tools.slots:
-            seen = self._run(tree, preload.late(self.tools.library, schedule))
+            seen = self._run(tree, preload.late(self.tools.library, schedule, self._reached))
         return compare.difference(self._first[self._good], seen, self.subject.comparison)
 
     def _late_after(self, tree: Tree) -> dict[str, str]:
@@ -289,6 +307,9 @@ class Trial:
                 self._notes.append(f"with streams late ({schedule}) before itself does something else: not counted")
                 said = ""
             found[schedule] = said
+        if found and not any(found.values()) and not self._reached.exists():
+            self._notes.append("no stream was late: the program does not look the driver up where that can be caught")
+            return {}
         return found
 
     def _late_other(self, tree: Tree) -> dict[str, str]:

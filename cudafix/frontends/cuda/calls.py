@@ -268,6 +268,8 @@ class Calls(Expressions):
             self.problems.append((name, self.span(node).start))
         values, spans = self.arguments(arguments)
         receiver: Expr | None = None
+        if local is None and "::" in name and (cls := self.file.index.class_named(plain_name(name))) is not None:
+            return self._construct(node, function, cls, values, spans, target)
         if local is None and "::" not in name:
             made = self.file.index.class_of(name)
             if made is not None:

@@ -48,6 +48,7 @@ class Run:
     met: dict[str, bool] = field(default_factory=dict)
     asked: set[int] = field(default_factory=set)
     reached: set[int] = field(default_factory=set)
+    never: set[int] = field(default_factory=set)  # directives in branches that this file itself switches off
 
 
 @dataclass(slots=True)
@@ -85,7 +86,8 @@ class Preprocessor:
 
     def macros(self) -> dict[str, Macro]:
         """Every macro that the file defines in some configuration."""
-        return _merge(self._macros.values())
+        never = self.run({}, text=False).never
+        return _merge(macro for i, macro in self._macros.items() if i not in never)
 
     def run(self, chosen: Mapping[str, bool], fork: frozenset[int] = frozenset(), text: bool = True) -> Run:
         """Preprocess under the choices `chosen`. Raises `Free` at the first open choice in a group of `fork`."""
@@ -114,6 +116,8 @@ class Preprocessor:
                 top.taken = top.taken or top.active
                 active = top.active
             elif not active:
+                if keyword == b"define" and self._is_switched_off(stack, result):
+                    result.never.add(i)
                 continue
             elif keyword == b"define":
                 macro = self._macros.get(i)
@@ -136,6 +140,13 @@ class Preprocessor:
             result.text = b"".join(parts)
             result.macros = {**self.extra, **_merge(defined)}
         return result
+
+    def _is_switched_off(self, stack: Sequence[_Open], result: Run) -> bool:
+        """Whether conditions that only ask for macros of this file leave out what stands here."""
+        own = {macro.name for macro in self._macros.values()}
+        asked = [b.directive for o in stack if not o.active for b in self.scan.groups[o.group].branches]
+        conditions = [self._conditions[i] for i in asked if i in self._conditions]
+        return not any(o.group in result.asked for o in stack) and all(set(names(c)) <= own for c in conditions)
 
     def _takes(self, i: int, group: int, environment: Environment, result: Run, fork: frozenset[int]) -> bool:
         result.reached.add(group)

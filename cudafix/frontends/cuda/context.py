@@ -12,7 +12,7 @@ from tree_sitter_cuda import language
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import Class, Declarations
-from cudafix.frontends.cuda.macros import Macro, variadic_name
+from cudafix.frontends.cuda.macros import Macro, closing, variadic_name
 from cudafix.frontends.cuda.masking import semicolon, starts_statement
 
 _LANGUAGE = Language(language())
@@ -91,12 +91,22 @@ def _separated(body: bytes, params: tuple[str, ...]) -> bytes:
     return body
 
 
+def _bare(body: bytes) -> bytes:
+    """The body without parentheses around all of it: the grammar does not know `((*p)[0] = 1, (*p)[1] = 2);`."""
+    inner = body.strip()
+    if inner.startswith(b"(") and closing(inner, 0) == len(inner) - 1:
+        start = body.index(b"(")
+        end = body.rindex(b")")
+        return body[:start] + b" " + body[start + 1 : end] + b" " + body[end + 1 :]
+    return body
+
+
 def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
     body = re.sub(rb"(?<!#)#\s*\w+", _blank_strings, macro.body)  # `#x` is a string
     if b"##" in body:
         return None
     if as_statement:
-        body = _separated(body, macro.params or ())
+        body = _separated(_bare(body), macro.params or ())
     head = b"void f(){" if as_statement else b"int v=("
     tail = b"\n;}" if as_statement else b"\n);"
     if not as_statement:

@@ -166,7 +166,10 @@ def base_type(node: Node, text: bytes) -> str:
 def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]:
     """The parameters of a parameter list, with the node of each; an unnamed one has the name ``""``."""
     found = []
-    for child in node.named_children if node is not None else ():
+    for child in node.children if node is not None else ():
+        if child.type == "...":  # of C
+            found.append((Param("", "..."), child))
+            continue
         if child.type not in (
             "parameter_declaration",
             "optional_parameter_declaration",
@@ -298,6 +301,11 @@ class Declarations:
     def references(self) -> dict[str, tuple[bool, ...]]:
         """The functions, by last name component, and which of their parameters are references."""
         return self.by_reference if self.visible is None else self.visible.by_reference | self.by_reference
+
+    def class_named(self, name: str) -> Class | None:
+        """The class with exactly this qualified name."""
+        found = self.classes.get(name)
+        return found if found is not None or self.visible is None else self.visible.classes.get(name)
 
     def class_of(self, kind: str) -> Class | None:
         """The class of an object of this type as written, or None if it is not seen."""

@@ -119,6 +119,8 @@ def define(directive: Directive, path: str) -> Macro | None:
     if params == ("",):
         params = ()
     rest = directive.rest[match.end() :].rstrip()
+    if params and params[-1].endswith("..."):  # `, ##__VA_ARGS__` takes the comma away where nothing follows
+        rest = re.sub(rb"(,\s*)##(?=\s*" + re.escape(variadic_name(params[-1])) + rb"\b)", rb"\1  ", rest)
     start = directive.rest_start + match.end() + len(rest) - len(rest.lstrip())
     body = rest.lstrip()
     kind, passes, looks = _classify(params, body)

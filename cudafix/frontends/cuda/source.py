@@ -18,7 +18,7 @@ from cudafix.frontends.cuda.configurations import Preprocessor, Run
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.macros import Macro
 
-__all__ = ["Configuration", "Macro", "Parsed", "configurations", "includes_of", "macros_of", "read"]
+__all__ = ["Configuration", "Macro", "Parsed", "check_macro", "configurations", "includes_of", "macros_of", "read"]
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _FUNCTIONS = tree_sitter.Query(_LANGUAGE, "(function_definition) @function")
@@ -104,6 +104,11 @@ def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> 
 def macros_of(path: str, data: bytes) -> dict[str, Macro]:
     """Every macro that the file defines, in whatever configuration; what several bodies disagree on is `opaque`."""
     return Preprocessor(scan(data), path, {}).macros()
+
+
+def check_macro(name: str) -> Macro:
+    """A macro, or a function, of a header that is not seen, which only looks at the status that it gets first."""
+    return Macro(name, ("status", "..."), b"status", 0, "", "transparent", 0, True)
 
 
 def includes_of(data: bytes) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -22,16 +22,17 @@ from cudafix.frontends.python.meaning import (
     Resolver,
     Scope,
     is_static,
+    scope_of,
 )
 from cudafix.frontends.python.names import Outline, decorators
-from cudafix.frontends.python.nodes import walk_own
+from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.source import Source
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.frontends.python.writer import Style
 from cudafix.ir import Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Stmt, Var
-from cudafix.models.api import Effect
+from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
+from cudafix.models.python import CALLED, CALLERS, EVENT, KERNELS, METHODS, MODULES, PARAMETERS, STREAM
 from cudafix.models.python import DEVICE as CUPY_DEVICE
-from cudafix.models.python import EVENT, KERNELS, METHODS, MODULES, STREAM
 
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
@@ -40,6 +41,8 @@ _SAME_FIELDS = frozenset("ctypes data T flat real imag base".split())
 _STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
 _LOADS = frozenset("pop popleft get values items setdefault popitem copy".split())
 _PASSES = frozenset("int abs round".split())
+_NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
+"""Where addresses come from that are numbers, or texts of them."""
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
     "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
@@ -95,6 +98,7 @@ class Unit:
     launches: dict[str, Span] = field(default_factory=dict)
     pending: list[Callable[[], None]] = field(default_factory=list)
     deferred: dict[cst.FunctionDef, bool] = field(default_factory=dict)
+    returned: dict[tuple[cst.FunctionDef, tuple[Symbol, ...]], Symbol | None] = field(default_factory=dict)
 
 
 class Expressions:
@@ -167,9 +171,12 @@ class Expressions:
         """Something that is not understood; its value may be anything."""
         result = self.temporary()
         span = self.span(node)
+        callee = f"{why.strip('`')}(…)"
+        if bindings.tables().lookup(callee, len(parts)) is not None:
+            callee = f"({callee})"  # no row is about a text that only begins like a name
         self.emit(
             ir.Call(
-                f"{why.strip('`')}(…)", parts, span, Span(span.path, span.start, span.start), span.end,
+                callee, parts, span, Span(span.path, span.start, span.start), span.end,
                 self.site(fixed="it is not understood"), (), None, result, Look.CHECKED,
             )
         )  # fmt: skip
@@ -292,12 +299,9 @@ class Expressions:
                     return place
                 return value
             case cst.FormattedString(parts=parts):
-                self._formatted(parts)
-                return NOTHING
+                return self._formatted(parts)
             case cst.ConcatenatedString(left=left, right=right):
-                self.value(left)
-                self.value(right)
-                return NOTHING
+                return opaque(self.value(left), self.value(right))
             case cst.BaseString() | cst.BaseNumber() | cst.Ellipsis():
                 return NOTHING
             case cst.Await(expression=inner):
@@ -444,15 +448,19 @@ class Expressions:
             self.emit(ir.HostAccess(read, (), self.span(node)))
         return opaque(*values)
 
-    def _formatted(self, parts: object) -> None:
+    def _formatted(self, parts: object) -> Expr:
+        """A text may tell an address to whoever reads it."""
         assert isinstance(parts, list | tuple)
+        values: list[Expr] = []
         for part in parts:
             if isinstance(part, cst.FormattedStringExpression):
                 value = self.value(part.expression)
+                values.append(value)
                 if is_place(value):
                     self.emit(ir.HostAccess((Index(value, NOTHING),), (), self.span(part.expression)))
                 if part.format_spec is not None:
-                    self._formatted(part.format_spec)
+                    values.append(self._formatted(part.format_spec))
+        return opaque(*values)
 
     def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression) -> Expr:
         first = self.value(left)
@@ -759,9 +767,23 @@ class Expressions:
                 return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func)
+        if isinstance(node.func, cst.BinaryOperation) and (self._is_ctypes(node.func.left)):
+            return self._array(node)
         if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
             return self._super(node)
         return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
+
+    def _is_ctypes(self, node: cst.BaseExpression) -> bool:
+        meaning = self.resolver.meaning(node)
+        return isinstance(meaning, Dotted) and meaning.name.startswith("ctypes.c_")
+
+    def _array(self, node: cst.Call) -> Expr:
+        """`(ctypes.c_void_p * 2)(p, q)`: an array of the host that holds what it is given."""
+        made = self.container(node)
+        for value in self.given(node):
+            if not isinstance(value, Const) and value != NOTHING:
+                self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
+        return made
 
     def is_super(self, node: cst.BaseExpression) -> bool:
         return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
@@ -783,7 +805,7 @@ class Expressions:
             if argument.star and not isinstance(value, Const):
                 value = Index(value, NOTHING)
             every.append(value)
-            if isinstance(value, Const) or value == NOTHING or self.resolver.origin(argument.value) == "pointer":
+            if isinstance(value, Const) or value == NOTHING or self.resolver.origin(argument.value) in _NUMBERS:
                 continue
             if isinstance(argument.value, cst.List | cst.Tuple | cst.Dict | cst.ListComp):
                 continue  # the list itself; what it leads to is read by whoever reads the elements
@@ -812,6 +834,12 @@ class Expressions:
         if dotted in _CONTAINERS:
             return self._container_call(node)
         every, seen = self.pure(node)
+        if self._calls_back(node, dotted, every):
+            return self.unknown(dotted, node, every)
+        placed = self._by_position(node, dotted, every, 0)
+        if placed is None:
+            return self.unknown(f"{dotted} (its arguments are given by name)", node, every)
+        every = placed
         result = self.temporary()
         self.call_ir(node, dotted, seen if _only_looks(dotted, len(every)) else every, result=result)
         if dotted.startswith("builtins.") and last not in (
@@ -827,9 +855,67 @@ class Expressions:
             "bytearray",
             "memoryview",
             "open",
+            "str",
+            "repr",
+            "hex",
+            "oct",
+            "bin",
+            "ascii",
+            "format",
+            "bytes",
         ):
             return NOTHING
         return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
+
+    def _calls_back(self, node: cst.Call, callee: str, values: tuple[Expr, ...]) -> bool:
+        """Whether a function that only works on the host is given one to call that may do more."""
+        api = bindings.tables().lookup(callee, len(values))
+        if api is None or api.effect not in HOST_EFFECTS:
+            return False
+        for number, (argument, value) in enumerate(zip(node.args, values, strict=True)):
+            word = argument.keyword.value if argument.keyword is not None else None
+            if word in CALLED or CALLERS.get(callee) == number:
+                if value != NONE and not self._only_computes(argument.value):
+                    return True
+            elif isinstance(value, FuncRef) and not self._only_computes(argument.value):
+                return True
+        return False
+
+    def _only_computes(self, node: cst.BaseExpression) -> bool:
+        """Whether a function that is named or written here does no more than the host functions of the tables."""
+        if isinstance(node, cst.Lambda):
+            inner = scope_of(node, f"{self.qual}::<lambda>", self.scope, None)
+            resolver = Resolver(self.unit.modules, self.unit.outline, inner)
+            names = [one for one in walk(node.body) if isinstance(one, cst.Name)]
+            known = [one for one in names if one.value in inner.params or resolver.meaning(one) is not None]
+            calls = [one.func for one in walk(node.body) if isinstance(one, cst.Call)]
+            methods = [one.attr for one in walk(node.body) if isinstance(one, cst.Attribute)]
+            return len(known) + len(methods) >= len(names) and all(
+                _is_host(resolver.meaning(one)) or self._is_plain_method(one) for one in calls
+            )
+        return literal(node) is not None or _is_host(self.resolver.meaning(node))
+
+    def _is_plain_method(self, func: cst.BaseExpression) -> bool:
+        """Whether this names a method of plain objects, and of no class of the file."""
+        if not isinstance(func, cst.Attribute):
+            return False
+        name = func.attr.value
+        return _is_host(Dotted(f"object.{name}")) and all(
+            name not in cls.methods for cls in self.unit.outline.classes.values()
+        )
+
+    def _by_position(
+        self, node: cst.Call, callee: str, values: tuple[Expr, ...], skipped: int
+    ) -> tuple[Expr, ...] | None:
+        """The values of the arguments in the order of the roles of the row, of which the first `skipped` are not
+        theirs; None where the order cannot be told.
+        """
+        if not any(a.keyword is not None or a.star for a in node.args):
+            return values
+        api = bindings.tables().lookup(callee, skipped + len(values))
+        if api is None or len(set(roles_of(api, skipped + len(values))[skipped:])) <= 1:
+            return values
+        return _in_order(node.args, values, PARAMETERS.get(callee, ()))
 
     def _container_call(self, node: cst.Call) -> Expr:
         made = self.container(node)
@@ -1157,8 +1243,14 @@ class Expressions:
                     self.call_ir(node, function.name, given, deref(base), result)
                 alternatives.append(tuple(inner))
         with self.block() as library:
-            passed = seen if _only_looks(callee, len(every) + 1) else every
-            self.call_ir(node, callee, (base, *passed), result=result)
+            placed = self._by_position(node, callee, every, 1)
+            if self._calls_back(node, callee, every):
+                self.unknown(callee, node, (base, *every))
+            elif placed is None:
+                self.unknown(f"{callee} (its arguments are given by name)", node, (base, *every))
+            else:
+                passed = seen if _only_looks(callee, len(every) + 1) else placed
+                self.call_ir(node, callee, (base, *passed), result=result)
         block: tuple[Stmt, ...] = tuple(library)
         for other in alternatives:
             block = (
@@ -1253,14 +1345,21 @@ class Expressions:
             if starred and not meaning.node.params.params:
                 return None
             given = (inner.symbol, *(checks.PLAIN for a in node.args[1:] if a.keyword is None))
-            left = checks.returned(meaning.node, given)
+            left = self._returned(meaning.node, given)
             if left is None:
                 return None
             alone = len(node.args) == 1
-            one = checks.returned(meaning.node, (Parts((checks.STATUS, Result(0))),)) == Result(0)
+            one = self._returned(meaning.node, (Parts((checks.STATUS, Result(0))),)) == Result(0)
             others = (*inner.others, *(a.value for a in node.args[1:]))
             return ApiCall(inner.node, inner.dotted, left, node if alone else None, one, True, others)
         return None
+
+    def _returned(self, function: cst.FunctionDef, given: tuple[Symbol, ...]) -> Symbol | None:
+        """`checks.returned`, once for each shape that a function is given."""
+        key = function, given
+        if key not in self.unit.returned:
+            self.unit.returned[key] = checks.returned(function, given)
+        return self.unit.returned[key]
 
     def api(
         self,
@@ -1275,7 +1374,7 @@ class Expressions:
         count = self.count(node)
         signature = bindings.signature(call.dotted, count)
         assert signature is not None
-        values, spans = self._api_arguments(node)
+        values, spans = self._api_arguments(node, bindings.member(call.dotted) or "")
         for other in call.others:
             self.value(other)
         look = Look.CHECKED if call.checked or looked_at else Look.IGNORED
@@ -1320,11 +1419,16 @@ class Expressions:
         span = self.span(node)
         self.emit(ir.Call(callee, args, span, self._name_span(node), span.end - 1, site, spans, None, result, look))
 
-    def _api_arguments(self, node: cst.Call) -> tuple[list[Expr] | None, tuple[Span, ...]]:
+    def _api_arguments(self, node: cst.Call, name: str) -> tuple[list[Expr] | None, tuple[Span, ...]]:
         values: list[Expr] = []
         spans: list[Span] = []
         if len(node.args) > 1 and any(a.keyword is not None for a in node.args):
-            return None, ()  # the tables know positions, not names
+            names = PARAMETERS.get(name, ())
+            order = _in_order(node.args, (NOTHING,) * len(node.args), names)
+            if order is None or len(order) != len(node.args):
+                return None, ()
+            placed = _in_order(node.args, tuple(self.value(a.value) for a in node.args), names)
+            return list(placed or ()), ()
         for argument in node.args:
             spans.append(self.span(argument.value))
             if argument.star:
@@ -1403,6 +1507,30 @@ class Expressions:
                 return NONE
             case _:
                 return NOTHING
+
+
+def _is_host(meaning: object) -> bool:
+    """Whether this is a function or type of which the tables know that it stays on the host and calls nothing else."""
+    if not isinstance(meaning, Dotted) or meaning.name in CALLERS:
+        return False
+    api = bindings.tables().lookup(meaning.name, 1)
+    return api is not None and api.effect is Effect.HOST
+
+
+def _in_order(
+    arguments: Sequence[cst.Arg], values: tuple[Expr, ...], parameters: tuple[str, ...]
+) -> tuple[Expr, ...] | None:
+    """The values in the order of these parameters, up to the last one that is given; None where one has no place."""
+    placed: dict[int, Expr] = {}
+    for number, (argument, value) in enumerate(zip(arguments, values, strict=True)):
+        name = argument.keyword.value if argument.keyword is not None else None
+        if argument.star or (name is not None and name not in parameters):
+            return None
+        at = number if name is None else parameters.index(name)
+        if at in placed:
+            return None
+        placed[at] = value
+    return tuple(placed.get(at, NOTHING) for at in range(max(placed, default=-1) + 1))
 
 
 def _only_looks(callee: str, count: int) -> bool:

@@ -21,6 +21,7 @@ from cudafix.frontends.python.expressions import CURRENT, Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
 from cudafix.frontends.python.names import Outline, decorators, identifier
 from cudafix.frontends.python.nodes import walk_own
+from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.source import Source, sites_in_text
 from cudafix.frontends.python.statements import Statements, function
 from cudafix.frontends.python.terms import is_plain
@@ -108,7 +109,11 @@ def unreadable(path: str, data: bytes, offset: int) -> ir.Module:
 
 
 def is_script(module: cst.Module, outline: Outline, modules: Modules) -> bool:
-    """Whether a file is run: it asks for `__main__`, or its own statements call its functions or the CUDA API."""
+    """Whether a file is run: a notebook, or one that asks for `__main__` or whose own statements call functions of it
+    or of the CUDA API.
+    """
+    if outline.path.endswith(NOTEBOOK):
+        return True
     resolver = Resolver(modules, outline, None)
     for statement in module.body:
         if isinstance(statement, cst.FunctionDef | cst.ClassDef):

@@ -22,6 +22,7 @@ from cudafix.frontends.python.names import (
     is_builtin,
 )
 from cudafix.frontends.python.nodes import walk_own
+from cudafix.models.python import ANYTHING, TAKES
 
 
 class Dotted(NamedTuple):
@@ -67,8 +68,15 @@ class Modules:
     answers: dict[object, object] = field(default_factory=dict)
 
     def meaning(self, dotted: str, path: str) -> Meaning:
-        """What an imported name means, seen from the file at `path`."""
+        """What an imported name means, seen from the file at `path`. One that leads back to itself means nothing."""
         full = absolute(dotted, path)
+        key = "import", full, path
+        if key not in self.answers:
+            self.answers[key] = Dotted(canonical(dotted.lstrip(".")))
+            self.answers[key] = self._imported(dotted, full, path)
+        return cast("Meaning", self.answers[key])
+
+    def _imported(self, dotted: str, full: str, path: str) -> Meaning:
         separator = "/" if full != dotted else "."
         words = full.split(separator)
         for n in range(len(words), 0, -1):
@@ -198,7 +206,13 @@ class Resolver:
 
     def _once(self, question: str, node: cst.BaseExpression, answer: Callable[[], object]) -> object:
         """Every question about a node is answered once; one that leads back to itself has no answer."""
-        key = question, self.scope, self.outline.path, node
+        return self._answered((question, self.scope, self.outline.path, node), answer)
+
+    def _once_for(self, question: str, name: str, owner: Scope | None, answer: Callable[[], object]) -> object:
+        """The same about a variable, wherever it is named: one that is bound again and again has many values."""
+        return self._answered((question, owner, self.outline.path, name), answer)
+
+    def _answered(self, key: object, answer: Callable[[], object]) -> object:
         if key not in self.modules.answers:
             self.modules.answers[key] = None
             self.modules.answers[key] = answer()
@@ -281,8 +295,9 @@ class Resolver:
                             inner.meaning(note) if note is not None and not owner.bindings.assigned[name] else None
                         )
                         return meaning if isinstance(meaning, OwnClass) else None
-                    return inner._agreed(owner.bindings.all_values.get(name, []))
-                return Resolver(self.modules, self.outline, None)._agreed(self.outline.top.all_values.get(name, []))
+                    return inner._cls_of_values(name, owner.bindings.all_values.get(name, []))
+                top = Resolver(self.modules, self.outline, None)
+                return top._cls_of_values(name, self.outline.top.all_values.get(name, []))
             case cst.Call(func=func):
                 meaning = self.meaning(func)
                 return meaning if isinstance(meaning, OwnClass) else None
@@ -293,6 +308,9 @@ class Resolver:
                     if value is not None and owner_class.cls.assigned[attr.value] == 1:
                         return Resolver(self.modules, owner_class.outline, None).cls_of(value)
         return None
+
+    def _cls_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> OwnClass | None:
+        return cast("OwnClass | None", self._once_for("class", name, self.scope, lambda: self._agreed(values)))
 
     def _agreed(self, values: list[cst.BaseExpression | None]) -> OwnClass | None:
         found = {self.cls_of(v) if v is not None else None for v in values if not _is_none(v)}
@@ -321,10 +339,12 @@ class Resolver:
                 if isinstance(meaning, Dotted):
                     if bindings.module_of(meaning.name) is not None:
                         return "pointer"
-                    return f"{meaning.name}()"
+                    return f"{meaning.name}()" if ANYTHING.match(meaning.name) is None else None
                 if meaning is None and isinstance(func, cst.Attribute):
                     inner = self.origin(func.value)
-                    return f"{inner}.{func.attr.value}()" if inner is not None else None
+                    if inner is None or func.attr.value in TAKES:
+                        return None
+                    return f"{inner}.{func.attr.value}()"
                 if isinstance(meaning, OwnFunction) and len(args) >= 1 and isinstance(args[0].value, cst.Call):
                     return "pointer" if self.origin(args[0].value) == "pointer" else None
                 return None
@@ -336,8 +356,9 @@ class Resolver:
                     if name in owner.bindings.loops:
                         return self._of_loop(owner.bindings.loops[name])
                     found = owner.bindings.all_values.get(name, [])
-                    return Resolver(self.modules, self.outline, owner)._one_origin(found)
-                return Resolver(self.modules, self.outline, None)._one_origin(self.outline.top.all_values.get(name, []))
+                    return Resolver(self.modules, self.outline, owner)._origin_of_values(name, found)
+                top = Resolver(self.modules, self.outline, None)
+                return top._origin_of_values(name, self.outline.top.all_values.get(name, []))
             case cst.Attribute(value=inner_node, attr=attr):
                 cls = self.cls_of(inner_node)
                 if cls is not None:
@@ -359,6 +380,9 @@ class Resolver:
         if origin == "builtins.range()":
             return "builtins.int()"
         return f"{origin}[]" if origin is not None and not origin.startswith("builtins.") else None
+
+    def _origin_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> str | None:
+        return cast("str | None", self._once_for("origin", name, self.scope, lambda: self._one_origin(values)))
 
     def _one_origin(self, values: list[cst.BaseExpression | None]) -> str | None:
         found = [self.origin(v) if v is not None else None for v in values if not _is_none(v)]

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-SUFFIX = ".py"
+NOTEBOOK = ".ipynb"
+SUFFIX = (".py", NOTEBOOK)
+"""The names of files in Python end in one of these."""
+DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
+"""Packages that the tables describe: a folder of this name in the tree is not followed."""
 _BINDINGS = re.compile(rb"\b(?:cudaMalloc|cudaFree|cuMemAlloc|cuMemFree)(?:Async)?\b")
 PER_THREAD = re.compile(rb"environ.{0,80}PER_THREAD_DEFAULT_STREAM")  # stream 0 is another stream in each thread
 _CUPY = re.compile(rb"\.(?:malloc|free)(?:Async)?\s*\(")
@@ -15,3 +19,33 @@ def is_candidate(data: bytes) -> bool:
     if _BINDINGS.search(data) is not None:
         return True
     return b"cupy" in data and b"runtime" in data and _CUPY.search(data) is not None
+
+
+# what chooses or ends the memory of arrays
+_ARRAYS = re.compile(
+    rb"\b(?:set_allocator|using_allocator|(?:Python|C)FunctionAllocator|ctxDestroy|devicePrimaryCtxRelease|"
+    rb"free_all_blocks|_malloc|cuda(?:\.memory)?\.Memory)\b|\bimport Memory\b"
+)
+_FOREIGN = re.compile(
+    rb"\b(?:mem_alloc(?:_pitch|_like)?|to_device|caching_allocator_alloc|CUDAPluggableAllocator|empty_cache)\b"
+)
+_OTHERS = re.compile(rb"\b(?:pycuda|torch)\b")
+_NUMBA = re.compile(rb"\b(?:device_array(?:_like)?|to_device|cuda\.close|devices\.reset)\s*\(|\.reset\s*\(\s*\)")
+_NUMBA_CUDA = re.compile(rb"\bnumba(?:\.cuda\b|[ \t]+import\b.*\bcuda\b)")
+_TESTS = re.compile(rb"\b(?:unittest|pytest)\b|TestCase\b")
+
+
+def uses_arrays(data: bytes) -> bool:
+    """Whether a file may choose an allocator for arrays, or make and end what holds them. Tests of a package are left
+    out: they try its allocators one by one.
+    """
+    if _TESTS.search(data) is not None:
+        return False
+    if b"cupy" in data and _ARRAYS.search(data) is not None:
+        return True
+    return _NUMBA_CUDA.search(data) is not None and _NUMBA.search(data) is not None
+
+
+def uses_other_memory(data: bytes) -> bool:
+    """Whether a file may take memory of a library that has an allocator of its own."""
+    return _OTHERS.search(data) is not None and _FOREIGN.search(data) is not None and _TESTS.search(data) is None

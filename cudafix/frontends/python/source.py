@@ -82,7 +82,10 @@ def read(path: str, data: bytes) -> Source:
         provider=cast("Any", spans),
         get_length=byte_length_in_utf8,
     )
-    module._codegen(state)
+    try:
+        module._codegen(state)
+    except (RecursionError, KeyError):  # nested too deeply; what libcst does on its way out hides the first error
+        raise UnreadableError(shift) from None
     if "".join(state.tokens) != text:  # a form feed before a statement, for one: the offsets would be wrong behind it
         raise UnreadableError(shift)
     return Source(path, data, module, spans._computed, shift)

@@ -13,7 +13,7 @@ from cudafix.frontends.python.expressions import CURRENT, DEVICE, ApiCall, Expre
 from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, scope_of
 from cudafix.frontends.python.names import Class, bindings_of, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
-from cudafix.frontends.python.terms import NONE, NOTHING, deref, is_place
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place
 from cudafix.ir import Assign, Expr, FuncRef, Span, Stmt, Var
 
 _HEADER = "it is in the header of a compound statement"
@@ -493,6 +493,9 @@ class Statements(Expressions):
         for name, method in cls.methods.items():
             qual = f"{self.qual}::{node.name.value}::{name}"
             self.later(lambda method=method, qual=qual: function(self.unit, method, qual, self.scope, cls))  # type: ignore[misc]
+        if self.scope is not None and cls.methods:  # whoever gets the class may call them
+            methods = [FuncRef(f"{self.qual}::{node.name.value}::{name}") for name in cls.methods]
+            self.emit(Assign(self.variable(node.name.value), choice(*methods), self.span(node.name)))
 
     def later(self, work: Callable[[], None]) -> None:
         self.unit.pending.append(work)

@@ -11,15 +11,13 @@ from cudafix import ir
 from cudafix.frontends.python import lower, source
 from cudafix.frontends.python.meaning import Modules
 from cudafix.frontends.python.names import Outline, absolute
-from cudafix.frontends.python.prefilter import SUFFIX, is_candidate
+from cudafix.frontends.python.prefilter import DESCRIBED, SUFFIX, is_candidate
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
 
 _IMPORTS = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
-# Packages that the tables describe: a folder of this name in the tree is not followed.
-_DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
 MAX_FILES = 60
 
 
@@ -43,7 +41,7 @@ class PythonTree:
         if "/" in dotted:
             return self._file(dotted)
         words = dotted.split(".")
-        if words[0] in _DESCRIBED or not words[0]:
+        if words[0] in DESCRIBED or not words[0]:
             return None
         folder = os.path.dirname(path)
         while True:
@@ -84,8 +82,11 @@ class PythonTree:
                 offset = read.offset if isinstance(read, UnreadableError) else 0
                 self._lowered[path] = lower.unreadable(path, self.files[path], offset), None, 1
             else:
-                done = lower.lower(read, outline, self.modules)
-                self._lowered[path] = done.module, done.writer, 0
+                try:
+                    done = lower.lower(read, outline, self.modules)
+                    self._lowered[path] = done.module, done.writer, 0
+                except RecursionError:  # nested too deeply
+                    self._lowered[path] = lower.unreadable(path, self.files[path], 0), None, 1
         return self._lowered[path]
 
     # -- programs ------------------------------------------------------------------------------------------------------
@@ -124,7 +125,7 @@ class PythonTree:
         if not candidates:
             return
         covered: set[str] = set()
-        for path in sorted(self._importers(candidates)):
+        for path in sorted(self.importers(candidates)):
             read, outline = self.source(path), self.outline(path)
             if isinstance(read, source.Source) and outline is not None:
                 if lower.is_script(read.module, outline, self.modules):
@@ -135,7 +136,7 @@ class PythonTree:
         for path in sorted(candidates - covered):
             yield self.program(path)
 
-    def _importers(self, candidates: set[str]) -> set[str]:
+    def importers(self, candidates: set[str]) -> set[str]:
         """The candidates and the files that import them, directly or not."""
         stems: dict[bytes, set[str]] = defaultdict(set)
         for path in candidates:

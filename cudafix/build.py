@@ -1,0 +1,182 @@
+"""How the files of a tree are compiled: what their build files say plainly about the default stream.
+
+Read, nearest first: `compile_commands.json` of the configuration's folder or a folder in it, which knows each source;
+else the Makefile of the source's folder or the nearest one above, and every `CMakeLists.txt` from the source's folder
+upward, as options are inherited. An option counts as plain if it stands under no condition, and in CMake if it is for a
+whole folder. It is `nvcc`'s: of a `.cpp` file only the compilation database says whether `nvcc` compiles it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cudafix.config import Config
+from cudafix.discovery import SUFFIXES
+
+# nvcc's own option, and the macro that it stands for (CUDA programming guide, "Default Stream")
+_OPTION = re.compile(
+    r"(?<![\w-])--?default-stream(?:\s*=\s*|\s+|[\"']\s*,?\s*[\"'])[\"']?per-thread\b"
+    r"|(?<!\w)(?:-D\s*)?CUDA_API_PER_THREAD_DEFAULT_STREAM\b(?!=0)"
+)
+_MACRO = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
+_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order of GNU make
+_MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef)\b")
+_MAKE_CLOSES = re.compile(r"[ \t]*endif\b")
+_CMAKE_COMMAND = re.compile(r"(\w+)\s*\(")
+_FOR_A_FOLDER = frozenset(
+    ("add_compile_options", "add_compile_definitions", "add_definitions", "set", "string", "list")
+)  # fmt: skip
+
+
+class DefaultStreams(NamedTuple):
+    """Files with a default stream for each thread, files that may have one, and the places (`file:line`) where that
+    depends on a condition.
+    """
+
+    per_thread: frozenset[str]
+    perhaps: frozenset[str]
+    unclear: tuple[str, ...]
+
+
+class _Said(NamedTuple):
+    plain: bool
+    for_all: bool  # a macro, which holds for every compiler
+    unclear: tuple[str, ...]
+
+
+def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
+    """What the build files say of these sources, where the configuration leaves it to them."""
+    root = os.path.realpath(config.root)
+    commands: dict[str, bool] | None = None
+    found: set[str] = set()
+    perhaps: set[str] = set()
+    unclear: dict[str, None] = {}
+    for path in paths:
+        if path.endswith(".py") or config.default_stream_of(path) != "auto":
+            continue
+        real = os.path.realpath(path)
+        if commands is None:
+            commands = _commands(root)
+        said = commands.get(real)
+        if said is None:
+            build = _folder(os.path.dirname(real), root)
+            said = build.plain and (build.for_all or path.endswith((".cu", ".cuh")))
+            unclear |= dict.fromkeys(build.unclear)
+            if not said and (build.plain or build.unclear):
+                perhaps.add(path)
+        if said:
+            found.add(path)
+    return DefaultStreams(frozenset(found), frozenset(perhaps), tuple(unclear))
+
+
+def compilation_database(root: str) -> Path | None:
+    """The newest `compile_commands.json` of a folder or of one in it (where CMake builds)."""
+    folders = [Path(root), *(Path(entry.path) for entry in _entries(root) if entry.is_dir())]
+    files = [folder / "compile_commands.json" for folder in folders]
+    return max((file for file in files if file.is_file()), key=lambda file: file.stat().st_mtime, default=None)
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return
+
+
+def _commands(root: str) -> dict[str, bool]:
+    """Each source of the compilation database: whether it is compiled with a default stream for each thread.
+
+    https://clang.llvm.org/docs/JSONCompilationDatabase.html
+    """
+    file = compilation_database(root)
+    if file is None:
+        return {}
+    import json  # only a tree with a database pays for it
+
+    try:
+        entries = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return {}  # it is the build's, and says nothing then
+    found: dict[str, bool] = {}
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("file"), str):
+            source = os.path.realpath(os.path.join(str(entry.get("directory", "")), entry["file"]))
+            if os.path.splitext(source)[1] in SUFFIXES:
+                # a source that is compiled twice: one of the two is enough to be careful
+                found[source] = found.get(source, False) or _OPTION.search(_line(entry)) is not None
+    return found
+
+
+def _line(entry: dict[str, Any]) -> str:
+    if isinstance(entry.get("arguments"), list):
+        return " ".join(map(str, entry["arguments"]))
+    import shlex
+
+    try:
+        return " ".join(shlex.split(str(entry.get("command", ""))))
+    except ValueError:
+        return str(entry.get("command", ""))
+
+
+@cache
+def _folder(folder: str, root: str) -> _Said:
+    """What the Makefile or the `CMakeLists.txt` files say of the sources in a folder."""
+    unclear: list[str] = []
+    own_makefile = True
+    for each in _upward(folder, root):
+        makefile = next((file for name in _MAKEFILES if (file := Path(each, name)).is_file()), None)
+        files = [(makefile, _makefile)] if makefile is not None and own_makefile else []
+        for file, reads in (*files, (Path(each, "CMakeLists.txt"), _cmake)):
+            try:
+                text = file.read_bytes().decode("utf-8", "replace")
+            except OSError:
+                continue
+            for line, plain in reads(text):
+                if plain:
+                    return _Said(True, _MACRO in text, ())
+                unclear.append(f"{os.path.relpath(file)}:{line}")
+        own_makefile = own_makefile and makefile is None
+    return _Said(False, False, tuple(unclear))
+
+
+def _upward(folder: str, root: str) -> Iterator[str]:
+    """A folder and those above it, up to the repository or the root; itself alone where it lies outside."""
+    yield folder
+    while folder != root and not os.path.exists(os.path.join(folder, ".git")) and folder.startswith(root + os.sep):
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _without_comments(text: str) -> list[str]:
+    return [re.sub(r"(?<!\\)#.*", "", line) for line in text.split("\n")]
+
+
+def _makefile(text: str) -> Iterator[tuple[int, bool]]:
+    """The lines with the option, and whether each stands under no condition."""
+    depth = 0
+    for number, line in enumerate(_without_comments(text), 1):
+        if _MAKE_OPENS.match(line):
+            depth += 1
+        elif _MAKE_CLOSES.match(line):
+            depth -= 1
+        if _OPTION.search(line):
+            yield number, depth == 0
+
+
+def _cmake(text: str) -> Iterator[tuple[int, bool]]:
+    """The lines with the option, and whether each stands under no condition in a command for the whole folder."""
+    depth, command = 0, ""
+    for number, line in enumerate(_without_comments(text), 1):
+        started = _CMAKE_COMMAND.match(line.strip())
+        if started:
+            command = started[1].lower()
+            depth += (command in ("if", "function", "macro")) - (command in ("endif", "endfunction", "endmacro"))
+        if _OPTION.search(line):
+            conditional = re.search(r"\$<\$<(?!COMPILE_LANGUAGE:CUDA>)", line) is not None
+            yield number, depth == 0 and command in _FOR_A_FOLDER and not conditional

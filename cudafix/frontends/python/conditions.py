@@ -1,0 +1,186 @@
+"""What a Python program does that a change of its memory allocator could bring out of order.
+
+CuPy and Numba give the memory of an array back when Python drops the array, which no statement says. So the order of
+allocation, use and release is not proved statement by statement: a program qualifies if all of its work runs on streams
+that are ordered with the legacy stream, and if nothing that the host sees leans on the wait that a release was.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import libcst as cst
+
+from cudafix.findings import Assumption, Place
+from cudafix.frontends.python.placement import HOST_PACKAGES
+from cudafix.frontends.python.terms import literal
+from cudafix.frontends.python.tree import MAX_FILES
+from cudafix.frontends.python.uses import File, PythonProgram, Use
+
+_GPU_LIBRARIES = frozenset(
+    "torch torchvision jax jaxlib tensorflow cudf cuml cugraph cuspatial cuvs raft_dask dask_cuda mpi4py tensorrt "
+    "polygraphy onnxruntime paddle mxnet pycuda nvidia_dali cuquantum custatevec cutensor nvmath cuda cucim warp "
+    "pylibraft kvikio ucp ucxx nccl triton chainer xgboost lightgbm cupy cupyx numba rmm".split()
+)
+_CLOCKS = re.compile(
+    r"(?:time\.(?:time|perf_counter|monotonic|process_time)(?:_ns)?|timeit\..*|datetime\.datetime\.(?:now|utcnow)|"
+    r"cupyx\.profiler\..*|cupyx\.time\..*)$"
+)
+_INDEPENDENT_HOST_MEMORY = re.compile(
+    r".*(?:pinned|Pinned|_async$|malloc_managed|ManagedMemory|managed_array|mapped_array|\.mapped$|hostAlloc|"
+    r"mallocManaged|memAdvise|memPrefetch|hostRegister|runtime\.\w+Async$|launchHostFunc|add_callback).*"
+)
+
+
+class Obstacle(NamedTuple):
+    """Why a program's memory cannot move: the name of a refusal, and where."""
+
+    name: str
+    text: str
+    place: Place
+
+
+def _at(use: Use, words: str) -> Place:
+    return Place(use.path, use.site.span.start, words)
+
+
+def _in_text(file: File, pattern: re.Pattern[bytes]) -> Place | None:
+    found = pattern.search(file.source.data)
+    return Place(file.path, found.start(), "here") if found is not None else None
+
+
+_PRINTS = re.compile(rb"\bprintf\s*\(")
+_PROCESSES = ("multiprocessing", "concurrent.futures.ProcessPoolExecutor", "os.fork", "joblib")
+_SETTINGS = re.compile(rb"CUPY_CUDA_PER_THREAD_DEFAULT_STREAM|CUPY_GPU_MEMORY_LIMIT|PER_THREAD_DEFAULT_STREAM")
+
+
+def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
+    """What no allocator of a Python package may change under. `own`: the packages whose memory is to move."""
+    if len(program.files) >= MAX_FILES:
+        yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
+    for file in program.files.values():
+        outline = program.tree.outline(file.path)
+        if outline is not None and outline.stars:
+            star = _in_text(file, re.compile(rb"\bimport[ \t]*\*"))
+            yield Obstacle("unknown_call", "what `import *` brings is not seen", star or Place(file.path, 0, "here"))
+        for name in sorted(file.imports):
+            package = name.split(".")[0]
+            if package in _GPU_LIBRARIES and package not in own:
+                place = _in_text(file, re.compile(rb"\b" + package.encode() + rb"\b"))
+                text = f"`{package}` works on the same device, on streams of its own choice"
+                yield Obstacle("external_library", text, place or Place(file.path, 0, "here"))
+        found = _in_text(file, _SETTINGS)
+        if found is not None:
+            yield Obstacle("several_streams", "the default stream or the limit of the pool is set elsewhere", found)
+    for use in program.uses():
+        last = use.name.rpartition(".")[2]
+        if last in ("get_ipc_handle", "open_ipc_handle", "ipcGetMemHandle", "ipcOpenMemHandle"):
+            yield Obstacle("ipc_handle", "memory of the stream-ordered pool has no such handle", _at(use, "here"))
+        elif last in ("memGetInfo", "get_memory_info"):
+            yield Obstacle("free_memory_is_measured", "the program asks how much memory is free", _at(use, "here"))
+        elif last in ("begin_capture", "deviceEnablePeerAccess", "enable_peer_access"):
+            name = "under_capture" if last == "begin_capture" else "peer_access"
+            yield Obstacle(name, f"`{last}`", _at(use, "here"))
+        elif use.name == "ctypes.CDLL" or use.name.startswith(("ctypes.cdll", "ctypes.CDLL")):
+            yield Obstacle("foreign_pointer", "code that is no Python is loaded", _at(use, "here"))
+        elif use.name in ("builtins.exec", "builtins.eval"):
+            yield Obstacle("unknown_call", "code that is made while the program runs", _at(use, "here"))
+        elif last in ("toDlpack", "to_dlpack", "from_dlpack", "fromDlpack"):
+            yield Obstacle("external_library", "the array is handed to another package", _at(use, "here"))
+    for file in program.files.values():
+        for name in ("mem_info", "__cuda_array_interface__"):
+            if name in file.names:
+                place = _in_text(file, re.compile(rb"\b" + name.encode() + rb"\b")) or Place(file.path, 0, "here")
+                if name == "mem_info":
+                    yield Obstacle("free_memory_is_measured", "the program asks how much memory is free", place)
+                else:
+                    yield Obstacle("external_library", "the address of an array is handed on", place)
+
+
+def cupy(program: PythonProgram) -> Iterator[Obstacle]:
+    """What CuPy's asynchronous pool may not come under, where arrays used raw memory."""
+    yield from common(program, frozenset({"cupy", "cupyx"}))
+    for use in program.uses():
+        name, last = use.name, use.name.rpartition(".")[2]
+        if last in ("Stream", "ExternalStream") and not use.own:
+            text = "the release of an array is no longer a wait for the work of other streams"
+            yield Obstacle("several_streams", text, _at(use, "a stream is made"))
+        elif name.startswith("cupy.cuda.Stream.ptds") or use.argument(99, "stream") is not None:
+            yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
+        elif name in ("cupy.cuda.runtime.malloc", "cupy.cuda.runtime.free"):
+            yield Obstacle("mixed_allocation_kinds", "it allocates through the runtime module too", _at(use, "here"))
+        elif name in ("cupy.cuda.runtime.streamCreate", "cupy.cuda.runtime.streamCreateWithFlags"):
+            yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
+        elif last in ("setDevice", "use") or (last == "Device" and use.context):
+            yield Obstacle("device_changes", "another device may be current when the array goes", _at(use, "here"))
+        elif name.startswith(("cupyx.distributed", "cupy.cuda.nccl", "cupy.cuda.UnownedMemory")):
+            yield Obstacle("external_library", f"`{name}` works with memory of others", _at(use, "here"))
+        elif _INDEPENDENT_HOST_MEMORY.match(name) or _is_false(use.argument(99, "blocking")):
+            text = "the host may look at memory that is still being written, and the release of an array was the wait"
+            yield Obstacle("host_memory_in_flight", text, _at(use, "here"))
+        elif name.startswith(_PROCESSES):
+            yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
+    for file in program.files.values():
+        several = _in_text(file, re.compile(rb"\b(?:use_multi_gpus|set_cufft_gpus)\b"))
+        if several is not None:
+            yield Obstacle("device_changes", "the program works on several devices", several)
+        place = _in_text(file, _PRINTS)
+        if place is not None:
+            text = "what kernels print appears when the host waits, and the release of an array was a wait"
+            yield Obstacle("host_memory_in_flight", text, place)
+        for caught in ("OutOfMemoryError", "CUDARuntimeError"):
+            if caught in file.names:
+                place = _in_text(file, re.compile(rb"\b" + caught.encode() + rb"\b")) or Place(file.path, 0, "here")
+                text = f"the pool raises another exception than raw memory, and the program names `{caught}`"
+                yield Obstacle("async_pool_differs", text, place)
+
+
+def numba(program: PythonProgram, managers: frozenset[str]) -> Iterator[Obstacle]:
+    """What a stream-ordered memory manager may not come under."""
+    yield from common(program, frozenset({"numba", "numba_cuda"}) | managers)
+    for use in program.uses():
+        name = use.name
+        if name in ("numba.cuda.select_device", "numba.cuda.gpus.lst") and literal_of(use, 0) != "0":
+            yield Obstacle("device_changes", "the program works on several devices", _at(use, "here"))
+        elif name.startswith(_PROCESSES):
+            yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
+    for file in program.files.values():
+        # all other streams of Numba wait for the legacy stream, and it for them
+        foreign = _in_text(file, re.compile(rb"\b(?:external_stream|__cuda_stream__)\b"))
+        if foreign is not None:
+            text = "the stream may not be ordered with the legacy stream, on which the manager allocates and frees"
+            yield Obstacle("several_streams", text, foreign)
+        if "gpus" in file.names:
+            place = _in_text(file, re.compile(rb"\bgpus\b")) or Place(file.path, 0, "here")
+            yield Obstacle("device_changes", "the program works on several devices", place)
+        simulator = _in_text(file, re.compile(rb"NUMBA_ENABLE_CUDASIM|simulator"))
+        if simulator is not None:
+            yield Obstacle("site_not_editable", "the program also runs in Numba's simulator", simulator)
+
+
+def _is_false(node: cst.BaseExpression | None) -> bool:
+    return isinstance(node, cst.Name) and node.value == "False"
+
+
+def literal_of(use: Use, position: int) -> str | None:
+    """The text of a literal argument."""
+    given = use.argument(position, "")
+    return literal(given) if given is not None else None
+
+
+def assumptions(program: PythonProgram) -> Iterator[Assumption]:
+    """What a change of the allocator takes for granted, where the program cannot show it."""
+    unseen: set[str] = set()
+    for file in program.files.values():
+        for name in file.imports:
+            root = name.lstrip(".").split(".")[0]
+            known = root in sys.stdlib_module_names or root in HOST_PACKAGES or root in _GPU_LIBRARIES
+            if root and not known and program.tree.find(root, file.path) is None and not name.startswith("."):
+                unseen.add(root)
+    for one in sorted(unseen):
+        yield Assumption("current_stream_only", f"`{one}`")
+    if any(_CLOCKS.match(use.name) for use in program.uses()):
+        yield Assumption("no_release_is_timed", "")

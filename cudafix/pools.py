@@ -1,0 +1,173 @@
+"""The memory of arrays: what codemods find in Python programs that never name an allocation.
+
+A codemod with a function `examine` is asked about every program; what it would write is compared with the original once
+more (`frontends.python.rewrites`) before it counts. A place in a file of several programs moves only if it may move in
+each of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cudafix.codemod import codemods
+from cudafix.codemod import module as codemod
+from cudafix.config import Config
+from cudafix.edits import OverlapError, apply
+from cudafix.findings import Edit, Finding, Refusal, Report
+from cudafix.frontends.python import prefilter
+
+if TYPE_CHECKING:
+    from cudafix.frontends.python.rewrites import Comparison
+
+MIGRATES = frozenset(("cupy_async_allocator", "numba_memory_manager"))
+"""Codemods whose findings are allocation sites."""
+
+
+def manager() -> bytes:
+    """The one file that cudafix adds to a project: a memory manager for Numba."""
+    from cudafix.codemods import numba_memory_manager
+
+    content: bytes = numba_memory_manager.manager()
+    return content
+
+
+def candidates(files: Mapping[str, bytes]) -> set[str]:
+    """The files that may ask for memory in one of these ways, or end a context. Those of the libraries are left out."""
+    found = {path for path, data in files.items() if path.endswith(prefilter.SUFFIX) and prefilter.uses_arrays(data)}
+    return {path for path in found if not _is_of_a_library(path, files)}
+
+
+def _is_of_a_library(path: str, files: Mapping[str, bytes]) -> bool:
+    """Whether a file stands in the package of a library that the tables describe."""
+    words = path.split(os.sep)
+    return any(
+        word in prefilter.DESCRIBED and os.sep.join((*words[: n + 1], "__init__.py")) in files
+        for n, word in enumerate(words[:-1])
+    )
+
+
+def examine(files: Mapping[str, bytes], config: Config) -> Report:
+    """What the codemods find in the programs of these files."""
+    wanted = candidates(files)
+    others = {p for p, data in files.items() if p.endswith(prefilter.SUFFIX) and prefilter.uses_other_memory(data)}
+    if not wanted and not others:
+        return Report((), ())
+    from cudafix.frontends.python import foreign, uses
+    from cudafix.frontends.python.tree import PythonTree
+
+    names = [name for name in codemods() if hasattr(codemod(name), "examine") and name not in config.disabled]
+    findings: dict[tuple[str, int, str], Finding] = {}
+    refusals: dict[tuple[str, int, str], Refusal] = {}
+    groups = 0
+    tree = PythonTree(files)
+    for path in sorted(path for path in others if not _is_of_a_library(path, files)):
+        file = uses.file_of(tree, path)
+        for refusal in foreign.examine(file) if file is not None else ():
+            refusals[refusal.path, refusal.offset, "foreign"] = refusal
+    for program in uses.programs(tree, wanted):
+        found: list[Finding] = []
+        for name in names:
+            for item in codemod(name).examine(program):
+                if isinstance(item, Finding):
+                    found.append(replace(item, group=item.group + groups if item.group else 0))
+                else:
+                    refusals.setdefault((item.path, item.offset, name), item)
+        groups = max([groups, *(f.group for f in found)])
+        wrong = _reason(files, found)
+        for finding in found:
+            if wrong is not None and finding.edits:
+                finding = replace(finding, edits=())
+                if finding.codemod in MIGRATES:
+                    key = finding.path, finding.offset, finding.codemod
+                    text = f"the rewritten text could not be proved again: {wrong}"
+                    refusals.setdefault(key, _refused(finding, "out_of_order", text))
+                    continue
+            findings.setdefault((finding.path, finding.offset, finding.codemod), finding)
+    groups_that_stay = {findings[key].group for key in refusals if key in findings} - {0}
+    for key, finding in list(findings.items()):
+        if key in refusals:
+            del findings[key]
+        elif finding.group in groups_that_stay:
+            del findings[key]
+            refusals[key] = _refused(finding, "out_of_order", "another place that moves with it stays")
+    kept = list(findings.values())
+    sites = sum(f.codemod in MIGRATES for f in kept) + len(refusals)
+    return Report(tuple(kept), tuple(refusals.values()), (), sites)
+
+
+def _refused(finding: Finding, name: str, text: str) -> Refusal:
+    from cudafix.refusals import REFUSALS
+
+    return Refusal(name, finding.path, finding.offset, text, REFUSALS[name].unlock, finding.related, finding.runs)
+
+
+def _reason(files: Mapping[str, bytes], findings: list[Finding]) -> str | None:
+    """Why the text that the findings would write is no right rewrite."""
+    by_path: dict[str, list[Edit]] = {}
+    for finding in findings:
+        for edit in finding.edits:
+            by_path.setdefault(edit.path, []).append(edit)
+    if not by_path:
+        return None
+    try:
+        after = dict(files) | {path: apply(files.get(path, b""), edits) for path, edits in by_path.items()}
+    except OverlapError as error:
+        return str(error)
+    return next(differences(files, after, by_path), None)
+
+
+def differences(before: Mapping[str, bytes], after: Mapping[str, bytes], paths: Mapping[str, object]) -> Iterator[str]:
+    """What in the changed files is no right rewrite."""
+    from cudafix.frontends.python.rewrites import Change, Comparison
+
+    for path in paths:
+        if path not in before:
+            if after[path] != manager():
+                yield f"{path}: a file that was not there, and not one that cudafix writes"
+        elif before[path] != after[path]:
+            try:
+                Comparison(path, before[path], after[path], after, manager())
+            except (Change, SyntaxError) as different:
+                yield f"{path}: {different}"
+
+
+def _compared(path: str, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Comparison | None:
+    from cudafix.frontends.python.rewrites import Change, Comparison
+
+    try:
+        return Comparison(path, before[path], after[path], after, manager())
+    except (Change, SyntaxError):
+        return None  # `differences` says why
+
+
+def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Collection[str]) -> Iterator[str]:
+    """Why `after` is no right rewrite of the Python files that the ordering engine did not look at (`proved`)."""
+    from cudafix.codemods.sync_before_close import examine as ends
+    from cudafix.frontends.python import conditions, uses
+    from cudafix.frontends.python.tree import PythonTree
+
+    changed = {
+        path: None
+        for path in after
+        if path.endswith(prefilter.SUFFIX) and before.get(path) != after[path] and path not in proved
+    }
+    yield from differences(before, after, changed)
+    moved = {
+        path: compared
+        for path in changed
+        if path in before and (compared := _compared(path, before, after)) is not None
+    }
+    for program in uses.programs(PythonTree(before), candidates(before)):
+        if any(path in moved and moved[path].allocators for path in program.files):
+            for obstacle in conditions.cupy(program):
+                yield f"{obstacle.name}: {obstacle.text}"
+        if any(path in moved and moved[path].managers for path in program.files):
+            rmm = any(name.split(".")[0] == "rmm" for file in program.files.values() for name in file.imports)
+            for obstacle in conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset()):
+                yield f"{obstacle.name}: {obstacle.text}"
+    for program in uses.programs(PythonTree(after), candidates(after)):
+        for item in ends(program):
+            yield item.message

@@ -1,0 +1,162 @@
+"""What a report for machines is made of: one entry for each finding and refusal, with its level, place and fingerprint.
+
+Paths are relative to the repository, with forward slashes. A fingerprint is made of the rule, the path and the text of
+the line, so it stays when lines move; of equal lines in one file the first is the first again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from cudafix import suppressions
+from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety
+from cudafix.report.positions import Positions, Region
+from cudafix.report.terminal import PAIRS, readable
+from cudafix.selection import Selection
+
+_COMMENT = re.compile(rb"//.*|/\*.*?\*/")
+_BLANK = re.compile(rb"\s+")
+
+
+class Level(Enum):
+    """How much a result matters to CI. Only the first three make `check` fail."""
+
+    ERROR = "error"  # a defect of code that is stream-ordered already
+    WARNING = "warning"  # a pair in a loop, or a suppression that is out of order
+    NOTE = "note"  # a pair that runs once
+    REVIEW = "review"  # a fix that rests on an assumption
+    NONE = "none"  # a refusal: nothing to do
+
+
+FAILS = frozenset((Level.ERROR, Level.WARNING, Level.NOTE))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One result. `rule` is the name of a codemod or of a refusal, and has a page (`cudafix explain`)."""
+
+    rule: str
+    level: Level
+    path: str
+    region: Region
+    message: str
+    fingerprint: str
+    item: Finding | Refusal
+
+
+class Listing:
+    """The results of a run, in the order of their places."""
+
+    def __init__(self, sources: Mapping[str, bytes], report: Report, selection: Selection) -> None:
+        self.positions = Positions(sources)
+        self.report = report
+        self.selection = selection
+        self.base = repository(sources)
+        assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
+        items: list[Finding | Refusal] = [*selection.chosen, *assumed, *report.refusals]
+        prints = fingerprints(sources, [*report.findings, *selection.chosen, *report.refusals])
+        chosen = set(map(id, selection.chosen))
+        self.entries = [
+            Entry(
+                _rule(item),
+                _level(item, id(item) in chosen),
+                self.name(item.path),
+                self.positions.token(item.path, item.offset),
+                _message(item),
+                prints[key(item)],
+                item,
+            )
+            for item in sorted(items, key=key)
+        ]
+
+    def name(self, path: str) -> str:
+        """The path as a report shows it."""
+        return relative(path, self.base)
+
+    def region(self, place: Place) -> Region:
+        """Where a related place is."""
+        return self.positions.token(place.path, place.offset)
+
+
+def key(item: Finding | Refusal) -> tuple[str, int, str]:
+    """What tells two results of one run apart."""
+    return item.path, item.offset, _rule(item)
+
+
+def fingerprints(sources: Mapping[str, bytes], items: Iterable[Finding | Refusal]) -> dict[tuple[str, int, str], str]:
+    """The fingerprint of each result, by its `key`. Two results of a run never share one."""
+    positions, base = Positions(sources), repository(sources)
+    seen: Counter[bytes] = Counter()
+    found: dict[tuple[str, int, str], str] = {}
+    for path, offset, rule in sorted({key(item) for item in items}):
+        text = _BLANK.sub(b" ", _COMMENT.sub(b"", positions.line(path, offset).text)).strip()
+        parts = (rule.encode(), os.fsencode(relative(path, base)), text)
+        same = b"\0".join(parts)
+        found[path, offset, rule] = hashlib.sha256(b"%b\0%d" % (same, seen[same])).hexdigest()[:32]
+        seen[same] += 1
+    return found
+
+
+def repository(paths: Iterable[str]) -> str:
+    """The folder that reported paths start from: that of `.git` above the current folder, or above all of `paths`.
+
+    The current folder where there is none.
+    """
+    here = Path.cwd()
+    outside = [os.path.dirname(path) for path in paths if os.path.isabs(path)]
+    common = Path(os.path.commonpath([*outside, here])) if outside else here
+    for start in dict.fromkeys((here, common, *(map(Path, outside[:1])))):
+        for folder in (start, *start.parents):
+            if (folder / ".git").exists():
+                return str(folder)
+    return str(here)
+
+
+def relative(path: str, base: str) -> str:
+    """`path` (as a run names it) from `base`, with forward slashes; absolute where it lies outside."""
+    absolute = Path(os.path.abspath(path))
+    try:
+        return absolute.relative_to(base).as_posix()
+    except ValueError:
+        return absolute.as_posix()
+
+
+def failing(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries that make `check` fail."""
+    return [entry for entry in entries if entry.level in FAILS]
+
+
+def _rule(item: Finding | Refusal) -> str:
+    return item.name if isinstance(item, Refusal) else item.codemod
+
+
+def _message(item: Finding | Refusal) -> str:
+    """The message with its subject: in a list of annotations no headline says what it is about."""
+    text = readable(item.message)
+    runs = f" ({'in a loop' if item.runs is Runs.CHURN else 'runs once'})" if item.runs is not None else ""
+    if isinstance(item, Refusal):
+        return f"stays `cudaMalloc`: {text}{runs}"
+    return (
+        f"`cudaMalloc` and its `cudaFree` can be stream-ordered: the pair {text}{runs}"
+        if item.codemod in PAIRS
+        else text
+    )
+
+
+def _level(item: Finding | Refusal, chosen: bool) -> Level:
+    if isinstance(item, Refusal):
+        return Level.NONE
+    if not chosen:
+        return Level.REVIEW
+    if item.codemod == suppressions.NAME:
+        return Level.WARNING
+    if item.runs is None:
+        return Level.ERROR
+    return Level.WARNING if item.runs is Runs.CHURN else Level.NOTE

@@ -1,0 +1,245 @@
+"""Comments that keep a result out of the report, and its fix out of the code: `// cudafix: ignore[name] reason`.
+
+## What it does
+
+A comment names codemods or refusals, and says why. Behind a statement, or on a line of its own in front of one, it
+holds for that statement; in front of a function for the whole function; `ignore-file` for the file. In Python it starts
+with `#`. Reported are comments without a name or a reason, names that do not exist, and comments that are not needed.
+
+## Why
+
+Whoever reads the code later has to know why a pair stays: a comment without a reason holds nothing back. One that is
+not needed any more hides the next result at its place.
+
+## Example
+
+```cuda
+CHECK(cudaMalloc(&table, n)); // cudafix: ignore[stream_ordered_pairs] read by another process through its address
+```
+
+## Fix safety
+
+`cudafix check --fix-suppressions` takes out comments that are not needed, and nothing else.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import re
+import tokenize
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from cudafix import codemod
+from cudafix.config import Config
+from cudafix.findings import Edit, Finding, Refusal, Report
+from cudafix.refusals import REFUSALS
+
+NAME = "suppression"
+SUMMARY = "keep a result out of the report, and its fix out of the code, with a reason"
+_MARK = b"cudafix:"
+_COMMENT = re.compile(
+    rb"(?P<opens>//+|/\*+|\#+)[ \t]*cudafix:[ \t]*ignore(?P<file>-file)?\b[ \t]*(?:\[(?P<names>[^\]\n]*)\])?"
+    rb"(?P<reason>(?:(?!\*/)[^\r\n])*)(?P<closes>\*/)?"
+)
+Key = tuple[str, int, str]
+
+
+class Judged(NamedTuple):
+    """The report without the refusals that are suppressed and with what is wrong with the comments; the findings that
+    are suppressed, as path, offset and codemod; and the edits that take out what is not needed.
+    """
+
+    report: Report
+    suppressed: frozenset[Key]
+    removals: Mapping[str, list[Edit]]
+
+
+@dataclass
+class _Comment:
+    """`[start, end)` of a file. It holds for results on the lines `first` to `last`, from 1."""
+
+    path: str
+    start: int
+    end: int
+    names: list[str]
+    reason: str
+    first: int
+    last: int
+    wrong: str = ""
+    used: set[str] = field(default_factory=set)
+
+
+def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
+    """Hold the comments of the files against what was found in them."""
+    comments = [c for path, data in files.items() if _MARK in data for c in _comments(path, data)]
+    if not comments:
+        return Judged(report, frozenset(), {})
+    by_path: dict[str, list[_Comment]] = defaultdict(list)
+    for comment in comments:
+        by_path[comment.path].append(comment)
+
+    def is_held_back(item: Finding | Refusal) -> bool:
+        name = item.name if isinstance(item, Refusal) else item.codemod
+        here = by_path[item.path]
+        line = files[item.path].count(b"\n", 0, item.offset) + 1 if here else 0
+        holding = [c for c in here if not c.wrong and name in c.names and c.first <= line <= c.last]
+        for comment in holding[-1:]:  # the narrowest: files first, then in the order of lines
+            comment.used.add(name)
+        return bool(holding)
+
+    held = [finding for finding in report.findings if is_held_back(finding)]
+    refusals = [refusal for refusal in report.refusals if not is_held_back(refusal)]
+    suppressed = tuple(refusal for refusal in report.refusals if refusal not in refusals)
+    faults: list[Finding] = []
+    removals: dict[str, list[Edit]] = defaultdict(list)
+    for comment in comments:
+        unused = [name for name in comment.names if name not in comment.used and _was_looked_for(name, comment, config)]
+        if not comment.wrong and unused:
+            comment.wrong = f"`ignore[{', '.join(unused)}]` is not needed: nothing of that name is here"
+            removals[comment.path].append(_removal(files[comment.path], comment, unused))
+        if comment.wrong:
+            faults.append(Finding(NAME, comment.path, comment.start, comment.wrong))
+    findings = sorted((*report.findings, *faults), key=lambda f: (f.path, f.offset, f.codemod))
+    judged = replace(report, findings=tuple(findings), refusals=tuple(refusals), suppressed=suppressed)
+    return Judged(judged, frozenset((f.path, f.offset, f.codemod) for f in held), dict(removals))
+
+
+def _was_looked_for(name: str, comment: _Comment, config: Config) -> bool:
+    """Whether the run would have found a result of this name: `--only` and codemods that are off leave some out."""
+    return config.only is None and (name in REFUSALS or config.is_on(name, comment.path))
+
+
+def _comments(path: str, data: bytes) -> Iterator[_Comment]:
+    python = path.endswith(".py")
+    found = list(_python_comments(data) if python else _cuda_comments(data))
+    if not found:
+        return
+    extents = _python_extents(data) if python else _cuda_extents(path, data)
+    read = []
+    for match in found:
+        names = [name.strip() for name in (match["names"] or b"").decode("utf-8", "replace").split(",") if name.strip()]
+        reason = match["reason"].decode("utf-8", "replace").strip(" \t:-")
+        first, last = (1, data.count(b"\n") + 1) if match["file"] else _holds_for(data, match, extents)
+        read.append(_Comment(path, match.start(), match.end(), names, reason, first, last, _wrong(names, reason)))
+    yield from sorted(read, key=lambda c: (c.first - c.last, c.start))  # the widest first
+
+
+def _wrong(names: list[str], reason: str) -> str:
+    if not names:
+        return "`ignore` needs the names of codemods or refusals: `ignore[name] reason`"
+    known = [*codemod.names(), *REFUSALS]
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean `{near[0]}`?" if near else "`cudafix explain` lists all names"
+            return f"no codemod and no refusal is named `{name}`; {hint}"
+    return "" if re.search(r"\w", reason) else f"`ignore[{', '.join(names)}]` needs a reason behind it"
+
+
+class _Extents(NamedTuple):
+    """Lines from 1, first and last, of statements (up to a block in them) and of functions; `code` has no comments."""
+
+    statements: list[tuple[int, int]]
+    functions: list[tuple[int, int]]
+    code: bytes
+
+
+def _holds_for(data: bytes, comment: re.Match[bytes], extents: _Extents) -> tuple[int, int]:
+    """The lines of the statement that a comment stands behind or in front of, or of the function in front of which."""
+    line = data.count(b"\n", 0, comment.start()) + 1
+    start = data.rfind(b"\n", 0, comment.start()) + 1
+    alone = not extents.code[start : comment.start()].strip()
+    if alone:
+        rest = re.compile(rb"[^\s]").search(extents.code, comment.end())
+        if rest is None:
+            return line, line
+        line = data.count(b"\n", 0, rest.start()) + 1
+        for first, last in extents.functions:
+            if first == line:
+                return first, last
+    for first, last in extents.statements:
+        if (first if alone else last) == line:
+            return first, last
+    return line, line
+
+
+def _cuda_comments(data: bytes) -> Iterator[re.Match[bytes]]:
+    from cudafix.frontends.cuda.directives import scan
+
+    code = scan(data).code
+    for match in _COMMENT.finditer(data):
+        if match["opens"][:1] != b"#" and code[match.start() : match.start() + 1] == b" ":
+            yield match
+
+
+def _cuda_extents(path: str, data: bytes) -> _Extents:
+    from cudafix.frontends.cuda import extents
+    from cudafix.frontends.cuda.directives import scan
+
+    def lines(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [(data.count(b"\n", 0, a) + 1, data.count(b"\n", 0, max(b - 1, a)) + 1) for a, b in ranges]
+
+    return _Extents(lines(extents.statements(path, data)), lines(extents.functions(path, data)), scan(data).code)
+
+
+def _python_comments(data: bytes) -> Iterator[re.Match[bytes]]:
+    for start, end in _python_tokens(data):
+        match = _COMMENT.search(data, start, end)
+        if match is not None and match["opens"][:1] == b"#":
+            yield match
+
+
+def _python_tokens(data: bytes) -> list[tuple[int, int]]:
+    """The comments of a Python file; those in front of what cannot be read."""
+    starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
+    found: list[tuple[int, int]] = []
+    try:
+        for token in tokenize.tokenize(io.BytesIO(data).readline):
+            if token.type == tokenize.COMMENT:
+                at = starts[token.start[0] - 1] + len(token.line[: token.start[1]].encode("utf-8", "surrogateescape"))
+                if token.start[0] == 1 and data.startswith(b"\xef\xbb\xbf"):
+                    at += 3
+                found.append((at, at + len(token.string.encode("utf-8", "surrogateescape"))))
+    except (tokenize.TokenError, SyntaxError, UnicodeDecodeError):
+        pass
+    return found
+
+
+def _python_extents(data: bytes) -> _Extents:
+    code = bytearray(data)
+    for start, end in _python_tokens(data):
+        code[start:end] = b" " * (end - start)
+    try:
+        tree = ast.parse(data)
+    except (SyntaxError, ValueError):
+        return _Extents([], [], bytes(code))
+    statements, functions = [], []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min((each.lineno for each in node.decorator_list), default=node.lineno)
+            functions.append((first, node.end_lineno or node.lineno))
+        elif isinstance(node, ast.stmt):
+            block = getattr(node, "body", None)
+            last = block[0].lineno - 1 if block else node.end_lineno or node.lineno
+            statements.append((node.lineno, max(last, node.lineno)))
+    return _Extents(sorted(statements), sorted(functions), bytes(code))
+
+
+def _removal(data: bytes, comment: _Comment, unused: list[str]) -> Edit:
+    """Take out the names that are not needed; the whole comment, and its line, where none is left."""
+    left = [name for name in comment.names if name not in unused]
+    if left:
+        names = data.index(b"[", comment.start) + 1
+        return Edit(comment.path, names, data.index(b"]", names), ", ".join(left).encode())
+    start = data.rfind(b"\n", 0, comment.start) + 1
+    end = data.find(b"\n", comment.end)
+    end = len(data) if end < 0 else end
+    before, behind = data[start : comment.start], data[comment.end : end]
+    if not before.strip() and not behind.strip():
+        return Edit(comment.path, start, min(end + 1, len(data)), b"")
+    return Edit(comment.path, start + len(before.rstrip()), comment.end, b"")

@@ -1,0 +1,162 @@
+"""What build files say plainly about the default stream, and what becomes of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cudafix import cli
+from cudafix.build import DefaultStreams, _folder, default_streams
+from cudafix.config import Config, Override
+from cudafix.driver import analyze
+
+NONE: frozenset[str] = frozenset()
+
+
+@pytest.fixture(autouse=True)
+def _tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    _folder.cache_clear()
+
+
+def write(**files: str) -> None:
+    for name, text in files.items():
+        path = Path(name.replace("__", "/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def asked(*paths: str, config: Config | None = None) -> DefaultStreams:
+    return default_streams(paths, config or Config(root=Path.cwd()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "NVCCFLAGS = -O3 --default-stream per-thread\n",
+        "NVCCFLAGS += -default-stream=per-thread # fast\n",
+        "ifdef DEBUG\nX = 1\nendif\nCFLAGS = -DCUDA_API_PER_THREAD_DEFAULT_STREAM\n",
+    ],
+)
+def test_a_makefile_that_says_it_plainly(text: str) -> None:
+    write(src__Makefile=text)
+    assert asked("src/a.cu", "src/deep/b.cu", "other/c.cu").per_thread == {"src/a.cu", "src/deep/b.cu"}
+
+
+@pytest.mark.parametrize(
+    ("text", "unclear"),
+    [
+        ("# NVCCFLAGS = --default-stream per-thread\n", ()),
+        ("NVCCFLAGS = # --default-stream per-thread\n", ()),
+        ("NVCCFLAGS = --default-stream legacy\n", ()),
+        ("CFLAGS = -DCUDA_API_PER_THREAD_DEFAULT_STREAM=0\n", ()),
+        ("ifeq ($(GPU),yes)\n  F = --default-stream per-thread\nendif\n", ("Makefile:2",)),
+    ],
+)
+def test_a_makefile_that_does_not(text: str, unclear: tuple[str, ...]) -> None:
+    write(Makefile=text)
+    assert asked("a.cu") == DefaultStreams(NONE, frozenset({"a.cu"}) if unclear else NONE, unclear)
+
+
+def test_the_nearest_makefile_counts() -> None:
+    write(Makefile="F = --default-stream per-thread\n", own__Makefile="all:\n")
+    assert asked("a.cu", "own/b.cu", "sub/c.cu").per_thread == {"a.cu", "sub/c.cu"}
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ('set(CMAKE_CUDA_FLAGS "${CMAKE_CUDA_FLAGS} --default-stream per-thread")\n', True),
+        ("add_compile_options($<$<COMPILE_LANGUAGE:CUDA>:--default-stream=per-thread>)\n", True),
+        ("list(APPEND CUDA_NVCC_FLAGS\n  --default-stream per-thread\n)\n", True),
+        ("add_compile_options($<$<CONFIG:Debug>:--default-stream=per-thread>)\n", False),
+        ("if(PTDS)\n  add_compile_options(--default-stream=per-thread)\nendif()\n", False),
+        ("target_compile_options(one PRIVATE --default-stream=per-thread)\n", False),
+    ],
+)
+def test_cmake_options_are_inherited_where_they_are_plain(text: str, plain: bool) -> None:
+    write(**{"CMakeLists.txt": text, "src__CMakeLists.txt": "add_executable(a a.cu)\n"})
+    found = asked("src/a.cu")
+    assert found.per_thread == ({"src/a.cu"} if plain else NONE)
+    assert bool(found.unclear) is not plain
+
+
+def test_the_compilation_database_knows_each_source() -> None:
+    here = str(Path.cwd())
+    entries = [
+        {"directory": here, "file": "src/a.cu", "command": "nvcc --default-stream 'per-thread' -c src/a.cu"},
+        {"directory": f"{here}/build", "file": "../src/b.cpp", "arguments": ["nvcc", "-default-stream", "per-thread"]},
+        {"directory": here, "file": f"{here}/src/c.cu", "command": "nvcc -c src/c.cu"},
+    ]
+    write(**{"build__compile_commands.json": json.dumps(entries), "Makefile": "F = --default-stream per-thread\n"})
+    # what it does not know, the Makefile does
+    assert asked("src/a.cu", "src/b.cpp", "src/c.cu", "src/d.cu").per_thread == {"src/a.cu", "src/b.cpp", "src/d.cu"}
+
+
+@pytest.mark.parametrize("text", ["", "{", "{}", "[1, {}]", '[{"file": 1}]', '[{"file": "a.cu", "command": "\'"}]'])
+def test_a_broken_compilation_database_says_nothing(text: str) -> None:
+    write(**{"compile_commands.json": text})
+    assert asked("a.cu") == DefaultStreams(NONE, NONE, ())
+
+
+def test_an_option_of_nvcc_leaves_open_what_another_compiler_gets() -> None:
+    write(Makefile="F = --default-stream per-thread\n")
+    assert asked("a.cu", "b.cpp") == DefaultStreams(frozenset({"a.cu"}), frozenset({"b.cpp"}), ())
+
+
+def test_the_configuration_decides_where_it_says_anything() -> None:
+    write(Makefile="F = --default-stream per-thread\n")
+    config = Config(root=Path.cwd(), overrides=(Override(("old/",), default_stream="legacy"),))
+    assert asked("a.cu", "old/b.cu", config=config).per_thread == {"a.cu"}
+    assert asked("a.cu", config=Config(default_stream="legacy")) == DefaultStreams(NONE, NONE, ())
+
+
+PROGRAM = b"""#include <cuda_runtime.h>
+#include <thread>
+__global__ void k(float *p) { p[0] = 1; }
+float *d;
+void use() { k<<<1, 1>>>(d); }
+int main() { cudaMalloc(&d, 4); use(); cudaFree(d); }
+"""
+
+
+def names(files: dict[str, bytes], config: Config) -> list[str]:
+    return [refusal.name for refusal in analyze(files, config).refusals]
+
+
+TWO = {
+    "a.cu": b"void other();\n" + PROGRAM.replace(b"use();", b"other();"),
+    "b.cu": b"#include <cuda_runtime.h>\nvoid other() { cudaDeviceSynchronize(); }\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("per_thread", "perhaps", "refused"),
+    [("", "", False), ("ab", "", False), ("a", "", True), ("a", "b", True), ("", "a", True)],
+)
+def test_a_program_with_two_default_streams_is_refused(per_thread: str, perhaps: str, refused: bool) -> None:
+    config = Config(
+        per_thread=frozenset(f"{name}.cu" for name in per_thread),
+        perhaps_per_thread=frozenset(f"{name}.cu" for name in perhaps),
+    )
+    assert names(TWO, config) == ["mixed_default_streams"] * refused
+
+
+def test_a_source_may_say_it_itself() -> None:
+    says_it = b"#define CUDA_API_PER_THREAD_DEFAULT_STREAM\n"
+    assert names(TWO | {"a.cu": says_it + TWO["a.cu"]}, Config()) == ["mixed_default_streams"]
+    assert names({name: says_it + data for name, data in TWO.items()}, Config()) == []
+
+
+def test_a_condition_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
+    write(
+        **{"Makefile": "ifdef X\nF = --default-stream per-thread\nendif\n", "a.cu": "cudaFree(0);\n", "b.cu": "int x;"}
+    )
+    with pytest.raises(SystemExit):
+        cli.main(["check"])
+    assert capfd.readouterr().err == (
+        "cudafix: Makefile:2: the default stream depends on a condition; say `default_stream`\n"
+    )

@@ -1,0 +1,99 @@
+"""TensorRT's execution contexts, which no test machine has: what moves, and which rewrites the proof rejects."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from cudafix.config import Config
+from cudafix.driver import analyze, prove
+from tests.fixtures import rewritten
+
+PROGRAM = """\
+import numpy as np
+import tensorrt as trt
+from cuda.bindings import driver, runtime as cudart
+
+def main(data):
+    host = np.empty(16, dtype=np.float32)
+    stream = cudart.cudaStreamCreateWithFlags(cudart.cudaStreamNonBlocking)[1]
+    context = trt.Runtime(trt.Logger()).deserialize_cuda_engine(data).create_execution_context()
+    for _ in range(3):
+        block = cudart.cudaMalloc(64)[1]
+{body}
+        cudart.cudaFree(block)
+
+if __name__ == "__main__":
+    main(open("engine", "rb").read())
+"""
+READ = "cudart.cudaMemcpyAsync(host.ctypes.data, block, 64, cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost, stream)\n"
+WAIT = "cudart.cudaStreamSynchronize(stream)"
+BLOCKING = "cudart.cudaMemcpy(host.ctypes.data, block, 64, cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost)"
+
+
+def program(body: str) -> dict[str, bytes]:
+    text = textwrap.indent(textwrap.dedent(body).strip(), " " * 8)
+    return {"main.py": PROGRAM.format(body=text).encode()}
+
+
+def moved(before: dict[str, bytes]) -> str:
+    report = analyze(before, Config())
+    assert [refusal.message for refusal in report.refusals] == []
+    return rewritten(before, report)["main.py"].decode()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "context.set_tensor_address('x', block)\ncontext.execute_async_v3(stream)",
+        "context.set_tensor_address(memory=int(block), name='x')\ncontext.execute_async_v3(stream_handle=stream)",
+        "context.execute_async_v2([int(block)], stream)",
+        "context.execute_async_v2(stream_handle=stream, bindings=[int(block)])",
+        "context.execute_async(1, bindings=[int(block)], stream_handle=stream)",
+    ],
+)
+def test_work_is_on_the_stream_that_it_is_given(call: str) -> None:
+    before = program(f"{call}\n{READ}{WAIT}")
+    after = moved(before)
+    assert "cudaMallocAsync(64, stream)" in after
+    assert "cudaFreeAsync(block, stream)" in after
+    assert after.count("Synchronize") == 1
+    for good, bad in (
+        ("cudaMallocAsync(64, stream)", "cudaMallocAsync(64, 0)"),  # the context's stream does not wait for it
+        ("Malloc(64)[1]", "MallocAsync(64, stream)[1]\n        cudart.cudaFreeAsync(block, stream)"),
+    ):
+        text = after if good in after else before["main.py"].decode()
+        assert good in text
+        assert prove(before, {"main.py": text.replace(good, bad).encode()})
+
+
+@pytest.mark.parametrize("call", ["context.execute_v2([int(block)])", "context.execute(1, [int(block)])"])
+def test_work_that_is_waited_for_may_be_on_any_stream(call: str) -> None:
+    before = program(f"{call}\n{BLOCKING}")
+    after = moved(before)
+    waits = "        cudart.cudaStreamSynchronize(0)\n"
+    assert after.count(waits) == 1
+    assert after.index(waits) < after.index("context.execute")
+    assert prove(before, {"main.py": after.encode()}) == []
+    assert prove(before, {"main.py": after.replace(waits, "").encode()})  # its stream does not wait for the allocation
+    early = after.replace("        cudart.cudaFreeAsync(block, 0)\n", "").replace(
+        "        context.execute", "        cudart.cudaFreeAsync(block, 0)\n        context.execute"
+    )
+    assert prove(before, {"main.py": early.encode()})
+
+
+def test_the_wait_is_only_for_its_own_work() -> None:
+    """What another stream does with the block is not over when `execute_v2` returns."""
+    before = program(f"context.execute_v2([int(block)])\n{READ}")
+    after = moved(before)
+    assert "cudaFreeAsync(block, stream)" in after
+    bad = after.replace("cudaFreeAsync(block, stream)", "cudaFreeAsync(block, 0)")
+    assert prove(before, {"main.py": bad.encode()})
+
+
+@pytest.mark.parametrize(
+    "call", ["context.set_device_memory(block, 64)", "context.execute_async_v2(*[[int(block)], stream])"]
+)
+def test_what_is_not_described_keeps_the_buffer(call: str) -> None:
+    assert [refusal.name for refusal in analyze(program(f"{call}\n{WAIT}"), Config()).refusals]

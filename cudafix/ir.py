@@ -428,3 +428,4 @@ class Module:
     configuration: tuple[tuple[str, bool], ...] = ()
     check_style: tuple[str, str] | None = None  # the most common check wrapper of the file: ("CHECK(", ");")
     references: frozenset[str] = frozenset()  # functions used as values here: `cudaFree` as a deleter, a callback
+    members: frozenset[str] = frozenset()  # the types of the data members of its classes

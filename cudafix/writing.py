@@ -91,8 +91,8 @@ def replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Pro
 
     `before` holds the bytes that were analysed; a file that it lacks is made, and must not be there. If a file no
     longer has them, is read-only, or is a symbolic link that leads out of its tree, nothing is written. A link within
-    the tree stays, and the file behind it is written. If a replacement fails after others succeeded, those get their old bytes back. The file mode is kept. Returns what went
-    wrong.
+    the tree stays, and the file behind it is written. If a replacement fails after others succeeded, those get their
+    old bytes back. The file mode is kept. Returns what went wrong.
     """
     if not after:
         return []

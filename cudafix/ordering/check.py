@@ -125,7 +125,7 @@ def start(engine: Effects, root: ir.Function) -> None:
             held = [
                 values for place, inner in end.env.roots.items() if place[0] == "global" for values in inner.values()
             ]
-            engine.returns(value.union(*held), point, end)
+            engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
 
 
 def _parameter(engine: Effects, state: State, root: ir.Function, param: ir.Param) -> Values:

@@ -14,6 +14,7 @@ names what the unseen code is not expected to do.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -115,7 +116,44 @@ def roots(program: Program) -> list[ir.Function]:
                 exported.append(function)
                 seen |= graph.reached([function])
     found = [main] if main is not None and id(main) in manages else []
+    unseen = _made_out_of_sight(program, graph, manages)
+    for function in graph.functions:
+        if function.cls is not None and last(function.cls) in unseen and function not in exported:
+            exported.append(function)
     return found + _clients(program, graph, exported, manages)
+
+
+def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> set[str]:
+    """The classes that manage memory and of which objects are made where no constructor call is seen: global and static
+    ones, elements of arrays and of containers, what a smart pointer owns. `main` alone does not decide for these.
+    """
+    special = {last(f.cls) for f in graph.functions if f.cls is not None and id(f) in manages and _is_special(f)}
+    if not special:
+        return set()
+    kinds = {v.type for v in program.globals.values() if v.space == "host"}
+    inside = set().union(*(module.members for module in program.modules))
+    for function in program.functions():
+        inside.update(function.types.values())
+        for stmt in walk(function.body):
+            if isinstance(stmt, ir.Declare) and stmt.array:
+                kinds.add(stmt.type)
+            elif isinstance(stmt, ir.Call) and stmt.template_args and not stmt.callee.startswith("operator new"):
+                inside.add(f"<{stmt.template_args}>")
+    found = {cls for cls in special if any(last(kind.removeprefix("struct ").strip()) == cls for kind in kinds)}
+    for kind in kinds | inside:
+        if "<" in kind:
+            found |= {last(name) for name in _ELEMENT.findall(kind)} & special
+        elif kind.endswith("]"):
+            found |= {last(kind.partition("[")[0].strip())} & special
+    return found
+
+
+_ELEMENT = re.compile(r"(?<=[<,])\s*(?:const\s+|struct\s+|class\s+)*([A-Za-z_][\w:]*)\s*(?:\[\]\s*)?(?=[<>,])")
+
+
+def _is_special(function: ir.Function) -> bool:
+    """Whether it is a constructor or a destructor."""
+    return function.cls is not None and last(function.name).removeprefix("~") == last(function.cls)
 
 
 def _clients(program: Program, graph: _Graph, exported: Sequence[ir.Function], manages: set[int]) -> list[ir.Function]:

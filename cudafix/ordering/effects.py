@@ -23,6 +23,7 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
+MAX_CALLBACKS = 10  # rounds until nothing changes
 THREAD = re.compile(r"\bstd::j?thread\b")
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
@@ -196,7 +197,7 @@ class Effects(Engine):
             own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
             methods = [f for f in own if f.cls is not None]
             api = self.tables.method(kind, name) if kind or not methods else None
-            if name in ADDS_AN_ELEMENT and (made := THREAD.search(kind)):
+            if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
             if api is None and not methods:
                 api = self.slicer.method_by_name(name)
@@ -256,6 +257,40 @@ class Effects(Engine):
             return inner[inner.index("<") + 1 : inner.rindex(">")] if "<" in inner and ">" in inner else inner
         return ""
 
+    def runs_unseen(self, cls: str | None) -> str:
+        """A function of a class that works on the device and runs where no call is written: an operator, or a copy
+        constructor. Empty if there is none.
+        """
+        if cls is None:
+            return ""
+        return self.program.kept("without calls", self._without_calls).get(last(cls), "")
+
+    def _without_calls(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        called = {
+            id(f)
+            for function in self.program.functions()
+            for stmt in walk(function.body)
+            if isinstance(stmt, ir.Call)
+            for f in self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls)
+        }
+        for function in self.program.functions():
+            name, owner = last(function.name), last(function.cls or "")
+            operator = name.startswith("operator") and not name.startswith(("operator()", "operator new"))
+            copies = name == owner and len(function.params) == 1 and _is_of(function.params[0], owner)
+            if not (operator or copies) or id(function) in called or not self._works_on_device(function):
+                continue
+            classes = [owner] if owner else [_class_of(p) for p in function.params]
+            found.update((cls, function.name) for cls in classes if cls)
+        return found
+
+    def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
+        """An object of a class holds these: what runs on it without a call may work on them."""
+        unseen = self.runs_unseen(cls)
+        if unseen:
+            text = f"is held by an object on which `{unseen}` may run where no call is written"
+            self.obstacle(self.mask(self.reachable(state, values)), "unknown_call", text, span)
+
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
         if state.calm and all(self.slicer.is_inert(f) for f, _ in found):
@@ -272,6 +307,7 @@ class Effects(Engine):
             name += "".join(self.family)
         out: State | None = None
         value: Values = mem.NOTHING
+        inside: dict[mem.Path, Values] = {}
         for function, this in found:
             if id(function) in on_stack and not self._works_on_device(function):
                 continue  # host code that calls itself: what it does is seen in the outer call
@@ -297,12 +333,19 @@ class Effects(Engine):
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
             end, returned = self.inline(function, args, frame_name, this, start)
+            if end is not None:
+                self.held_by(function.cls, this, call.span, end)
+            for path, held in self.returned_inside.items():
+                inside[path] = inside.get(path, mem.NOTHING) | held
             out = joined(out, end)
             value |= returned
         if all(id(function) in on_stack for function, _ in found):
             out = joined(out, state)
         if out is not None:
             self.result(call, value, out)
+            targets = self.cells(out, call.result) if call.result is not None and inside else []
+            for path, held in inside.items():
+                self.store(out, [(root, base + path) for root, base in targets], held, call.span)
         return out
 
     def _packed(self, call: ir.Call, state: State) -> tuple[int, Values] | None:
@@ -350,6 +393,8 @@ class Effects(Engine):
                     Violation(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone)
                 )
         run = self._effect.get(api.effect)
+        if api.effect is Effect.HOST and "fn" in args.named:
+            state = self._called_back(call, args, state)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
             return None
@@ -407,13 +452,35 @@ class Effects(Engine):
                     for path, values in values_by_path:
                         state.env.write([(root, base + path) for root, base in targets], values)
 
+    def _called_back(self, call: ir.Call, args: Arguments, state: State) -> State:
+        """An algorithm of the host calls a function for any number of elements."""
+        functions = [v for expr in args.named["fn"] for v in self.values(state, expr) if isinstance(v, mem.Function)]
+        found = [f for v in functions for f in self.program.resolve(v.name, 0, v.path) if not self.slicer.is_inert(f)]
+        name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
+        self.loops += 1
+        for function in found:
+            given = [mem.UNKNOWN] * len(function.params)
+            for _ in range(MAX_CALLBACKS):
+                after, _returned = self.inline(
+                    function, given, f"{name}@{function.span.start}", mem.UNKNOWN, state.copy()
+                )
+                if after is None or not state.join(after):
+                    break
+            else:
+                self.control(f"`{call.callee}` calls a function", call.span, state)
+        self.loops -= 1
+        return state
+
     def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:
         """A container gets one more element. Which one it will be is not known."""
         holder = args.one("keeper")
         if call.callee not in ADDS_AN_ELEMENT or holder is None:
             return False
         elements = [(root, (*path, ("at", mem.ANY))) for root, path in self.cells(state, holder)]
+        kept = [v for expr in args.named.get("keep", ()) for v in self.values(state, expr)]
         if not elements or any(root[0] == "memory" for root, _ in elements):
+            return False
+        if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
             return False
         for expr in args.named.get("keep", ()):
             inside = [(path, held) for cell in self.cells(state, expr) for path, held in state.env.under(cell) if path]
@@ -646,6 +713,7 @@ class Effects(Engine):
         return [self.outcome.objects[n] for n in self._set(self.mask(values))]
 
     def _free(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        self._held_when_freed(call, state)
         expr = args.one("free")
         values = self.values(state, expr) if expr is not None else mem.NOTHING
         objects = self._freed(values)
@@ -673,6 +741,17 @@ class Effects(Engine):
             state.freed_early &= ~self.mask(values)
         self._gone(objects, values, state)
         return state
+
+    def _held_when_freed(self, call: ir.Call, state: State) -> None:
+        """What the objects in scope hold when memory is freed: see `held_by`."""
+        if not self.program.kept("without calls", self._without_calls):
+            return
+        types = {frame.name: frame.function.types for frame in self.frames}
+        for root, inner in state.env.roots.items():
+            variable = self.global_at(root)
+            kind = variable.type if variable is not None else types.get(str(root[1]), {}).get(root[2])
+            if kind is not None and "*" not in kind:
+                self.held_by(kind, mem.NOTHING.union(*inner.values()), call.span, state)
 
     def _gone(self, objects: list[Object], values: Values, state: State) -> None:
         one = len(objects) == 1 and mem.ZERO not in values
@@ -1374,6 +1453,15 @@ class Effects(Engine):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
         self._foreign_work(stmt, name, self.mask(values), state)
+
+
+def _class_of(param: ir.Param) -> str:
+    """The last name component of the class of a parameter, be it a reference."""
+    return last(param.type.replace("const", " ").replace("struct", " ").strip(" &").partition("<")[0])
+
+
+def _is_of(param: ir.Param, cls: str) -> bool:
+    return bool(cls) and _class_of(param) == cls and "*" not in param.type
 
 
 def _derived(program: Program) -> dict[str, list[ir.Function]]:

@@ -177,6 +177,7 @@ class Frame:
         "depth",
         "function",
         "home",
+        "inside",
         "labels",
         "name",
         "returned",
@@ -199,6 +200,7 @@ class Frame:
         self.slice = part
         self.returned: State | None = None
         self.value: Values = mem.NOTHING
+        self.inside: dict[mem.Path, Values] = {}  # what the parts of a returned struct hold
         self.labels: dict[str, State | None] = {}
         self.breaks: list[State | None] = []
         self.continues: list[State | None] = []
@@ -443,6 +445,14 @@ class Machine:
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
 
+    def _gone_from_around(self, state: State, name: str, frame: str) -> None:
+        """A lambda runs when a variable that it has kept is out of scope: what that led to is not known."""
+        home = next((f for f in self.frames if f.name == frame), None)
+        kind = home.function.types.get(name, "") if home is not None else ""
+        if "*" in kind or "cuda" in kind:
+            text = f"is live where `{name.split('@')[0]}` is used, which is out of scope"
+            self.obstacle(state.live, "escapes", text, self.frame.function.span)
+
     def reference(self, cell: Cell) -> mem.Value:
         """The address of a cell, for somebody to keep."""
         if cell[1] == () and cell[0][0] == "local":
@@ -532,12 +542,27 @@ class Machine:
             if value in found:
                 continue
             found.add(value)
-            if isinstance(value, mem.Handle):
+            if isinstance(value, mem.Function):
+                stack.extend(self._shared_with(state, value))
+            elif isinstance(value, mem.Handle):
                 kept = state.env.roots.get(("global", "", value.name), {})
                 stack.extend(v for values in kept.values() for v in values)
             else:
                 stack.extend(v for values in state.env.content(value) for v in values)
         return frozenset(found)
+
+    def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:
+        """What a lambda reaches through the variables that it shares."""
+        around = function.name.rpartition(_LAMBDA)[0]
+        home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
+        if home is None:
+            return
+        for made in self.program.resolve(function.name, 0, function.path):
+            names = {e.name for e in _expressions(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
+            for root in (("local", home.name, name) for name in names):
+                yield mem.Ref((root, ()))
+                for values in state.env.roots.get(root, mem.NO_CELLS).values():
+                    yield from values
 
     def whole(self, state: State, expr: ir.Expr) -> Values:
         """What an argument hands over: its value, or all that a struct passed by value holds."""
@@ -642,6 +667,7 @@ class Engine(Machine):
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
+        self.returned_inside: dict[mem.Path, Values] = {}  # of the call that ended last
         self._arrays: dict[int, frozenset[str]] = {}
         self._families: dict[int, bool] = {}
         self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
@@ -682,10 +708,14 @@ class Engine(Machine):
     def works_on_device(self, block: ir.Block) -> bool:
         raise NotImplementedError
 
+    def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
+        raise NotImplementedError
+
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
         declared: list[Root] = []
+        objects: list[ir.Declare] = []
         overlay = self.overlay
         extra = overlay.before or overlay.after
         self._watch(state)
@@ -699,6 +729,7 @@ class Engine(Machine):
                 raise OutOfBudget
             if isinstance(stmt, ir.Declare):
                 declared.append(self.root(stmt.var.name))
+                objects.append(stmt)
             if state is None:
                 state = self._unreached(stmt)
                 continue
@@ -714,6 +745,8 @@ class Engine(Machine):
                         state = self.call(inserted, state, In.REWRITTEN) or state
             self._watch(state)
         if state is not None and declared:
+            for stmt in objects:
+                self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
             state.env.forget(declared)
         return state
 
@@ -928,7 +961,12 @@ class Engine(Machine):
     def _return(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Return)
         if stmt.value is not None:
-            self.frame.value |= self.whole(state, stmt.value)
+            inside = self.frame.inside
+            for cell in self.cells(state, stmt.value) if isinstance(stmt.value, ir.Var | ir.Field | ir.Index) else ():
+                for path, held in state.env.under(cell):
+                    if path:
+                        inside[path] = inside.get(path, mem.NOTHING) | held
+            self.frame.value |= self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
         self.frame.returned = joined(self.frame.returned, state)
         return None
 
@@ -1061,6 +1099,10 @@ class Engine(Machine):
         home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
         self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames), home)
         self.frames.append(self.frame)
+        if around and home is None:
+            self.obstacle(
+                state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
+            )
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
@@ -1070,6 +1112,7 @@ class Engine(Machine):
             state.env.write([(self.root("this"), ())], this)
         end = joined(self.block(function.body, state), self.frame.returned)
         value = self.frame.value
+        self.returned_inside = self.frame.inside
         self.frames.pop()
         if end is not None:
             end.env.forget([r for r in end.env.roots if r[0] == "local" and r[1] == name])

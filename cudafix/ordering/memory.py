@@ -77,6 +77,8 @@ class Other:
 Value: TypeAlias = Ptr | Ref | StreamValue | EventValue | Handle | Number | Function | Other
 Values: TypeAlias = frozenset[Value]
 
+_LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function)  # what is worth more than a number
+
 OTHER = Other()
 ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
@@ -198,8 +200,15 @@ class Environment:
                     found |= values
         if not found and path:
             for n in range(len(path)):
-                if Ptr(EXTERNAL) in inner.get(path[:n], NOTHING):  # a part of something that came from outside
+                whole = inner.get(path[:n], NOTHING)
+                if Ptr(EXTERNAL) in whole:  # a part of something that came from outside
                     return UNKNOWN
+                if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
+                    found |= {v for v in whole if isinstance(v, _LEADS)}
+                else:  # an operator of a struct picks from what it holds
+                    for other, held in inner.items():
+                        if len(other) > n and other[:n] == path[:n] and other[n][0] == "field":
+                            found |= {v for v in held if isinstance(v, _LEADS)}
         return found
 
     def write(self, cells: Iterable[Cell], values: Values) -> None:

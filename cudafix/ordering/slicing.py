@@ -64,6 +64,22 @@ class Slicer:
         self._program = program
         self._tables = tables
         self._slices: dict[int, Slice] = {}
+        self._shared: dict[str, set[str]] = {}  # by function: what lambdas inside of it name
+        self._outward: set[int] = set()  # assignments of lambdas to variables around them
+        for function in program.functions():
+            outer, inside, _ = function.name.rpartition("::<lambda@")
+            if not inside:
+                continue
+            named: set[str] = set()
+            for stmt in ir.walk(function.body):
+                for expr in _expressions(stmt):
+                    _names(expr, named)
+                if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var):
+                    if stmt.target.name in function.captures:
+                        self._outward.add(id(stmt))
+            while outer:  # a lambda in a lambda shares the variables of both
+                self._shared.setdefault(outer, set()).update(named & function.captures)
+                outer = outer.rpartition("::<lambda@")[0]
         self._function: ir.Function
         self._observed: set[str]
         self._quiet: set[int]
@@ -104,9 +120,15 @@ class Slicer:
         """
         if "*" in function.returns or id(function) in self._program.reaching("consequence", self._is_consequence):
             return False
+        if "::<lambda@" in function.name and any(
+            isinstance(s, ir.Return) and _may_lead_somewhere(s.value, function) for s in ir.walk(function.body)
+        ):
+            return False  # its type is not written
         return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
 
     def _is_consequence(self, stmt: ir.Stmt) -> bool:
+        if id(stmt) in self._outward:
+            return True
         if isinstance(stmt, ir.Assign):
             number = isinstance(stmt.value, ir.Opaque) or (
                 isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS
@@ -136,7 +158,7 @@ class Slicer:
     # -- observed variables ------------------------------------------------------------------------------------------
 
     def _observe(self, function: ir.Function) -> None:
-        observed: set[str] = set()
+        observed: set[str] = set(function.captures) | self._shared.get(function.name, set())
         self._observed = observed
         feeds: dict[str, list[ir.Expr]] = {}
         for stmt in ir.walk(function.body):
@@ -343,6 +365,36 @@ class Slicer:
         if not name.startswith(("cuda", "cublas")) and self._own(call):
             return None
         return self._tables.lookup(name, arity)
+
+
+def _expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
+    """The expressions of a statement, those of its blocks left out."""
+    found: tuple[ir.Expr | None, ...] = ()
+    match stmt:
+        case ir.Call():
+            found = (*stmt.args, stmt.receiver, stmt.result)
+        case ir.Launch():
+            found = (*stmt.args, stmt.stream)
+        case ir.Assign():
+            found = (stmt.target, stmt.value)
+        case ir.HostAccess():
+            found = (*stmt.reads, *stmt.writes)
+        case ir.If():
+            found = (stmt.test.place,)
+        case ir.Return():
+            found = (stmt.value,)
+        case ir.Unknown():
+            found = stmt.parts
+        case _:
+            pass
+    return tuple(expr for expr in found if expr is not None)
+
+
+def _may_lead_somewhere(value: ir.Expr | None, function: ir.Function) -> bool:
+    """Whether a returned value may be a pointer or a handle."""
+    if isinstance(value, ir.Var):
+        return function.types.get(value.name) not in _NUMBERS
+    return value is not None and not isinstance(value, ir.Const | ir.Opaque)
 
 
 def _is_shared(name: str) -> bool:

@@ -78,6 +78,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         parsed.configuration,
         file.styles.finish(),
         frozenset(file.references),
+        frozenset(kind for cls in found.classes.values() for kind in (*cls.fields.values(), *cls.statics.values())),
     )
 
 

@@ -13,6 +13,7 @@ from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
     Definition,
     hidden_qualifiers,
+    is_number,
     is_pointer,
     parameters,
     plain_name,
@@ -42,6 +43,11 @@ _HANDED_OUT = re.compile(
     r"\bcu(?!da(?:Mem(?:cpy|set|PrefetchAsync)|LaunchKernel|HostRegister|GraphAdd|Stream(?:Wait|Write)))\w*\(\s*(?:\([\w\s*]*\)\s*)?&\s*\w+\b(?!\s*[\[.-])"
 )
 _ALIASED = re.compile(r"&\s*\w+\s*=\s*\(?\s*([A-Za-z_]\w*)")
+
+
+_LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "for_range_loop"))
+# an assignment, the address handed out, a swap
+_CHANGED = r"(?<![\w.>])NAME\s*(?:=(?!=)|\+\+|--|[-+]=)|&\s*NAME\b(?!\s*(?:\[|->|\.))|\bswap\s*\([^;]*\bNAME\b"
 
 
 class Statements(Loops):
@@ -223,10 +229,39 @@ class Statements(Loops):
         inner.addressed, inner.bindings, inner.expanding = self.addressed, self.bindings, self.expanding
         inner.depth, inner.end = self.depth, self.end
         shared = frozenset(inner.scopes[0].names.values())
+        stale = self._stale_copies(node, self.raw(captures)[1:-1] if captures is not None else "", self.raw(body))
+        if stale:
+            why = "a lambda keeps the value of a variable that changes later"
+            self.emit(ir.Unknown(why, self.span(node), tuple(stale)))
         made = inner.function(parameters(listed, self.source.text), body, node, internal=True)
         made.captures = shared
         self.file.functions.append(made)
         return FuncRef(name)
+
+    def _stale_copies(self, node: Node, captures: str, body: str) -> list[Expr]:
+        """The variables that a lambda copies and that the function around it may change afterwards: calls of the lambda
+        are lowered as if it shared them.
+        """
+        items = [item.strip() for item in captures.split(",")]
+        copied = {item for item in items if item.isidentifier() and item != "this"}
+        if "=" in items:
+            copied |= {name for name in re.findall(r"\b[A-Za-z_]\w*", body) if f"&{name}" not in items}
+        found: list[Expr] = []
+        loops = [n for n, scope in enumerate(self.scopes) if scope.continues]
+        for name in sorted(copied):
+            held = next((n for n in reversed(range(len(self.scopes))) if name in self.scopes[n].names), None)
+            if held is None or is_number(self.types.get(self.scopes[held].names[name], "")):
+                continue
+            start, end = node.end_byte, max(self.end, node.end_byte)
+            around = node.parent if loops and held < loops[0] else None
+            while around is not None:  # what a loop changes, it changes for the next round
+                if around.type in _LOOPS:
+                    start = min(start, around.start_byte)
+                around = around.parent
+            outside = self.source.text[start : node.start_byte] + b";" + self.source.text[node.end_byte : end]
+            if re.search(_CHANGED.replace("NAME", name).encode(), outside):
+                found.append(Var(self.scopes[held].names[name]))
+        return found
 
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
         """Lower the body of a macro here. None if the body does not parse, or is too deep in other macros."""

@@ -1,0 +1,185 @@
+"""Uses of a buffer that no plain call shows: lambdas, objects that somebody else makes, operators, virtual functions.
+
+In each program a kernel works on the buffer on `other`, a non-blocking stream. A free on the default stream that
+nothing orders behind it would be a wrong rewrite: the pair has to stay, or to move to `other`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix import driver
+from cudafix.config import Config
+from cudafix.findings import Report, Safety
+
+HEAD = """
+#include <cuda_runtime.h>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+__global__ void k(int *v) { *v = 1; }
+template <class F> void submit(F f);
+void run(int *d, cudaStream_t s) { k<<<1, 1, 0, s>>>(d); }
+"""
+MAIN = """
+int main() {
+    int *d, *e = nullptr;
+    cudaStream_t other;
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    cudaMalloc(&d, 4);
+    cudaDeviceSynchronize();
+    %s
+    cudaFree(d);
+    cudaDeviceSynchronize();
+    return 0;
+}
+"""
+
+
+def analyze(text: str) -> Report:
+    return driver.analyze({"main.cu": (HEAD + text).encode()}, Config())
+
+
+USES = {
+    "a lambda is called": ("", "auto f = [&] { k<<<1, 1, 0, other>>>(d); }; f();"),
+    "a lambda in a lambda": ("", "auto f = [&] { auto g = [&] { k<<<1, 1, 0, other>>>(d); }; g(); }; f();"),
+    "a lambda sets a variable": ("", "auto f = [&] { e = d; }; f(); k<<<1, 1, 0, other>>>(e);"),
+    "a lambda returns the pointer": ("", "auto f = [&] { return d; }; k<<<1, 1, 0, other>>>(f());"),
+    "a function of the program calls the lambda": (
+        "template <class F> void call(F f) { f(); }",
+        "call([&] { k<<<1, 1, 0, other>>>(d); });",
+    ),
+    "an algorithm calls the lambda": (
+        "",
+        "std::vector<int> v(3); std::for_each(v.begin(), v.end(), [&](int) { k<<<1, 1, 0, other>>>(d); });",
+    ),
+    "an unknown function gets the lambda": ("", "submit([&] { k<<<1, 1, 0, other>>>(d); });"),
+    "a container keeps the lambda": (
+        "",
+        "std::vector<std::function<void()>> v; v.push_back([&] { k<<<1, 1, 0, other>>>(d); }); for (auto &f : v) f();",
+    ),
+    "a member keeps the lambda": (
+        "struct Op { std::function<void()> f; void go() { f(); } };",
+        "Op op; op.f = [&] { k<<<1, 1, 0, other>>>(d); }; op.go();",
+    ),
+    "a lambda outlives its function": (
+        "std::function<void()> make(int *d, cudaStream_t s) { return [=] { k<<<1, 1, 0, s>>>(d); }; }",
+        "auto f = make(d, other); f();",
+    ),
+    "a lambda has copied the pointer": (
+        "",
+        "int *p = d; auto f = [p, other] { k<<<1, 1, 0, other>>>(p); }; p = e; f();",
+    ),
+    "a virtual function": (
+        """
+        struct Base { int *p; cudaStream_t s; virtual void go() {} };
+        struct Derived : Base { void go() override { k<<<1, 1, 0, s>>>(p); } };
+        void all(Base &b) { b.go(); }
+        """,
+        "Derived x; x.p = d; x.s = other; all(x);",
+    ),
+    "a virtual function of this object": (
+        """
+        struct Base { int *p; cudaStream_t s; virtual void go() {} void all() { go(); } };
+        struct Derived : Base { void go() override { k<<<1, 1, 0, s>>>(p); } };
+        """,
+        "Derived x; x.p = d; x.s = other; x.all();",
+    ),
+    "an operator": (
+        "struct A { int *p; cudaStream_t s; }; A operator+(A a, int) { run(a.p, a.s); return a; }",
+        "A a; a.p = d; a.s = other; a + 1;",
+    ),
+    "an assignment": (
+        "struct A { int *p; cudaStream_t s; A &operator=(int) { run(p, s); return *this; } };",
+        "A a; a.p = d; a.s = other; a = 1;",
+    ),
+    "a copy": (
+        "struct A { int *p; cudaStream_t s; A(int *a) : p(a) {} A(const A &o) { run(o.p, o.s); } };",
+        "A a(d); a.s = other; A b = a;",
+    ),
+    "an index": ("struct A { int *p; int *operator[](int i) { return p + i; } };", "A a; a.p = d; run(a[0], other);"),
+    "a struct that a function returns": (
+        "struct A { int *p; cudaStream_t s; }; A make(int *p, cudaStream_t s) { A a; a.p = p; a.s = s; return a; }",
+        "A a = make(d, other); k<<<1, 1, 0, a.s>>>(a.p);",
+    ),
+    "a list of values that a function returns": (
+        "struct A { int *p; cudaStream_t s; }; A make(int *p, cudaStream_t s) { return {p, s}; }",
+        "A a = make(d, other); k<<<1, 1, 0, a.s>>>(a.p);",
+    ),
+    "structs in a container": (
+        "struct A { int *p; cudaStream_t s; };",
+        "std::vector<A> v; A a; a.p = d; a.s = other; v.push_back(a); for (auto &x : v) k<<<1, 1, 0, x.s>>>(x.p);",
+    ),
+    "a function in a member": (
+        "struct A { void (*f)(int *, cudaStream_t); };",
+        "A a = {run}; a.f(d, other);",
+    ),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_pair_stays_or_follows_the_stream(use: str) -> None:
+    declarations, statements = USES[use]
+    report = analyze(declarations + MAIN % statements)
+    moved = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    assert len(moved) + len(report.refusals) == 1
+    for finding in moved:
+        assert any(place.text == "freed on `other`" for place in finding.related)
+
+
+FILTER = """
+struct Filter {
+    int *d_ = nullptr;
+    cudaStream_t s_ = nullptr;
+    Filter() { cudaStreamCreateWithFlags(&s_, cudaStreamNonBlocking); cudaMalloc(&d_, 4); }
+    ~Filter() { cudaFree(d_); cudaStreamDestroy(s_); }
+    void go(cudaStream_t s) { k<<<1, 1, 0, s>>>(d_); }
+};
+"""
+MADE = {
+    "an element of an array": ("", "Filter x[2]; x[0].go(other);"),
+    "an element of a container": ("", "std::vector<Filter> x(2); x[0].go(other);"),
+    "an element that a container makes": ("", "std::vector<Filter> x; x.emplace_back(); x[0].go(other);"),
+    "what a smart pointer owns": ("", "auto x = std::make_unique<Filter>(); x->go(other);"),
+    "what may be there": ("", "std::optional<Filter> x; x.emplace(); x->go(other);"),
+    "a global": ("static Filter x;", "x.go(other);"),
+    "a static of a function": ("Filter &get() { static Filter x; return x; }", "get().go(other);"),
+    "a container in another class": (
+        "struct All { std::vector<Filter> v; };",
+        "All x; x.v.resize(2); x.v[0].go(other);",
+    ),
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+def test_an_object_that_somebody_else_makes_counts_too(made: str) -> None:
+    declarations, statements = MADE[made]
+    seen = "{ Filter own; own.go(own.s_); cudaDeviceSynchronize(); }"
+    text = f"int main() {{ cudaStream_t other; cudaStreamCreate(&other); {seen} {statements} return 0; }}"
+    report = analyze(FILTER + declarations + text)
+    assert not [f for f in report.findings if f.safety is Safety.PROVEN]
+    assert report.refusals
+
+
+def test_objects_that_main_makes_are_decided_by_main() -> None:
+    text = "int main() { Filter own; own.go(own.s_); Filter *p = new Filter; p->go(p->s_); delete p; return 0; }"
+    (finding,) = (f for f in analyze(FILTER + text).findings if f.codemod == "stream_ordered_pairs")
+    assert finding.safety is Safety.PROVEN
+
+
+STATICS = """
+#include <cuda_runtime.h>
+static int *data;
+void %(name)s_open() { cudaMalloc(&data, 4); }
+void %(name)s_close() { cudaFree(data); }
+"""
+
+
+def test_a_static_variable_belongs_to_its_file() -> None:
+    main = "void a_open(), a_close(), b_open();\nint main() { a_open(); b_open(); a_close(); return 0; }\n"
+    files = {"a.cu": STATICS % {"name": "a"}, "b.cu": STATICS % {"name": "b"}, "main.cu": main}
+    report = driver.analyze({path: text.encode() for path, text in files.items()}, Config())
+    assert [f.path for f in report.findings if f.codemod == "stream_ordered_pairs"] == ["a.cu"]
+    assert {(r.path, r.name) for r in report.refusals} == {("b.cu", "free_not_found")}

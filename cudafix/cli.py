@@ -205,7 +205,7 @@ def _analyse(options: _Options) -> Analysis:
     done = _look_at(found.files, options, settings)
     left_out = _places(options.left_out, found.files, done.report)
     if left_out:
-        selection = select(done.report, settings, left_out, done.selection.guarded, done.suppressed)
+        selection = select(done.report, settings, left_out, done.selection.guarded)
         done = done._replace(selection=selection)
     return done
 
@@ -220,10 +220,10 @@ def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) ->
         found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known, bar)
     from cudafix import suppressions
 
-    report, suppressed, removals = suppressions.judge(files, found, settings)
+    report, removals = suppressions.judge(files, found, settings)
     guarded = files if settings.is_too_old and settings.guard else None
-    selection = select(report, settings, guarded=guarded, suppressed=suppressed)
-    return Analysis(files, report, selection, suppressed, removals)
+    selection = select(report, settings, guarded=guarded)
+    return Analysis(files, report, selection, removals)
 
 
 def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:

@@ -114,12 +114,19 @@ class Problem:
     message: str
 
 
+class Suppressed(NamedTuple):
+    """A result that a comment in the source holds back, and the reason that it gives."""
+
+    item: Finding | Refusal
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
-    `suppressed` are refusals that a comment in the source keeps out of `refusals`.
+    `suppressed` are results that comments hold back: refusals are left out of `refusals`, findings are left alone.
     """
 
     findings: tuple[Finding, ...]
@@ -127,4 +134,8 @@ class Report:
     problems: tuple[Problem, ...] = ()
     sites: int = 0
     in_one_function: frozenset[tuple[str, int]] = frozenset()
-    suppressed: tuple[Refusal, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+
+    @property
+    def suppressed_refusals(self) -> int:
+        return sum(isinstance(held.item, Refusal) for held in self.suppressed)

@@ -52,7 +52,6 @@ class Analysis(NamedTuple):
     sources: Mapping[str, bytes]
     report: Report
     selection: Selection
-    suppressed: frozenset[tuple[str, int, str]] = frozenset()
     removals: Mapping[str, Sequence[Edit]] = MappingProxyType({})
 
 
@@ -61,19 +60,19 @@ def select(
     config: Config,
     left_out: Collection[tuple[str, int]] = (),
     guarded: Mapping[str, bytes] | None = None,
-    suppressed: Collection[tuple[str, int, str]] = (),
 ) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
-    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`;
-    `suppressed` are findings (path, offset and codemod) that comments in the sources hold back.
+    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`.
     """
     findings = [_judged(finding, config) for finding in report.findings]
+
+    held = {(s.item.path, s.item.offset, s.item.codemod) for s in report.suppressed if isinstance(s.item, Finding)}
 
     def reason(finding: Finding) -> str | None:
         if (finding.path, finding.offset) in left_out:
             return "named with `--except`"
-        if (finding.path, finding.offset, finding.codemod) in suppressed:
+        if (finding.path, finding.offset, finding.codemod) in held:
             return "suppressed in the source"
         return _unwanted(finding, config)
 

@@ -34,7 +34,9 @@ class Selection(NamedTuple):
         if self.guarded is not None:
             from cudafix.guard import guarded
 
-            by_path = {path: guarded(self.guarded[path], edits) for path, edits in by_path.items()}
+            # Python has no preprocessor, and pairs there are refused where they would need one
+            cuda = [path for path in by_path if path in self.guarded and not path.endswith((".py", ".ipynb"))]
+            by_path |= {path: guarded(self.guarded[path], by_path[path]) for path in cuda}
         return dict(sorted(by_path.items()))
 
     def keep(self, wanted: Callable[[Finding], bool], reason: str) -> Selection:

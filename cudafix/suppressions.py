@@ -74,7 +74,7 @@ class _Comment:
 
 def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     """Hold the comments of the files against what was found in them."""
-    comments = [c for path, data in files.items() if _MARK in data for c in _comments(path, data)]
+    comments = [c for path, data in files.items() if _can_hold(path, data) for c in _comments(path, data)]
     if not comments:
         return Judged(report, {})
     by_path: dict[str, list[_Comment]] = defaultdict(list)
@@ -106,6 +106,10 @@ def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
             faults.append(Finding(NAME, comment.path, comment.start, comment.wrong))
     findings = sorted((*report.findings, *faults), key=lambda f: (f.path, f.offset, f.codemod))
     return Judged(replace(report, findings=tuple(findings), refusals=refusals, suppressed=suppressed), dict(removals))
+
+
+def _can_hold(path: str, data: bytes) -> bool:
+    return _MARK in data and not path.endswith(".ipynb")  # the text of a notebook is quoted
 
 
 def _was_looked_for(name: str, comment: _Comment, config: Config) -> bool:

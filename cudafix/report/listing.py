@@ -18,7 +18,7 @@ from pathlib import Path
 from cudafix import suppressions
 from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.report.positions import Positions, Region
-from cudafix.report.terminal import PAIRS, readable
+from cudafix.report.terminal import readable
 from cudafix.selection import Selection
 
 _COMMENT = re.compile(rb"//.*|/\*.*?\*/")
@@ -147,11 +147,9 @@ def _message(item: Finding | Refusal) -> str:
     runs = f" ({'in a loop' if item.runs is Runs.CHURN else 'runs once'})" if item.runs is not None else ""
     if isinstance(item, Refusal):
         return f"stays `cudaMalloc`: {text}{runs}"
-    return (
-        f"`cudaMalloc` and its `cudaFree` can be stream-ordered: the pair {text}{runs}"
-        if item.codemod in PAIRS
-        else text
-    )
+    if item.codemod.endswith("stream_ordered_pairs"):
+        return f"`cudaMalloc` and its `cudaFree` can be stream-ordered: the pair {text}{runs}"
+    return f"{text}{runs}"
 
 
 def _level(item: Finding | Refusal, chosen: bool) -> Level:

@@ -47,8 +47,8 @@ ASSUMPTIONS = {
 
 
 class Assumption(str):
-    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is the
-    name in backticks in the words about which it is; all of the words where there is none.
+    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is
+    the one name in backticks that the words are about; all of these words where there is none, or several.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Assumption(str):
     def __new__(cls, name: str, subject: str) -> Assumption:
         self = super().__new__(cls, ASSUMPTIONS[name].format(subject))
         self.name = name
-        quoted = re.search("`([^`]+)`", subject)
-        self.subject = quoted[1] if quoted else subject
+        quoted = re.findall("`([^`]+)`", subject)
+        self.subject = quoted[0] if len(quoted) == 1 else subject
         self._about = subject
         return self
 

@@ -104,6 +104,11 @@ def _judged(finding: Finding, config: Config) -> Finding:
 def _unwanted(finding: Finding, config: Config) -> str | None:
     if not config.is_on(finding.codemod, finding.path):
         return "switched off in the configuration"
+    if config.is_too_old:
+        from cudafix.pools import MIGRATES
+
+        if finding.codemod in MIGRATES:  # their pools stand on `cudaMallocAsync`, and Python cannot be guarded
+            return "needs CUDA 11.2"
     if config.only is not None and finding.runs is not None and finding.runs is not config.only:
         return f"not `--only {config.only.value}`"
     if finding.safety is Safety.ASSUMES and not config.unsafe:

@@ -110,7 +110,7 @@ def _write(done: Analysis, request: Request) -> None:
 
     sources, report, selection = done.sources, done.report, done.selection
     if request.quiet:
-        report, selection = replace(report, refusals=()), selection._replace(left=())
+        report, selection = replace(report, refusals=(), suppressed=()), selection._replace(left=())
     if request.format == "text" and request.statistics:
         from rich.console import Console
 

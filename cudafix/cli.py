@@ -227,7 +227,7 @@ def _analyse(options: _Options, certificates: bool = False) -> Analysis:
     left_out = _places(options.left_out, found.files, done.report)
     picked = picks.picked(selected, done.report, found.files) if selected is not None else None
     if left_out or picked is not None:
-        selection = select(done.report, settings, left_out, done.selection.guarded, done.suppressed, picked)
+        selection = select(done.report, settings, left_out, done.selection.guarded, picked)
         done = done._replace(selection=selection)
     return done
 
@@ -242,10 +242,10 @@ def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) ->
         found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known, bar)
     from cudafix import suppressions
 
-    report, suppressed, removals = suppressions.judge(files, found, settings)
+    report, removals = suppressions.judge(files, found, settings)
     guarded = files if settings.is_too_old and settings.guard else None
-    selection = select(report, settings, guarded=guarded, suppressed=suppressed)
-    return Analysis(files, report, selection, suppressed, removals)
+    selection = select(report, settings, guarded=guarded)
+    return Analysis(files, report, selection, removals)
 
 
 def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:

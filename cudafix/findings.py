@@ -47,8 +47,8 @@ ASSUMPTIONS = {
 
 
 class Assumption(str):
-    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is the
-    name in backticks in the words about which it is; all of the words where there is none.
+    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is
+    the one name in backticks that the words are about; all of these words where there is none, or several.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Assumption(str):
     def __new__(cls, name: str, subject: str) -> Assumption:
         self = super().__new__(cls, ASSUMPTIONS[name].format(subject))
         self.name = name
-        quoted = re.search("`([^`]+)`", subject)
-        self.subject = quoted[1] if quoted else subject
+        quoted = re.findall("`([^`]+)`", subject)
+        self.subject = quoted[0] if len(quoted) == 1 else subject
         self._about = subject
         return self
 
@@ -151,12 +151,19 @@ class Problem:
     message: str
 
 
+class Suppressed(NamedTuple):
+    """A result that a comment in the source holds back, and the reason that it gives."""
+
+    item: Finding | Refusal
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
-    `suppressed` are refusals that a comment in the source keeps out of `refusals`.
+    `suppressed` are results that comments hold back: refusals are left out of `refusals`, findings are left alone.
     """
 
     findings: tuple[Finding, ...]
@@ -164,4 +171,8 @@ class Report:
     problems: tuple[Problem, ...] = ()
     sites: int = 0
     in_one_function: frozenset[tuple[str, int]] = frozenset()
-    suppressed: tuple[Refusal, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+
+    @property
+    def suppressed_refusals(self) -> int:
+        return sum(isinstance(held.item, Refusal) for held in self.suppressed)

@@ -58,7 +58,7 @@ def examine(files: Mapping[str, bytes], config: Config) -> Report:
     from cudafix.frontends.python import foreign, uses
     from cudafix.frontends.python.tree import PythonTree
 
-    names = [name for name in codemods() if hasattr(codemod(name), "examine") and name not in config.disabled]
+    names = [name for name in codemods() if hasattr(codemod(name), "examine") and not config.is_off_everywhere(name)]
     findings: dict[tuple[str, int, str], Finding] = {}
     refusals: dict[tuple[str, int, str], Refusal] = {}
     groups = 0

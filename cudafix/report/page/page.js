@@ -52,7 +52,7 @@ function download() {
   const named = [...new Set(ticked.flatMap((item) => [item.at[0], ...item.diff.map((hunk) => hunk[0])]))];
   const selection = {
     cudafix: "selection", version: 1,
-    files: Object.fromEntries(named.map((n) => [files[n].path, files[n].sha256])),
+    files: Object.fromEntries(named.filter((n) => files[n].sha256).map((n) => [files[n].path, files[n].sha256])),
     fixes: ticked.map((item) => ({ codemod: item.name, file: files[item.at[0]].path, line: item.at[1], column: item.at[2] })),
   };
   const url = URL.createObjectURL(new Blob([JSON.stringify(selection, null, 1) + "\n"], { type: "application/json" }));

@@ -155,7 +155,7 @@ class _Session:
             click.secho(f"  assumes: {readable(assumption)}", fg="yellow")
         colours = {"-": "red", "+": "green", "@": "cyan"}
         for path, own in changes.items():
-            for line in edits.diff(path, self.sources[path], own).split(b"\n")[:-1]:
+            for line in edits.diff(path, self.sources.get(path, b""), own).split(b"\n")[:-1]:
                 text = readable(line.rstrip(b"\r").replace(b"\t", b"    "))
                 click.secho(text, fg=colours.get(text[:1]))
 
@@ -175,7 +175,9 @@ class _Session:
     def _edited(self, unit: _Unit, changes: Mapping[str, Sequence[Edit]]) -> dict[str, list[Edit]] | None:
         """The fix as the user wants it, proved anew; None if it stays as it is."""
         places: list[tuple[str, edits.Region]] = [
-            (path, region) for path, own in changes.items() for region in edits.regions(self.sources[path], own)
+            (path, region)
+            for path, own in changes.items()
+            for region in edits.regions(self.sources.get(path, b""), own)
         ]
         shown = "".join(
             f"{_CUT} {path}:{region.start + 1}, these lines become\n"
@@ -193,7 +195,7 @@ class _Session:
             return None
         made: dict[str, list[Edit]] = {}
         for (path, region), text in zip(places, parts, strict=True):
-            lines = edits.lines(self.sources[path])
+            lines = edits.lines(self.sources.get(path, b""))
             start = sum(map(len, lines[: region.start]))
             end = start + sum(map(len, lines[region.start : region.stop]))
             made.setdefault(path, []).append(Edit(path, start, end, text.encode("utf-8", "surrogateescape")))

@@ -299,6 +299,18 @@ def page_of(report: Report, sources: Mapping[str, bytes], folder: Path, title: s
     return file
 
 
+def test_a_file_that_a_fix_makes_is_shown_and_not_part_of_the_selection(browser: Browser, tmp_path: Path) -> None:
+    content = b"import numba\n"
+    made = Edit("helper.py", 0, 0, b"def made():\n    return 1\n")
+    fix = Finding("numba", "main.py", 0, "uses a helper", (Edit("main.py", 0, 0, b"import helper\n"), made))
+    file = page_of(Report((fix,), (), sites=1), {"main.py": content}, tmp_path)
+    with looked_at(browser, file) as seen:
+        assert "def made():" in seen.page.locator("table.diff td.new").all_inner_texts()
+        with seen.page.expect_download() as download:
+            seen.page.click("#download")
+        assert list(json.loads(download.value.path().read_text())["files"]) == ["main.py"]
+
+
 def test_two_thousand_fixes_open_at_once(browser: Browser, tmp_path: Path) -> None:
     content = (CASES["fixed"] / "before" / "main.cu").read_bytes()
     one = driver.analyze({"main.cu": content}, Config(certificates=True)).findings[0]

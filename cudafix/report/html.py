@@ -135,7 +135,12 @@ class _Data:
                 **{name: list(each) for name, each in refusals.REFUSALS.items() if name in names},
             },
             "files": [
-                {"path": readable(path), "sha256": hashlib.sha256(file.content).hexdigest(), "lines": file.tokens()}
+                {
+                    "path": readable(path),
+                    # a file that a fix makes was not looked at
+                    "sha256": hashlib.sha256(file.content).hexdigest() if path in self.sources else "",
+                    "lines": file.tokens(),
+                }
                 for path, (_, file) in self.files.items()
             ],
         }

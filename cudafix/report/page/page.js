@@ -52,7 +52,7 @@ function download() {
   const named = [...new Set(ticked.flatMap((item) => [item.at[0], ...item.diff.map((hunk) => hunk[0])]))];
   const selection = {
     cudafix: "selection", version: 1,
-    files: Object.fromEntries(named.map((n) => [files[n].path, files[n].sha256])),
+    files: Object.fromEntries(named.filter((n) => files[n].sha256).map((n) => [files[n].path, files[n].sha256])),
     fixes: ticked.map((item) => ({ codemod: item.name, file: files[item.at[0]].path, line: item.at[1], column: item.at[2] })),
   };
   const url = URL.createObjectURL(new Blob([JSON.stringify(selection, null, 1) + "\n"], { type: "application/json" }));
@@ -146,6 +146,11 @@ function laidOut(steps, lost) {
   });
 }
 
+// One pattern for all timelines, outside of what is hidden on paper.
+const hatch = svg("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
+hatch.append(svg("line", { x1: 0, y1: 0, x2: 0, y2: 7, stroke: "var(--stall)", "stroke-width": 1.6, opacity: .55 }));
+document.body.append(svg("svg", { width: 0, height: 0, "aria-hidden": "true", style: "position:absolute" }, svg("defs", {}, hatch)));
+
 function timeline(steps, lanes, lost, margin) {
   const drawn = laidOut(steps, lost);
   const middle = (lane) => LEFT + lanes.indexOf(lane) * LANE + BAR / 2;
@@ -153,9 +158,6 @@ function timeline(steps, lanes, lost, margin) {
   const height = LEFT + lanes.length * LANE;
   const told = drawn.map((step) => `${step.label} on ${step.lane || "the host"}`).join(", ");
   const made = svg("svg", { class: "time", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": told });
-  const hatch = svg("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
-  hatch.append(svg("line", { x1: 0, y1: 0, x2: 0, y2: 7, stroke: "var(--stall)", "stroke-width": 1.6, opacity: .55 }));
-  made.append(svg("defs", {}, hatch));
   for (const lane of lanes) {
     const y = middle(lane);
     made.append(svg("line", { class: "lane", x1: margin - 6, x2: width, y1: y, y2: y }));
@@ -236,7 +238,7 @@ const NAMES = { allocated: "Allocated", used: "Used", ordered: "Ordered by", fre
 function worded(item) {
   return h("dl", { class: "box words" }, item.words.flatMap(([about, text, places]) => {
     const shown = [...new Map(places.map((at) => [place(at), at])).values()].slice(0, 6);
-    return [h("dt", { class: about }, NAMES[about] || about), h("dd", { class: about }, prose(text), shown.map((at) => quoted(at, item.at[0])))];
+    return [h("dt", {}, NAMES[about] || about), h("dd", { class: item.assumes.includes(text) ? about : "" }, prose(text), shown.map((at) => quoted(at, item.at[0])))];
   }));
 }
 function clash(item) {
@@ -387,8 +389,16 @@ document.addEventListener("keydown", (event) => {
   const act = { j: () => step(1), ArrowDown: () => step(1), k: () => step(-1), ArrowUp: () => step(-1), x: () => current && selectable(current) && tick(current, !current.ticked), "/": () => $("query").focus(), t: theme, d: download, "?": () => $("keys").showModal() }[event.key];
   if (act) { act(); event.preventDefault(); }
 });
-addEventListener("beforeprint", () => $("print").replaceChildren(...shown.map(card)));
-addEventListener("afterprint", () => $("print").replaceChildren());
+let onScreen;
+addEventListener("beforeprint", () => {
+  onScreen = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  $("print").replaceChildren(...shown.map(card));
+});
+addEventListener("afterprint", () => {
+  document.documentElement.dataset.theme = onScreen;
+  $("print").replaceChildren();
+});
 const wanted = decodeURIComponent(location.hash.slice(1)); // before the first finding is shown
 count();
 list();

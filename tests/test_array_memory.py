@@ -158,6 +158,11 @@ def test_a_module_that_no_script_imports_stays() -> None:
     assert b"import cupy as cp\nasync_pool = cp.cuda.MemoryAsyncPool()\n" in after["m.py"]
 
 
+def test_an_imported_file_that_cannot_be_read_keeps_raw_memory() -> None:
+    found = report({"main.py": "import broken\n" + cupy("broken.f(x)"), "broken.py": "def f(x:\n"})
+    assert [(r.path, r.name) for r in found.refusals] == [("main.py", "parse_error")]
+
+
 def test_a_package_that_is_not_seen_and_a_clock_are_assumptions() -> None:
     text = "import time\nimport unseen\n" + cupy("unseen.work(x)\nprint(time.perf_counter())")
     (finding,) = report({"main.py": text}).findings

@@ -70,11 +70,14 @@ class File:
 
 @dataclass(eq=False)
 class PythonProgram:
-    """A script (or a module that no script imports, `script` false) and the files of the tree that it imports."""
+    """A script (or a module that no script imports, `script` false) and the files of the tree that it imports; of those
+    in `unread` nothing is known.
+    """
 
     script: bool
     files: Mapping[str, File]
     tree: PythonTree
+    unread: tuple[str, ...] = ()
     called: dict[str, list[Use]] = field(default_factory=dict)
 
     @cached_property
@@ -310,13 +313,16 @@ def programs(tree: PythonTree, wanted: set[str]) -> Iterator[PythonProgram]:
 
     def program(path: str, script: bool) -> PythonProgram:
         found: dict[str, File] = {}
+        unread: list[str] = []
         for one in tree.program(path):
             source = tree.source(one)
-            if isinstance(source, Source) and tree.outline(one) is not None:
+            if not isinstance(source, Source) or tree.outline(one) is None:
+                unread.append(one)
+            else:
                 if one not in files:
                     files[one] = _Reader(tree, source).read()
                 found[one] = files[one]
-        return PythonProgram(script, found, tree)
+        return PythonProgram(script, found, tree, tuple(unread))
 
     covered: set[str] = set()
     for path in sorted(tree.importers(wanted)):

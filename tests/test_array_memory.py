@@ -192,6 +192,22 @@ def test_what_keeps_the_memory_of_numba(change: str, name: str) -> None:
     assert refused(NUMBA.replace("def main", f"{change}\n\n\ndef main")) == {name}
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    i = cuda.grid(1)\n", "    i = cuda.grid(1)\n    print(i)\n"),
+        ("v.copy_to_host()", "v.copy_to_host(stream=cuda.stream())"),
+        ("np.full(256, n)", "cuda.pinned_array(256)"),
+        ("    cuda.synchronize()\n", "    cuda.current_context().deallocations.clear()\n    cuda.synchronize()\n"),
+    ],
+)
+def test_what_the_host_may_see_early_is_an_assumption(old: str, new: str) -> None:
+    assert {f.safety for f in report({"main.py": NUMBA}).findings} == {Safety.PROVEN}
+    assert old in NUMBA
+    (finding,) = report({"main.py": NUMBA.replace(old, new)}).findings
+    assert finding.safety is Safety.ASSUMES
+
+
 def test_a_manager_has_to_come_before_the_first_call() -> None:
     late = NUMBA.replace("from numba import cuda", "w = np.zeros(4)\nfrom numba import cuda\nx = cuda.to_device(w)")
     before = {"main.py": late.encode()}

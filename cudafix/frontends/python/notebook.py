@@ -106,10 +106,10 @@ def read(path: str, data: bytes) -> Notebook | None:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise NotebookError(f"not a notebook: {str(error).splitlines()[0]}") from None
+        raise NotebookError(f"not a notebook ({str(error).splitlines()[0]}): repair or exclude it") from None
     cells = found.get("cells") if isinstance(found, dict) else None
     if not isinstance(cells, list):
-        raise NotebookError("not a notebook of format 4: it has no `cells`")
+        raise NotebookError("not a notebook of format 4 (it has no `cells`): save it anew or exclude it")
     if not _is_python(found.get("metadata")):
         return None
     placed = _value(data, _BLANK.match(data).end())[0]["cells"]  # type: ignore[union-attr]
@@ -125,7 +125,7 @@ def read(path: str, data: bytes) -> Notebook | None:
         source = place.get("source", [])
         strings = source if isinstance(source, list) else [source]
         if not all(isinstance(one, _Text) for one in strings):
-            raise NotebookError("not a notebook of format 4: a `source` that is no text")
+            raise NotebookError("not a notebook of format 4 (a `source` is no text): repair or exclude it")
         if isinstance(cell.get("execution_count"), int):
             counts.append(cell["execution_count"])
         for before, one in zip([None, *strings], strings, strict=False):

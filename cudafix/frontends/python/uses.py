@@ -62,6 +62,7 @@ class File:
     uses: list[Use]
     imports: frozenset[str]  # full names of what is imported anywhere in it
     names: frozenset[str]  # every identifier
+    kernels_print: bool
 
     @property
     def path(self) -> str:
@@ -118,6 +119,7 @@ class _Reader:
         self.uses: list[Use] = []
         self.imports: set[str] = set()
         self.names: set[str] = set()
+        self.kernels_print = False
         self.function = ""
         self.resolver = Resolver(tree.modules, outline, None)
         self.scope: Scope | None = None
@@ -126,7 +128,7 @@ class _Reader:
 
     def read(self) -> File:
         self.body(self.source.module.body)
-        return File(self.source, self.uses, frozenset(self.imports), frozenset(self.names))
+        return File(self.source, self.uses, frozenset(self.imports), frozenset(self.names), self.kernels_print)
 
     def site(self, node: cst.CSTNode, blocked: str | None) -> ir.Site:
         span = self.source.span(node)
@@ -242,7 +244,9 @@ class _Reader:
 
     def nested(self, node: cst.FunctionDef, cls: Class | None) -> None:
         if decorators(node) & _DEVICE:
-            self.names |= {one.value for one in _names(node)}
+            found = {one.value for one in _names(node)}
+            self.names |= found
+            self.kernels_print = self.kernels_print or "print" in found
             return
         outer = self.function, self.resolver, self.scope, self.loops, self.certain
         owner = self.function or self.outline.id

@@ -137,6 +137,19 @@ def test_each_way_to_ask_for_raw_memory(old: str, new: str) -> None:
     assert prove(before, after) == []
 
 
+def test_places_of_one_file_share_the_pool() -> None:
+    text = "import cupy as cp\ncp.cuda.set_allocator(None)\nfor n in range(3):\n    m = cp.cuda.Memory(size=n)\n"
+    after = rewritten({"main.py": text.encode()})
+    assert after["main.py"].decode().splitlines() == [
+        "import cupy as cp",
+        "async_pool = cp.cuda.MemoryAsyncPool()",
+        "cp.cuda.set_allocator(async_pool.malloc)",
+        "for n in range(3):",
+        "    m = cp.cuda.MemoryAsync(size=n, stream=cp.cuda.Stream.null)",
+    ]
+    assert prove({"main.py": text.encode()}, after) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -18,6 +19,7 @@ from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report, Safety
 from tests.cases import ROOT
 from tests.test_cli import Cudafix
+from tests.test_notebooks import book
 
 KERNEL = """
 @cuda.jit
@@ -497,3 +499,26 @@ def test_one_run_reports_a_tree_of_both_languages(run: Cudafix) -> None:
     assert "5 allocation sites: 3 can be rewritten" in out
     assert run("apply", ".").code == 0
     assert run("diff", ".").out == b""
+
+
+def test_a_notebook_gets_its_manager_beside_it() -> None:
+    cells = (
+        "%matplotlib inline\n!pip install numba-cuda\nimport numpy as np\nfrom numba import cuda",
+        KERNEL,
+        "for n in range(10):\n    v = cuda.to_device(np.full(256, n))\n    square[1, 256](v)",
+        "square[1, 256](v)\ncuda.close()",
+    )
+    before = {"work/a.ipynb": book(*cells, indent=1)}
+    found = analyze(before, Config()).findings
+    assert {f.codemod for f in found} == {"numba_memory_manager", "sync_before_close"}
+    assert {f.safety for f in found} == {Safety.ASSUMES}
+    after = rewritten(before)
+    assert after.keys() == {"work/a.ipynb", "work/cudafix_numba_memory.py"}
+    sources = [cell["source"] for cell in json.loads(after["work/a.ipynb"])["cells"]]
+    assert sources[0][-2:] == [
+        "from cudafix_numba_memory import StreamOrderedMemoryManager\n",
+        "cuda.set_memory_manager(StreamOrderedMemoryManager)",
+    ]
+    assert sources[3] == ["square[1, 256](v)\n", "cuda.synchronize()\n", "cuda.close()"]
+    assert prove(before, after) == []
+    assert rewritten(after) == after

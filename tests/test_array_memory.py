@@ -170,6 +170,7 @@ def test_a_module_that_no_script_imports_stays() -> None:
     module = "import cupy as cp\n\n\ndef f():\n    cp.cuda.set_allocator(None)\n"
     assert {r.name for r in report({"m.py": module}).refusals} == {"unseen_caller"}
     after = rewritten({"m.py": module.encode(), "main.py": b"import m\nm.f()\n"})
+    assert prove({"m.py": module.encode()}, {"m.py": after["m.py"]}) != []
     assert b"import cupy as cp\nasync_pool = cp.cuda.MemoryAsyncPool()\n" in after["m.py"]
 
 

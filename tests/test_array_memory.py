@@ -184,7 +184,7 @@ def test_a_package_that_is_not_seen_and_a_clock_are_assumptions() -> None:
     (finding,) = report({"main.py": text}).findings
     assert finding.safety is Safety.ASSUMES
     assert finding.assumptions == (
-        "`unseen`: works with CuPy arrays on the current stream only",
+        "`unseen` works with the program's arrays on the current stream only",
         "no measured time is meant to contain the wait of a release",
     )
 

@@ -40,7 +40,7 @@ ASSUMPTIONS = {
     "thread, and does not rely on them to wait for work of its own",
     "current_stream_only": "{} works with the program's arrays on the current stream only",
     "no_release_is_timed": "no measured time is meant to contain the wait of a release",
-    "host_waits_itself": "the host looks at what a copy or kernel writes only after a wait of its own",
+    "host_waits_itself": "the host looks at what a copy or kernel writes or prints only after a wait of its own",
     "cells_run_in_order": "the cells run from top to bottom, once",
 }
 """What a proof may rest on, by the names that a configuration asserts them by: words about a subject."""

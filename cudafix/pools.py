@@ -162,6 +162,8 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Colle
     }
     for program in uses.programs(PythonTree(before), candidates(before)):
         if any(path in moved and moved[path].allocators for path in program.files):
+            if not program.script:
+                yield "unseen_caller: no script of the tree imports this module"
             for obstacle in conditions.cupy(program):
                 yield f"{obstacle.name}: {obstacle.text}"
         if any(path in moved and moved[path].managers for path in program.files):

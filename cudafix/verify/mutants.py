@@ -28,10 +28,15 @@ Files = Mapping[str, bytes]
 
 
 def mutants(files: Files, changes: Sequence[Edit]) -> Iterator[Variant]:
-    """For each wait that these edits insert, the files that they change, with everything but that wait."""
+    """For each wait that these edits insert, the files that they change, with everything but that wait.
+
+    What stands in a file that an edit makes is the codemod's own text, and no wait of this program's.
+    """
     unique = list(dict.fromkeys(changes))
     number = 0
     for at, edit in enumerate(unique):
+        if edit.path not in files:
+            continue
         replaced = files[edit.path][edit.start : edit.end]
         for wait in _WAIT.finditer(edit.text):
             if wait["call"] in replaced:
@@ -42,7 +47,7 @@ def mutants(files: Files, changes: Sequence[Edit]) -> Iterator[Variant]:
             by_path: dict[str, list[Edit]] = {}
             for change in mutated:
                 by_path.setdefault(change.path, []).append(change)
-            texts = {path: edits.apply(files[path], own) for path, own in by_path.items()}
+            texts = {path: edits.apply(files.get(path, b""), own) for path, own in by_path.items()}
             line = files[edit.path].count(b"\n", 0, edit.start) + 1
             about = f"`{wait['call'].decode(errors='replace')}` at {edit.path}:{line}"
             yield Variant(f"mutant/{number}", Kind.MUTANT, texts, about)

@@ -90,6 +90,7 @@ def refused(body: str) -> list[str]:
         "engine.run(**{'address': block})",
         "sizes = {block: 64}\nfor p in sizes:\n    engine.run(p)",
         "sizes = {}\nsizes[block] = 64\nengine.run(sizes)",
+        "def each(sizes):\n    for p in sizes:\n        engine.run(p)\neach({block: 64})",
         "for p, _ in {block: 64}.items():\n    engine.run(p)",
         "match [block]:\n    case [p]:\n        engine.run(p)",
         "sum_ = 16\nsum_ += int(block)\nengine.run(sum_)",

@@ -224,7 +224,7 @@ class Expressions:
                 base, key = self.value(inner), self.key(index)
                 self.emit(ir.HostAccess((), (Index(base, key),), self.span(node)))
                 if self.resolver.origin(inner) in _DICTIONARIES and is_place(key):
-                    self.emit(ir.Assign(Index(base, NOTHING), key, self.span(node)))  # keys are elements too
+                    self.emit(ir.Assign(_keys(base), key, self.span(node)))
                 return Index(base, key)
             case _:
                 return None
@@ -514,10 +514,10 @@ class Expressions:
         return made
 
     def _hold_key(self, made: Var, key: cst.BaseExpression, node: cst.CSTNode) -> None:
-        """A dictionary gives its keys too, to whoever runs through it."""
+        """A key of a dictionary, which is kept like its values."""
         value = self.value(key)
         if is_place(value):
-            self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
+            self.emit(ir.Assign(_keys(made), value, self.span(node)))
 
     def _dict(self, node: cst.CSTNode, elements: object) -> Expr:
         assert isinstance(elements, list | tuple)
@@ -672,10 +672,16 @@ class Expressions:
                 if method in ("values", "items", "keys"):
                     base = self.value(node.func.value)
                     held: Expr = Index(base, NOTHING)
-                    given: dict[str, list[Expr]] = {"values": [held], "items": [held, held], "keys": [held]}
+                    keys = _keys(base)
+                    given: dict[str, list[Expr]] = {"values": [held], "items": [keys, held], "keys": [keys]}
                     return lambda: given[method]
         value = self.value(node)
+        origin = self.resolver.origin(node)
+        if origin in _DICTIONARIES:
+            return lambda: [_keys(value)]
         item = self.element(node, value, NOTHING)
+        if origin is None and is_place(value):  # it may be a dictionary that somebody else made
+            item = choice(item, _keys(value))
         return lambda: [item]
 
     def bind(self, target: cst.BaseExpression, take: Callable[[], list[Expr]]) -> None:
@@ -1524,6 +1530,11 @@ def _is_host(meaning: object) -> bool:
         return False
     api = bindings.tables().lookup(meaning.name, 1)
     return api is not None and api.effect is Effect.HOST
+
+
+def _keys(dictionary: Expr) -> Expr:
+    """Any key of a dictionary: it gives them to whoever runs through it."""
+    return Index(Field(deref(dictionary), "<keys>"), NOTHING)
 
 
 def _in_order(

@@ -67,8 +67,8 @@ def select(
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
     `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`. Of
-    `picked` ones (path, offset and codemod), looked at one by one, those that rest on an assumption are taken too, and no
-    others are taken.
+    `picked` ones (path, offset and codemod), looked at one by one, those that rest on an assumption are taken too, and
+    no others are taken.
     """
     findings = [_judged(finding, config) for finding in report.findings]
 

@@ -81,12 +81,14 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
         text = "no script of the tree imports this module: what else it works with is not seen"
         obstacle = conditions.Obstacle("unseen_caller", text, Place(sites[0].path, sites[0].site.span.start, "here"))
     assumed = tuple(conditions.assumptions(program))
+    # in a file that needs the pool ahead in one place, all places use that one
+    ahead = {use.path for use in sites if use.name in RAW or not _is_once(program, use)}
     pools: dict[str, str] = {}
     for use in sites:
         if obstacle is not None:
             yield _refusal(obstacle.name, use, obstacle.text, (obstacle.place,))
             continue
-        edits = _edits(program, program.files[use.path], use, pools)
+        edits = _edits(program.files[use.path], use, use.path in ahead, pools)
         if not edits:
             yield _refusal("site_not_editable", use, "the file has no name for `cupy` there", ())
             continue
@@ -120,33 +122,35 @@ def _refusal(name: str, use: Use, text: str, related: tuple[Place, ...]) -> Refu
     return Refusal(name, use.path, use.site.span.start, text, REFUSALS[name].unlock, related)
 
 
-def _edits(program: PythonProgram, file: File, use: Use, pools: dict[str, str]) -> tuple[Edit, ...]:
+def _is_once(program: PythonProgram, use: Use) -> bool:
+    """Whether a place is reached once in a run, as its own file shows."""
+    here = all(call.path == use.path for call in program.calls_of(use.function))
+    return here and not program.runs_again(use)
+
+
+def _edits(file: File, use: Use, is_ahead: bool, pools: dict[str, str]) -> tuple[Edit, ...]:
     """The changed call, and the pool where it has to be made ahead; nothing where it cannot be written."""
     source = file.source
     cuda = _cuda(file)
-    span = source.span(use.node)
     if cuda is None:
         return ()
-    if use.name in RAW:
-        name = source.span(use.node.func).end
-        size = use.argument(0, "size")
-        ahead = _pool(file, cuda, pools)
-        if size is None or not ahead:
-            return ()
-        close = source.span(use.node.args[-1]).end
-        made = Edit(use.path, close, close, f", {cuda}.Stream.null".encode())
-        return (*ahead, Edit(use.path, name, name, b"Async"), made)
-    here = all(call.path == use.path for call in program.calls_of(use.function))
-    once = here and not program.runs_again(use)
-    ahead = () if once else _pool(file, cuda, pools)
-    if not once and not ahead:
+    ahead = _pool(file, cuda, pools) if is_ahead else ()
+    if is_ahead and not ahead:
         return ()
-    pool = f"{cuda}.MemoryAsyncPool()" if once else pools[use.path]
+    if use.name in RAW:
+        if len(use.node.args) != 1 or use.argument(0, "size") is None:
+            return ()
+        name, close = source.span(use.node.func).end, source.span(use.node.args[0]).end
+        word = "stream=" if use.node.args[0].keyword is not None else ""
+        stream = Edit(use.path, close, close, f", {word}{cuda}.Stream.null".encode())
+        return (*ahead, Edit(use.path, name, name, b"Async"), stream)
+    pool = pools[use.path] if is_ahead else f"{cuda}.MemoryAsyncPool()"
     given = use.argument(0, "allocator")
     if given is not None:
         place = source.span(given)
         return (*ahead, Edit(use.path, place.start, place.end, f"{pool}.malloc".encode()))
-    return (*ahead, Edit(use.path, span.end - 1, span.end - 1, f"{pool}.malloc".encode()))
+    end = source.span(use.node).end - 1
+    return (*ahead, Edit(use.path, end, end, f"{pool}.malloc".encode()))
 
 
 def _pool(file: File, cuda: str, pools: dict[str, str]) -> tuple[Edit, ...]:

@@ -41,8 +41,8 @@ cuda.set_memory_manager(StreamOrderedMemoryManager)
 ## Fix safety
 
 Proven where the program and what it imports are seen: Numba gives memory back in batches, at no place that a program
-could lean on. Pinned, mapped and managed arrays, copies to the host on a stream, output of kernels and clocks are named
-as assumptions; such a fix is applied only with `--unsafe`.
+could lean on. Pinned, mapped and managed arrays, copies to the host on a stream, output of kernels, clocks, and a
+program that sets the size of the batches are named as assumptions; such a fix is applied only with `--unsafe`.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ ALLOCATES = ("numba.cuda.device_array", "numba.cuda.device_array_like", "numba.c
 FILE = "cudafix_numba_memory.py"
 CLASS = "StreamOrderedMemoryManager"
 _CHOSEN = re.compile(rb"NUMBA_CUDA_MEMORY_MANAGER|set_memory_manager")
+_BATCHES = re.compile(rb"MAX_PENDING_DEALLOCS|\bdeallocations\b")  # the program decides when memory is given back
 _HOST = ("pinned_array", "mapped_array", "managed_array", "pinned", "mapped")
 
 
@@ -117,9 +118,10 @@ def _obstacles(program: PythonProgram, sites: list[Use], rmm: bool) -> Iterator[
 
 
 def _assumed(program: PythonProgram) -> Iterator[Assumption]:
-    if any(use.name.rpartition(".")[2] in _HOST and use.name.startswith("numba.cuda") for use in program.uses()) or any(
-        use.name.endswith(".copy_to_host") and use.argument(1, "stream") is not None for use in program.uses()
-    ):
+    calls = [use for use in program.uses() if use.name.rpartition(".")[2] in _HOST]
+    calls += [use for use in program.uses() if use.name.endswith(".copy_to_host") and use.argument(1, "stream")]
+    batches = any(_BATCHES.search(file.source.data) for file in program.files.values())
+    if calls or batches or any(file.kernels_print for file in program.files.values()):
         yield Assumption("host_waits_itself", "")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from cudafix import edits
+from cudafix import edits, writing
 from cudafix.findings import Problem, Safety
 from cudafix.selection import Analysis
 
@@ -88,7 +88,7 @@ def _consistent(request: Request) -> None:
 def _fix_suppressions(done: Analysis, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:
     """Take out what is not needed, all files or none, and look at the rest."""
     after = {path: edits.apply(done.sources[path], changes) for path, changes in done.removals.items()}
-    problems = edits.replace(done.sources, after)
+    problems = writing.replace(done.sources, after)
     if problems:
         return done._replace(report=replace(done.report, problems=tuple(problems)))
     removed = sum(map(len, done.removals.values()))
@@ -110,7 +110,7 @@ def _write(done: Analysis, request: Request) -> None:
 
     sources, report, selection = done.sources, done.report, done.selection
     if request.quiet:
-        report, selection = replace(report, refusals=()), selection._replace(left=())
+        report, selection = replace(report, refusals=(), suppressed=()), selection._replace(left=())
     if request.format == "text" and request.statistics:
         from rich.console import Console
 

@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 
 import click
 
-from cudafix import __version__, build, checking, codemod, config, discovery, edits
+from cudafix import __version__, applying, build, checking, codemod, config, discovery, edits, picks
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Report, Runs
 from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
+
+_KINDS = [kind.value for kind in Runs]
 
 
 class _Options(NamedTuple):
@@ -44,7 +46,7 @@ def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
 
     for option in (
         click.argument("paths", nargs=-1, type=click.Path()),
-        click.option("--only", type=click.Choice([kind.value for kind in Runs]), help="Only pairs of this kind."),
+        click.option("--only", metavar="churn|once|FILE", help="Only pairs of this kind, or the fixes of a selection."),
         click.option("--unsafe", is_flag=True, help="Also take fixes that rest on a named assumption."),
         click.option("--config", "config_file", metavar="FILE", help="Use this configuration file."),
         click.option("--except", "left_out", multiple=True, metavar="FILE:LINE", help="Leave the fix of this line."),
@@ -83,13 +85,21 @@ def check(options: _Options, **how: Any) -> None:
 
 @cli.command()
 @_analysis_options
-def diff(options: _Options) -> None:
+@click.option("--html", "page", metavar="FILE", type=click.Path(), help="Write a page for review instead.")
+def diff(options: _Options, page: str | None) -> None:
     """Print the fixes as a unified diff for `git apply`; refusals and the summary go to standard error.
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is printed then).
     """
-    done = _analyse(options)
+    done = _analyse(options, certificates=page is not None)
     _fail(done.report.problems)
+    if page is not None:
+        from cudafix import reviewing
+
+        written = reviewing.write(page, done.report, done.selection, done.sources)
+        _tell(done, "rewritten")
+        click.echo(f"review: {written}", err=True)
+        return
     changed = done.selection.edits()
     base = _base(changed)
     text = b"".join(
@@ -106,18 +116,28 @@ def diff(options: _Options) -> None:
 
 @cli.command()
 @_analysis_options
-def apply(options: _Options) -> None:
+@applying.options
+def apply(options: _Options, **how: Any) -> None:
     """Write the fixes to the files: the same bytes as `diff`, all files or none.
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is written then).
     """
-    done = _analyse(options)
+    request = applying.Request(**how)
+    _fail(applying.links(options.paths, _settings(options)))
+    done = _analyse(options, certificates=request.interactive)
     _fail(done.report.problems)
-    after = {
-        path: edits.apply(done.sources.get(path, b""), changes) for path, changes in done.selection.edits().items()
-    }
-    _fail(edits.replace(done.sources, after))
-    _tell(done, "rewritten")
+    taken, problems = applying.run(request, done.sources, done.selection, _settings(options))
+    _fail(problems)
+    _tell(done._replace(selection=taken), "rewritten")
+
+
+@cli.command()
+def undo() -> None:
+    """Give the files of the last `apply` in this tree their old bytes back, all or none.
+
+    Exit code: 0 done, 2 there is nothing to undo, or a file has changed since (nothing is written then).
+    """
+    _fail(applying.undo())
 
 
 @cli.command()
@@ -195,8 +215,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(2)
 
 
-def _analyse(options: _Options) -> Analysis:
-    settings = _settings(options)
+def _analyse(options: _Options, certificates: bool = False) -> Analysis:
+    settings = with_values(_settings(options), certificates=certificates)
+    selected = _selected(options)
     inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
     found = discovery.discover(inputs, settings)
     _fail(found.problems)
@@ -204,8 +225,9 @@ def _analyse(options: _Options) -> Analysis:
     settings = _as_built(found.files, settings, functools.partial(click.echo, err=True))
     done = _look_at(found.files, options, settings)
     left_out = _places(options.left_out, found.files, done.report)
-    if left_out:
-        selection = select(done.report, settings, left_out, done.selection.guarded, done.suppressed)
+    picked = picks.picked(selected, done.report, found.files) if selected is not None else None
+    if left_out or picked is not None:
+        selection = select(done.report, settings, left_out, done.selection.guarded, picked)
         done = done._replace(selection=selection)
     return done
 
@@ -220,10 +242,10 @@ def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) ->
         found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known, bar)
     from cudafix import suppressions
 
-    report, suppressed, removals = suppressions.judge(files, found, settings)
+    report, removals = suppressions.judge(files, found, settings)
     guarded = files if settings.is_too_old and settings.guard else None
-    selection = select(report, settings, guarded=guarded, suppressed=suppressed)
-    return Analysis(files, report, selection, suppressed, removals)
+    selection = select(report, settings, guarded=guarded)
+    return Analysis(files, report, selection, removals)
 
 
 def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:
@@ -232,6 +254,15 @@ def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str]
     for place in streams.unclear:
         tell(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`")
     return with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
+
+
+def _selected(options: _Options) -> picks.Picks | None:
+    """The selection file that `--only` names."""
+    if options.only is None or options.only in _KINDS:
+        return None
+    if not os.path.lexists(options.only):
+        raise click.BadParameter(f"`{options.only}` is neither {' nor '.join(_KINDS)} nor a file", param_hint="--only")
+    return picks.read(options.only)
 
 
 def _places(names: Sequence[str], sources: Mapping[str, bytes], report: Report) -> frozenset[tuple[str, int]]:
@@ -258,7 +289,7 @@ def _settings(options: _Options) -> Config:
         settings = config.load(path, codemod.names()) if path is not None else Config()
     except config.ConfigError as error:
         raise click.ClickException(str(error)) from None
-    return with_values(settings, only=Runs(options.only) if options.only else None, unsafe=options.unsafe)
+    return with_values(settings, only=Runs(options.only) if options.only in _KINDS else None, unsafe=options.unsafe)
 
 
 def _fail(problems: Sequence[Problem]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from cudafix import guard, ir
 from cudafix.align import Different, align
+from cudafix.certificates import Witness
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.config import Config
@@ -227,7 +228,10 @@ class Cluster:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
-        report = rewriter.report(plan, self._sites(), faults, self.too_large)
+        witness = Witness(self.views, survey, plan, self.tables, self.per_thread) if self.config.certificates else None
+        if witness is not None:
+            faults = [replace(f, certificate=witness.of_defect(f)) for f in faults]
+        report = rewriter.report(plan, self._sites(), faults, self.too_large, witness)
         return replace(report, in_one_function=in_one_function(self._functions(), survey))
 
     def _plan(self, groups: list[Group], survey: list[Outcome]) -> tuple[Plan, list[Outcome]]:

@@ -72,8 +72,9 @@ class Config:
     """What the analysis is told about the program, and which fixes are wanted.
 
     `root` is the folder that `exclude`, `overrides` and relative `paths` start from. `tables` holds the user's own API
-    rows, as `cudafix.models.load` takes them. `assume` has patterns of subjects (`*` for `true`) by assumption. `only`
-    and `unsafe` come from the command line: keep pairs of one kind, and take fixes that rest on assumptions.
+    rows, as `cudafix.models.load` takes them. `assume` has patterns of subjects (`*` for `true`) by assumption. `only`,
+    `unsafe` and `certificates` come from the command line: keep pairs of one kind, take fixes that rest on assumptions,
+    and show each proof on one path (the report then takes longer).
     `per_thread` and `perhaps_per_thread` come from `cudafix.build`: the files that are compiled with a default stream
     for each thread, and those of which that is not known.
     """
@@ -91,6 +92,7 @@ class Config:
     overrides: tuple[Override, ...] = ()
     only: Runs | None = None
     unsafe: bool = False
+    certificates: bool = False
     per_thread: frozenset[str] = frozenset()
     perhaps_per_thread: frozenset[str] = frozenset()
 

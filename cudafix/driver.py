@@ -62,7 +62,16 @@ def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
         ]
     streams = [sorted(found & paths.keys()) for found in (config.per_thread, config.perhaps_per_thread)]
     cuda = (config.cuda, config.guard) if config.is_too_old else None
-    asked = (off, config.default_stream, streams, config.tables, config.check_macros, cuda, config.only)
+    asked = (
+        off,
+        config.default_stream,
+        streams,
+        config.tables,
+        config.check_macros,
+        cuda,
+        config.only,
+        config.certificates,
+    )
     if tree.python is not None and not tree.python.paths.isdisjoint(paths):
         paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree
     texts = [hashlib.sha256(tree.files[path]).digest() for path in paths]

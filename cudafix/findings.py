@@ -40,15 +40,15 @@ ASSUMPTIONS = {
     "thread, and does not rely on them to wait for work of its own",
     "current_stream_only": "{} works with the program's arrays on the current stream only",
     "no_release_is_timed": "no measured time is meant to contain the wait of a release",
-    "host_waits_itself": "the host looks at what a copy or kernel writes only after a wait of its own",
+    "host_waits_itself": "the host looks at what a copy or kernel writes or prints only after a wait of its own",
     "cells_run_in_order": "the cells run from top to bottom, once",
 }
 """What a proof may rest on, by the names that a configuration asserts them by: words about a subject."""
 
 
 class Assumption(str):
-    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is the
-    name in backticks in the words about which it is; all of the words where there is none.
+    """What a proof expects of code that was not seen, in words. `name` is a key of `ASSUMPTIONS`; `subject` is
+    the one name in backticks that the words are about; all of these words where there is none, or several.
     """
 
     name: str
@@ -58,8 +58,8 @@ class Assumption(str):
     def __new__(cls, name: str, subject: str) -> Assumption:
         self = super().__new__(cls, ASSUMPTIONS[name].format(subject))
         self.name = name
-        quoted = re.search("`([^`]+)`", subject)
-        self.subject = quoted[1] if quoted else subject
+        quoted = re.findall("`([^`]+)`", subject)
+        self.subject = quoted[0] if len(quoted) == 1 else subject
         self._about = subject
         return self
 
@@ -72,6 +72,41 @@ class Runs(Enum):
 
     CHURN = "churn"
     ONCE = "once"
+
+
+class Step(NamedTuple):
+    """One step of a program on the path that a certificate shows.
+
+    `kind` is `allocate`, `free`, `kernel`, `copy`, `work`, `record`, `wait`, `synchronize`, `host` or `end`. `lane` is
+    the stream, as the program spells it; empty for the host. `after` holds the earlier steps on other lanes that the
+    engine knows to be finished before this one, less those that follow from the rest. The host `waits` in a step, or
+    only issues. `mine`: it touches the memory that the certificate is about. `inserted`: only the rewrite has it.
+    """
+
+    kind: str
+    lane: str
+    place: Place
+    after: tuple[int, ...]
+    waits: bool = False
+    mine: bool = False
+    inserted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The proof of one group, shown on one path; or of a refused one, the path on which an order would be lost.
+
+    `after` is the program as it would be rewritten, empty where nothing can be said of it. `lost` names the two steps
+    of `after` that nothing orders any more. Of a defect, `before` is empty, and `after` the program as it is. The proof
+    itself covers all paths of `runs` runs of the engine: one for each program, root and configuration that reaches the
+    sites.
+    """
+
+    memory: tuple[Place, ...]
+    before: tuple[Step, ...]
+    after: tuple[Step, ...]
+    lost: tuple[int, int] | None = None
+    runs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +126,7 @@ class Finding:
     safety: Safety = Safety.PROVEN
     assumptions: tuple[Assumption, ...] = ()
     group: int = 0
+    certificate: Certificate | None = None  # only where the configuration asks for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +140,7 @@ class Refusal:
     unlock: str
     related: tuple[Place, ...] = ()
     runs: Runs | None = None
+    certificate: Certificate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +151,19 @@ class Problem:
     message: str
 
 
+class Suppressed(NamedTuple):
+    """A result that a comment in the source holds back, and the reason that it gives."""
+
+    item: Finding | Refusal
+    reason: str
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
-    `suppressed` are refusals that a comment in the source keeps out of `refusals`.
+    `suppressed` are results that comments hold back: refusals are left out of `refusals`, findings are left alone.
     """
 
     findings: tuple[Finding, ...]
@@ -127,4 +171,8 @@ class Report:
     problems: tuple[Problem, ...] = ()
     sites: int = 0
     in_one_function: frozenset[tuple[str, int]] = frozenset()
-    suppressed: tuple[Refusal, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()
+
+    @property
+    def suppressed_refusals(self) -> int:
+        return sum(isinstance(held.item, Refusal) for held in self.suppressed)

@@ -58,7 +58,7 @@ def examine(files: Mapping[str, bytes], config: Config) -> Report:
     from cudafix.frontends.python import foreign, uses
     from cudafix.frontends.python.tree import PythonTree
 
-    names = [name for name in codemods() if hasattr(codemod(name), "examine") and name not in config.disabled]
+    names = [name for name in codemods() if hasattr(codemod(name), "examine") and not config.is_off_everywhere(name)]
     findings: dict[tuple[str, int, str], Finding] = {}
     refusals: dict[tuple[str, int, str], Refusal] = {}
     groups = 0
@@ -162,6 +162,8 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Colle
     }
     for program in uses.programs(PythonTree(before), candidates(before)):
         if any(path in moved and moved[path].allocators for path in program.files):
+            if not program.script:
+                yield "unseen_caller: no script of the tree imports this module"
             for obstacle in conditions.cupy(program):
                 yield f"{obstacle.name}: {obstacle.text}"
         if any(path in moved and moved[path].managers for path in program.files):

@@ -34,7 +34,9 @@ class Selection(NamedTuple):
         if self.guarded is not None:
             from cudafix.guard import guarded
 
-            by_path = {path: guarded(self.guarded[path], edits) for path, edits in by_path.items()}
+            # Python has no preprocessor, and pairs there are refused where they would need one
+            cuda = [path for path in by_path if path in self.guarded and not path.endswith((".py", ".ipynb"))]
+            by_path |= {path: guarded(self.guarded[path], by_path[path]) for path in cuda}
         return dict(sorted(by_path.items()))
 
     def keep(self, wanted: Callable[[Finding], bool], reason: str) -> Selection:
@@ -52,7 +54,6 @@ class Analysis(NamedTuple):
     sources: Mapping[str, bytes]
     report: Report
     selection: Selection
-    suppressed: frozenset[tuple[str, int, str]] = frozenset()
     removals: Mapping[str, Sequence[Edit]] = MappingProxyType({})
 
 
@@ -61,20 +62,26 @@ def select(
     config: Config,
     left_out: Collection[tuple[str, int]] = (),
     guarded: Mapping[str, bytes] | None = None,
-    suppressed: Collection[tuple[str, int, str]] = (),
+    picked: Collection[tuple[str, int, str]] | None = None,
 ) -> Selection:
     """Choose findings. What shares a `group` (other than 0) moves together: one that is not wanted leaves all of it.
 
-    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`;
-    `suppressed` are findings (path, offset and codemod) that comments in the sources hold back.
+    `left_out` are the places (path and offset) of findings that the user named; `guarded` as in `Selection`. Of
+    `picked` ones (path, offset and codemod), looked at one by one, those that rest on an assumption are taken too, and
+    no others are taken.
     """
     findings = [_judged(finding, config) for finding in report.findings]
 
+    held = {(s.item.path, s.item.offset, s.item.codemod) for s in report.suppressed if isinstance(s.item, Finding)}
+
     def reason(finding: Finding) -> str | None:
+        place = (finding.path, finding.offset, finding.codemod)
         if (finding.path, finding.offset) in left_out:
             return "named with `--except`"
-        if (finding.path, finding.offset, finding.codemod) in suppressed:
+        if place in held:
             return "suppressed in the source"
+        if picked is not None:
+            return None if place in picked else "not selected"
         return _unwanted(finding, config)
 
     reasons = [reason(finding) for finding in findings]
@@ -103,6 +110,11 @@ def _judged(finding: Finding, config: Config) -> Finding:
 def _unwanted(finding: Finding, config: Config) -> str | None:
     if not config.is_on(finding.codemod, finding.path):
         return "switched off in the configuration"
+    if config.is_too_old:
+        from cudafix.pools import MIGRATES
+
+        if finding.codemod in MIGRATES:  # their pools stand on `cudaMallocAsync`, and Python cannot be guarded
+            return "needs CUDA 11.2"
     if config.only is not None and finding.runs is not None and finding.runs is not config.only:
         return f"not `--only {config.only.value}`"
     if finding.safety is Safety.ASSUMES and not config.unsafe:

@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 from cudafix import codemod
 from cudafix.config import Config
-from cudafix.findings import Edit, Finding, Refusal, Report
+from cudafix.findings import Edit, Finding, Refusal, Report, Suppressed
 from cudafix.refusals import REFUSALS
 
 NAME = "suppression"
@@ -46,16 +46,14 @@ _COMMENT = re.compile(
     rb"(?P<opens>//+|/\*+|\#+)[ \t]*cudafix:[ \t]*ignore(?P<file>-file)?\b[ \t]*(?:\[(?P<names>[^\]\n]*)\])?"
     rb"(?P<reason>(?:(?!\*/)[^\r\n])*)(?P<closes>\*/)?"
 )
-Key = tuple[str, int, str]
 
 
 class Judged(NamedTuple):
-    """The report without the refusals that are suppressed and with what is wrong with the comments; the findings that
-    are suppressed, as path, offset and codemod; and the edits that take out what is not needed.
+    """The report with what is suppressed and with what is wrong with the comments, and the edits that take out those
+    which are not needed.
     """
 
     report: Report
-    suppressed: frozenset[Key]
     removals: Mapping[str, list[Edit]]
 
 
@@ -76,25 +74,27 @@ class _Comment:
 
 def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     """Hold the comments of the files against what was found in them."""
-    comments = [c for path, data in files.items() if _MARK in data for c in _comments(path, data)]
+    comments = [c for path, data in files.items() if _can_hold(path, data) for c in _comments(path, data)]
     if not comments:
-        return Judged(report, frozenset(), {})
+        return Judged(report, {})
     by_path: dict[str, list[_Comment]] = defaultdict(list)
     for comment in comments:
         by_path[comment.path].append(comment)
 
-    def is_held_back(item: Finding | Refusal) -> bool:
+    def reason(item: Finding | Refusal) -> str | None:
         name = item.name if isinstance(item, Refusal) else item.codemod
         here = by_path[item.path]
         line = files[item.path].count(b"\n", 0, item.offset) + 1 if here else 0
         holding = [c for c in here if not c.wrong and name in c.names and c.first <= line <= c.last]
-        for comment in holding[-1:]:  # the narrowest: files first, then in the order of lines
+        for comment in holding[-1:]:  # the narrowest
             comment.used.add(name)
-        return bool(holding)
+            return comment.reason
+        return None
 
-    held = [finding for finding in report.findings if is_held_back(finding)]
-    refusals = [refusal for refusal in report.refusals if not is_held_back(refusal)]
-    suppressed = tuple(refusal for refusal in report.refusals if refusal not in refusals)
+    items: list[Finding | Refusal] = [*report.findings, *report.refusals]
+    suppressed = tuple(Suppressed(item, why) for item in items if (why := reason(item)) is not None)
+    held = {id(each.item) for each in suppressed}
+    refusals = tuple(refusal for refusal in report.refusals if id(refusal) not in held)
     faults: list[Finding] = []
     removals: dict[str, list[Edit]] = defaultdict(list)
     for comment in comments:
@@ -105,8 +105,11 @@ def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
         if comment.wrong:
             faults.append(Finding(NAME, comment.path, comment.start, comment.wrong))
     findings = sorted((*report.findings, *faults), key=lambda f: (f.path, f.offset, f.codemod))
-    judged = replace(report, findings=tuple(findings), refusals=tuple(refusals), suppressed=suppressed)
-    return Judged(judged, frozenset((f.path, f.offset, f.codemod) for f in held), dict(removals))
+    return Judged(replace(report, findings=tuple(findings), refusals=refusals, suppressed=suppressed), dict(removals))
+
+
+def _can_hold(path: str, data: bytes) -> bool:
+    return _MARK in data and not path.endswith(".ipynb")  # the text of a notebook is quoted
 
 
 def _was_looked_for(name: str, comment: _Comment, config: Config) -> bool:

@@ -12,3 +12,10 @@ def _cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     folder = tmp_path_factory.mktemp("cache")
     monkeypatch.setenv("CUDAFIX_CACHE_DIR", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("CUDAFIX_STATE_DIR", str(folder))
+    return folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import textwrap
@@ -18,6 +19,7 @@ from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report, Safety
 from tests.cases import ROOT
 from tests.test_cli import Cudafix
+from tests.test_notebooks import book
 
 KERNEL = """
 @cuda.jit
@@ -137,6 +139,19 @@ def test_each_way_to_ask_for_raw_memory(old: str, new: str) -> None:
     assert prove(before, after) == []
 
 
+def test_places_of_one_file_share_the_pool() -> None:
+    text = "import cupy as cp\ncp.cuda.set_allocator(None)\nfor n in range(3):\n    m = cp.cuda.Memory(size=n)\n"
+    after = rewritten({"main.py": text.encode()})
+    assert after["main.py"].decode().splitlines() == [
+        "import cupy as cp",
+        "async_pool = cp.cuda.MemoryAsyncPool()",
+        "cp.cuda.set_allocator(async_pool.malloc)",
+        "for n in range(3):",
+        "    m = cp.cuda.MemoryAsync(size=n, stream=cp.cuda.Stream.null)",
+    ]
+    assert prove({"main.py": text.encode()}, after) == []
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -155,7 +170,13 @@ def test_a_module_that_no_script_imports_stays() -> None:
     module = "import cupy as cp\n\n\ndef f():\n    cp.cuda.set_allocator(None)\n"
     assert {r.name for r in report({"m.py": module}).refusals} == {"unseen_caller"}
     after = rewritten({"m.py": module.encode(), "main.py": b"import m\nm.f()\n"})
+    assert prove({"m.py": module.encode()}, {"m.py": after["m.py"]}) != []
     assert b"import cupy as cp\nasync_pool = cp.cuda.MemoryAsyncPool()\n" in after["m.py"]
+
+
+def test_an_imported_file_that_cannot_be_read_keeps_raw_memory() -> None:
+    found = report({"main.py": "import broken\n" + cupy("broken.f(x)"), "broken.py": "def f(x:\n"})
+    assert [(r.path, r.name) for r in found.refusals] == [("main.py", "parse_error")]
 
 
 def test_a_package_that_is_not_seen_and_a_clock_are_assumptions() -> None:
@@ -163,7 +184,7 @@ def test_a_package_that_is_not_seen_and_a_clock_are_assumptions() -> None:
     (finding,) = report({"main.py": text}).findings
     assert finding.safety is Safety.ASSUMES
     assert finding.assumptions == (
-        "`unseen`: works with CuPy arrays on the current stream only",
+        "`unseen` works with the program's arrays on the current stream only",
         "no measured time is meant to contain the wait of a release",
     )
 
@@ -185,6 +206,22 @@ def test_a_package_that_is_not_seen_and_a_clock_are_assumptions() -> None:
 )
 def test_what_keeps_the_memory_of_numba(change: str, name: str) -> None:
     assert refused(NUMBA.replace("def main", f"{change}\n\n\ndef main")) == {name}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    i = cuda.grid(1)\n", "    i = cuda.grid(1)\n    print(i)\n"),
+        ("v.copy_to_host()", "v.copy_to_host(stream=cuda.stream())"),
+        ("np.full(256, n)", "cuda.pinned_array(256)"),
+        ("    cuda.synchronize()\n", "    cuda.current_context().deallocations.clear()\n    cuda.synchronize()\n"),
+    ],
+)
+def test_what_the_host_may_see_early_is_an_assumption(old: str, new: str) -> None:
+    assert {f.safety for f in report({"main.py": NUMBA}).findings} == {Safety.PROVEN}
+    assert old in NUMBA
+    (finding,) = report({"main.py": NUMBA.replace(old, new)}).findings
+    assert finding.safety is Safety.ASSUMES
 
 
 def test_a_manager_has_to_come_before_the_first_call() -> None:
@@ -230,7 +267,7 @@ def test_the_new_file_comes_as_a_diff_that_git_applies(run: Cudafix) -> None:
     assert applied["cudafix_numba_memory.py"] == pools.manager()
     Path("main.py").write_text(NUMBA)
     Path("cudafix_numba_memory.py").unlink()
-    assert run("apply", "main.py").code == 0
+    assert run("apply", "--allow-dirty", "main.py").code == 0
     assert {path.name: path.read_bytes() for path in Path().glob("*.py")} == applied
     assert run("check", ".").code == 0
     assert run("diff", ".").out == b""
@@ -463,3 +500,26 @@ def test_one_run_reports_a_tree_of_both_languages(run: Cudafix) -> None:
     assert "5 allocation sites: 3 can be rewritten" in out
     assert run("apply", ".").code == 0
     assert run("diff", ".").out == b""
+
+
+def test_a_notebook_gets_its_manager_beside_it() -> None:
+    cells = (
+        "%matplotlib inline\n!pip install numba-cuda\nimport numpy as np\nfrom numba import cuda",
+        KERNEL,
+        "for n in range(10):\n    v = cuda.to_device(np.full(256, n))\n    square[1, 256](v)",
+        "square[1, 256](v)\ncuda.close()",
+    )
+    before = {"work/a.ipynb": book(*cells, indent=1)}
+    found = analyze(before, Config()).findings
+    assert {f.codemod for f in found} == {"numba_memory_manager", "sync_before_close"}
+    assert {f.safety for f in found} == {Safety.ASSUMES}
+    after = rewritten(before)
+    assert after.keys() == {"work/a.ipynb", "work/cudafix_numba_memory.py"}
+    sources = [cell["source"] for cell in json.loads(after["work/a.ipynb"])["cells"]]
+    assert sources[0][-2:] == [
+        "from cudafix_numba_memory import StreamOrderedMemoryManager\n",
+        "cuda.set_memory_manager(StreamOrderedMemoryManager)",
+    ]
+    assert sources[3] == ["square[1, 256](v)\n", "cuda.synchronize()\n", "cuda.close()"]
+    assert prove(before, after) == []
+    assert rewritten(after) == after

@@ -161,7 +161,12 @@ def test_a_fix_is_taken_where_all_that_it_rests_on_is_asserted(
 
 def test_every_assumption_survives_the_cache() -> None:
     for name in ASSUMPTIONS:
-        for about, subject in (("`f`", "f"), ("macro `M`", "M"), ("call through a pointer", "call through a pointer")):
+        for about, subject in (
+            ("`f`", "f"),
+            ("macro `M`", "M"),
+            ("through a pointer", "through a pointer"),
+            ("`a`, `b`", "`a`, `b`"),
+        ):
             before = Assumption(name, about)
             after = pickle.loads(pickle.dumps(before))
             assert (after, after.name, after.subject) == (before, name, subject)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import stat
 import subprocess
 import tempfile
 from pathlib import Path
@@ -123,56 +121,3 @@ def test_insertions_at_one_place_keep_their_order_and_precede_a_replacement() ->
 def test_overlapping_edits_are_an_error(other: tuple[int, int]) -> None:
     with pytest.raises(edits.OverlapError):
         edits.apply(b"abcdef", [Edit("a.cu", 2, 4, b"x"), Edit("a.cu", *other, b"y")])
-
-
-def test_replace_writes_all_files_and_keeps_the_mode(tmp_path: Path) -> None:
-    before, after = {}, {}
-    for number in range(3):
-        path = tmp_path / f"{number}.cu"
-        path.write_bytes(b"old")
-        path.chmod(0o750)
-        before[str(path)], after[str(path)] = b"old", b"new"
-    assert edits.replace(before, after) == []
-    assert {path.read_bytes() for path in tmp_path.iterdir()} == {b"new"}
-    assert {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()} == {0o750}
-    assert len(list(tmp_path.iterdir())) == 3
-
-
-def test_nothing_is_written_when_one_file_changed_after_the_analysis(tmp_path: Path) -> None:
-    first, second = tmp_path / "a.cu", tmp_path / "b.cu"
-    first.write_bytes(b"old")
-    second.write_bytes(b"edited meanwhile")
-    problems = edits.replace(dict.fromkeys(map(str, (first, second)), b"old"), {str(first): b"1", str(second): b"2"})
-    assert [problem.message for problem in problems] == ["changed since it was analysed"]
-    assert (first.read_bytes(), second.read_bytes()) == (b"old", b"edited meanwhile")
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-def test_files_get_their_old_bytes_back_when_a_later_one_cannot_be_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths = [str(tmp_path / name) for name in ("a.cu", "b.cu")]
-    for path in paths:
-        Path(path).write_bytes(b"old")
-    real = os.replace
-
-    def fails_for_b(source: str, target: str) -> None:
-        if target == paths[1]:
-            raise PermissionError(1, "Operation not permitted")
-        real(source, target)
-
-    monkeypatch.setattr(os, "replace", fails_for_b)
-    problems = edits.replace(dict.fromkeys(paths, b"old"), dict.fromkeys(paths, b"new"))
-    assert [(problem.path, problem.message) for problem in problems] == [
-        (paths[1], "cannot be replaced: Operation not permitted")
-    ]
-    assert [Path(path).read_bytes() for path in paths] == [b"old", b"old"]
-    assert len(list(tmp_path.iterdir())) == 2
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to any file")
-def test_a_read_only_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.cu"
-    path.write_bytes(b"old")
-    path.chmod(0o444)
-    assert [problem.message for problem in edits.replace({str(path): b"old"}, {str(path): b"new"})] == ["is read-only"]

@@ -11,8 +11,9 @@ from cudafix import cli, nvcc
 from cudafix.config import Config
 from cudafix.driver import analyze, prove
 from cudafix.edits import apply
+from cudafix.findings import Edit, Finding
 from cudafix.guard import CONDITION, guarded
-from cudafix.selection import select
+from cudafix.selection import Selection, select
 from tests.cases import Case, cases
 from tests.fixtures import sources_of
 
@@ -125,6 +126,14 @@ def test_what_cannot_be_guarded_is_refused(path: str, text: str) -> None:
     report = analyze({path: text.encode()}, GUARDED)
     assert [refusal.name for refusal in report.refusals] == ["old_cuda"]
     assert not report.findings
+
+
+def test_a_defect_in_python_is_mended_without_a_guard() -> None:
+    """`#if` is a comment there."""
+    path, edit = "a.py", Edit("a.py", 0, 0, b"wait()\n")
+    finding = Finding("wait_between_streams", path, 0, "", (edit,))
+    selection = Selection((finding,), (), {path: b"use()\n"})
+    assert selection.edits() == {path: [edit]}
 
 
 def test_diff_and_apply_write_the_guard(

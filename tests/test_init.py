@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudafix import cli, codemod, config
+from cudafix.findings import ASSUMPTIONS
 
 SOURCE = (
     '#include "err.h"\nint main() { float *d; RUN_IT(cudaMalloc(&d, 4)); CHECK(cudaFree(d)); if (cudaFree(0)) {} }\n'
@@ -64,7 +65,7 @@ def test_every_line_that_is_commented_out_is_right(tree: Path, capfd: pytest.Cap
     settings = config.load(Path("all.toml"), codemod.names())
     assert settings.overrides
     assert settings.guard
-    assert set(settings.assume) == {"leaves_no_work", "no_caller_relies_on_waits", "used_through_its_functions"}
+    assert set(settings.assume) == set(ASSUMPTIONS)
 
 
 def test_check_takes_it(tree: Path, capfd: pytest.CaptureFixture[str]) -> None:

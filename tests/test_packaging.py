@@ -48,7 +48,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 def test_the_wheel_holds_every_module(installed: set[str]) -> None:
     modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cudafix").rglob("*.py")}
     modules |= {f"cudafix/codemods/{path.name}" for path in (ROOT / "codemods").glob("*.py")}
-    assert modules | {"cudafix/py.typed", "cudafix/verify/preload.cpp"} <= installed
+    page = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cudafix" / "report" / "page").iterdir()}
+    assert modules | page | {"cudafix/py.typed", "cudafix/verify/preload.cpp"} <= installed
 
 
 def test_the_wheel_installs_no_other_top_level_name(installed: set[str]) -> None:

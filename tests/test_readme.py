@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudafix import cli, codemod
+from cudafix.findings import ASSUMPTIONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -29,6 +30,11 @@ def test_every_command_and_option_is_in_the_tables() -> None:
         for param in command.params:
             for option in param.opts if param.param_type_name == "option" else ():
                 assert option in README
+
+
+def test_every_assumption_is_in_the_table() -> None:
+    for name in ASSUMPTIONS:
+        assert f"| `{name}` |" in README
 
 
 def test_links_and_names_exist() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from cudafix import cli
+from tests.test_reports import SCHEMA
 
 HEAD = "#include <cuda_runtime.h>\n__global__ void k(float *p) { p[0] = 1; }\n"
 NAME = "stream_ordered_pairs"
@@ -177,6 +180,24 @@ def test_python(run: Cudafix, before: str, behind: str, found: int) -> None:
     code, _, said = run("check")
     assert code == found, said
     assert said.count("suppression") == 0
+
+
+def test_a_report_keeps_what_is_suppressed_with_its_reason(run: Cudafix, capfd: pytest.CaptureFixture[str]) -> None:
+    refused = "float *r;\n    cudaMalloc(&r, 4); // cudafix: ignore[free_not_found] lives on\n}\n"
+    Path("a.cu").write_text(two(first=f" // {WHY}").removesuffix("}\n") + "    " + refused)
+    with pytest.raises(SystemExit):
+        cli.main(["check", "--format", "sarif"])
+    log = json.loads(capfd.readouterr().out)
+    jsonschema.Draft4Validator(SCHEMA).validate(log)
+    results = log["runs"][0]["results"]
+    held = {r["ruleId"]: r["suppressions"][0]["justification"] for r in results if "suppressions" in r}
+    assert held == {NAME: "shared by address", "free_not_found": "lives on"}
+    assert len(results) == 3
+    for name, found in (("gitlab", 1), ("json", 3)):
+        with pytest.raises(SystemExit):
+            cli.main(["check", "--format", name])
+        data = json.loads(capfd.readouterr().out)
+        assert len(data if name == "gitlab" else data["results"]) == found
 
 
 def test_explain_has_a_page(run: Cudafix) -> None:

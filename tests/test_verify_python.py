@@ -13,10 +13,13 @@ from pathlib import Path
 import pytest
 
 from cudafix import cli, nvcc
+from cudafix.findings import Edit
 from cudafix.verify import detector, machine, preload
 from cudafix.verify.fixtures import subjects
+from cudafix.verify.mutants import mutants
+from cudafix.verify.plan import Fix
 from cudafix.verify.process import Commands, Ran
-from cudafix.verify.trial import Tree
+from cudafix.verify.trial import Tree, applied
 from tests import fixtures
 from tests.cases import FIXTURES, ROOT, load
 
@@ -82,6 +85,22 @@ def test_a_compiled_module_of_another_text_is_not_taken(tmp_path: Path) -> None:
         os.utime(tree.folder / "helper.py", (1_000_000_000, 1_000_000_000))
         ran = subprocess.run(program, cwd=tree.folder, env=environment, capture_output=True, text=True, check=True)
         assert ran.stdout == f"{value}\n"
+
+
+def test_a_file_that_a_fix_makes_is_there_and_gone_again(tmp_path: Path) -> None:
+    origin = tmp_path / "origin"
+    origin.mkdir()
+    (origin / "main.py").write_text("import helper\n")
+    fix = Fix("main.py:1", (Edit("lib/helper.py", 0, 0, b"VALUE = 1\n"), Edit("main.py", 0, 6, b"from lib import")))
+    after = applied({"main.py": b"import helper\n"}, [fix])
+    assert after == {"lib/helper.py": b"VALUE = 1\n", "main.py": b"from lib import helper\n"}
+    tree = Tree(origin, tmp_path / "tree")
+    tree.become(after)
+    assert (tree.folder / "lib/helper.py").read_bytes() == b"VALUE = 1\n"
+    tree.become({})
+    assert not (tree.folder / "lib/helper.py").exists()
+    assert (tree.folder / "main.py").read_text() == "import helper\n"
+    assert list(mutants({"main.py": b"import helper\n"}, [Edit("helper.py", 0, 0, b"cuda.synchronize()\n")])) == []
 
 
 def watched(races: bool, leaked: int, fails: bool) -> detector.Detected:

@@ -88,6 +88,13 @@ def _once(
 ) -> Effects:
     engine = Effects(program, tables, overlay, per_thread)
     engine.empty = empty
+    start(engine, root)
+    return engine
+
+
+def start(engine: Effects, root: ir.Function) -> None:
+    """Run `engine` from `root` to its end. Raises OutOfBudget."""
+    program = engine.program
     is_main = root is program.main
     state = State(Orders(), Environment())
     args = [_parameter(engine, state, root, p) for p in root.params]
@@ -97,7 +104,7 @@ def _once(
         engine.outcome.assumption = assumption(root)
     if not is_main:
         engine.unseen_caller(root, state)
-    start: State | None = state
+    ready: State | None = state
     if is_main or is_client(root):
         for module in program.modules:  # what no initializer sets is null
             for variable in module.globals:
@@ -106,9 +113,9 @@ def _once(
                     state.env.write([(("global", path, variable.name.removeprefix("::")), ())], frozenset({mem.ZERO}))
     if is_main:
         for function in program.functions():
-            if last(function.name) == "<initializers>" and start is not None:  # globals, before `main`
-                start, _ = engine.inline(function, [], f"{function.span.path}<initializers>", mem.NOTHING, start)
-    end, value = engine.inline(root, args, "", this, start) if start is not None else (None, mem.NOTHING)
+            if last(function.name) == "<initializers>" and ready is not None:  # globals, before `main`
+                ready, _ = engine.inline(function, [], f"{function.span.path}<initializers>", mem.NOTHING, ready)
+    end, value = engine.inline(root, args, "", this, ready) if ready is not None else (None, mem.NOTHING)
     if end is not None and not is_client(root):
         point = Point(ir.Span(root.span.path, root.span.end - 1, root.span.end), f"`{last(root.name)}` returns", None)
         if is_main:
@@ -119,7 +126,6 @@ def _once(
                 values for place, inner in end.env.roots.items() if place[0] == "global" for values in inner.values()
             ]
             engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
-    return engine
 
 
 def _parameter(engine: Effects, state: State, root: ir.Function, param: ir.Param) -> Values:

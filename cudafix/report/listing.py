@@ -18,7 +18,7 @@ from pathlib import Path
 from cudafix import suppressions
 from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.report.positions import Positions, Region
-from cudafix.report.terminal import PAIRS, readable
+from cudafix.report.terminal import readable
 from cudafix.selection import Selection
 
 _COMMENT = re.compile(rb"//.*|/\*.*?\*/")
@@ -49,6 +49,7 @@ class Entry:
     message: str
     fingerprint: str
     item: Finding | Refusal
+    suppressed: str | None = None  # the reason that a comment gives
 
 
 class Listing:
@@ -60,20 +61,23 @@ class Listing:
         self.selection = selection
         self.base = repository(sources)
         assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
-        items: list[Finding | Refusal] = [*selection.chosen, *assumed, *report.refusals]
-        prints = fingerprints(sources, [*report.findings, *selection.chosen, *report.refusals])
-        chosen = set(map(id, selection.chosen))
+        reasons = {key(held.item): held.reason for held in report.suppressed}
+        shown: list[Finding | Refusal] = [*(held.item for held in report.suppressed), *selection.chosen, *assumed]
+        items = {key(item): item for item in (*shown, *report.refusals)}
+        prints = fingerprints(sources, [*report.findings, *items.values()])
+        chosen = {key(finding) for finding in selection.chosen}
         self.entries = [
             Entry(
                 _rule(item),
-                _level(item, id(item) in chosen),
+                _level(item, place in chosen or place in reasons),
                 self.name(item.path),
                 self.positions.token(item.path, item.offset),
                 _message(item),
-                prints[key(item)],
+                prints[place],
                 item,
+                reasons.get(place),
             )
-            for item in sorted(items, key=key)
+            for place, item in sorted(items.items())
         ]
 
     def name(self, path: str) -> str:
@@ -130,7 +134,7 @@ def relative(path: str, base: str) -> str:
 
 def failing(entries: Sequence[Entry]) -> list[Entry]:
     """The entries that make `check` fail."""
-    return [entry for entry in entries if entry.level in FAILS]
+    return [entry for entry in entries if entry.level in FAILS and entry.suppressed is None]
 
 
 def _rule(item: Finding | Refusal) -> str:
@@ -143,11 +147,9 @@ def _message(item: Finding | Refusal) -> str:
     runs = f" ({'in a loop' if item.runs is Runs.CHURN else 'runs once'})" if item.runs is not None else ""
     if isinstance(item, Refusal):
         return f"stays `cudaMalloc`: {text}{runs}"
-    return (
-        f"`cudaMalloc` and its `cudaFree` can be stream-ordered: the pair {text}{runs}"
-        if item.codemod in PAIRS
-        else text
-    )
+    if item.codemod.endswith("stream_ordered_pairs"):
+        return f"`cudaMalloc` and its `cudaFree` can be stream-ordered: the pair {text}{runs}"
+    return f"{text}{runs}"
 
 
 def _level(item: Finding | Refusal, chosen: bool) -> Level:

@@ -49,6 +49,8 @@ def _result(listing: Listing, entry: Entry) -> dict[str, Any]:
         "runs": item.runs.value if item.runs is not None else None,
         "related": [_place(listing, place) for place in item.related],
     }
+    if entry.suppressed is not None:
+        result["suppressed"] = readable(entry.suppressed)
     if isinstance(item, Finding):
         result |= {
             "safety": item.safety.value,

@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 
 class Positions:
-    """Places in `sources`, the bytes that were analysed, by path.
+    """Places in `sources`, the bytes that were analysed, by path. A file that is not there yet is empty.
 
     A column counts Unicode characters. A byte order mark is none; each byte that is no UTF-8 is one.
     """
@@ -40,7 +40,7 @@ class Positions:
 
     def line(self, path: str, offset: int) -> Line:
         """The line that `offset` stands in."""
-        content = self.sources[path]
+        content = self.sources.get(path, b"")
         if path not in self._starts:
             self._starts[path] = [0, *(match.end() for match in re.finditer(rb"\n", content))]
         starts = self._starts[path]
@@ -52,7 +52,7 @@ class Positions:
     def point(self, path: str, offset: int) -> tuple[int, int]:
         """Line and column of the character at `offset`."""
         line = self.line(path, offset)
-        before = self.sources[path][line.start : offset]
+        before = self.sources.get(path, b"")[line.start : offset]
         if not line.start:
             before = before.removeprefix(_BOM)
         return line.number, len(before.decode("utf-8", "replace")) + 1

@@ -78,6 +78,8 @@ def _result(listing: Listing, entry: Entry, index: int) -> dict[str, Any]:
         changes = _changes(listing, item)
         if changes:
             result["fixes"] = [{"description": {"text": entry.message}, "artifactChanges": changes}]
+    if entry.suppressed is not None:
+        result["suppressions"] = [{"kind": "inSource", "justification": readable(entry.suppressed)}]
     properties = {"runs": item.runs.value} if item.runs is not None else {}
     if isinstance(item, Finding):
         properties["safety"] = item.safety.value

@@ -88,4 +88,5 @@ def add_runner(plan: Plan, folder: Path) -> None:
 
 def _overwrite(folder: Path, files: Mapping[str, bytes]) -> None:
     for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)

@@ -137,12 +137,12 @@ def _tree(request: Request, analysis: Analysis, processes: int) -> int:
         exit=request.exit,
         outputs=request.output,
         comparison=Comparison(streams, request.ignore, request.tolerance),
-        hashes=tree.hashes({**{path: sources[path] for path in files}, **files}, (request.build, request.run)),
+        hashes=tree.hashes(files, (request.build, request.run)),
     )
 
     def origin(_: Subject, folder: Path) -> None:
         tree.copy(Path.cwd(), folder, request.copy)
-        absent = next((path for path in files if not (folder / path).is_file()), None)
+        absent = next((path for path in files if path in sources and not (folder / path).is_file()), None)
         if absent is not None:
             raise PlanError(f"{absent}: ignored by git, so that it is not copied: name it with --copy")
 

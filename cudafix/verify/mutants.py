@@ -28,12 +28,15 @@ Files = Mapping[str, bytes]
 
 
 def mutants(files: Files, changes: Sequence[Edit]) -> Iterator[Variant]:
-    """For each wait that these edits insert, the files that they change, with everything but that wait."""
+    """For each wait that these edits insert, the files that they change, with everything but that wait.
+
+    What stands in a file that an edit makes is the codemod's own text, and no wait of this program's.
+    """
     unique = list(dict.fromkeys(changes))
     number = 0
     for at, edit in enumerate(unique):
         if edit.path not in files:
-            continue  # a module that is written as a whole
+            continue
         replaced = files[edit.path][edit.start : edit.end]
         for wait in _WAIT.finditer(edit.text):
             if wait["call"] in replaced:

@@ -40,7 +40,7 @@ class Tree:
         for path in self._changed - files.keys():
             if (self._origin / path).exists():
                 self._write(path, (self._origin / path).read_bytes())
-            else:  # a file that only those texts had
+            else:
                 (self.folder / path).unlink()
         for path, data in files.items():
             self._write(path, data)
@@ -48,9 +48,9 @@ class Tree:
 
     def _write(self, path: str, data: bytes) -> None:
         place = self.folder / path
-        if (
-            not place.exists() or place.read_bytes() != data
-        ):  # what stays keeps its time stamp, so that `make` leaves it alone
+        place.parent.mkdir(parents=True, exist_ok=True)
+        # what stays keeps its time stamp, so that `make` leaves it alone
+        if not place.exists() or place.read_bytes() != data:
             place.write_bytes(data)
             # Python takes a compiled module for that of any text of the same size and the same second
             for compiled in place.parent.glob(f"__pycache__/{place.stem}.*.pyc"):
@@ -184,8 +184,8 @@ class Trial:
             return tuple(fix.name for fix in self.subject.fixes)
         tree = spare or Tree(self._origin, self._scratch / "other")
         whole = self._seen[Kind.AFTER.value]
-        originals = {edit.path: b"" for fix in self.subject.fixes for edit in fix.edits}
-        originals = {path: (self._origin / path).read_bytes() for path in originals}
+        paths = {edit.path for fix in self.subject.fixes for edit in fix.edits}
+        originals = {path: (self._origin / path).read_bytes() for path in paths if (self._origin / path).exists()}
 
         def breaks(fixes: Sequence[Fix]) -> bool:
             tree.become(applied(originals, fixes))
@@ -331,9 +331,9 @@ def _content(path: Path) -> bytes | None:
 
 
 def applied(originals: Mapping[str, bytes], fixes: Iterable[Fix]) -> dict[str, bytes]:
-    """The files of `originals` that change, with these fixes."""
+    """The files that change, or are new, with these fixes."""
     by_path: dict[str, list[Edit]] = {}
     for fix in fixes:
         for edit in fix.edits:
             by_path.setdefault(edit.path, []).append(edit)
-    return {path: edits.apply(originals[path], changes) for path, changes in by_path.items()}
+    return {path: edits.apply(originals.get(path, b""), changes) for path, changes in by_path.items()}

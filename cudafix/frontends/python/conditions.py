@@ -59,6 +59,8 @@ _SETTINGS = re.compile(rb"CUPY_CUDA_PER_THREAD_DEFAULT_STREAM|CUPY_GPU_MEMORY_LI
 
 def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
     """What no allocator of a Python package may change under. `own`: the packages whose memory is to move."""
+    for path in program.unread:
+        yield Obstacle("parse_error", f"`{path}` cannot be read", Place(path, 0, "here"))
     if len(program.files) >= MAX_FILES:
         yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
     for file in program.files.values():

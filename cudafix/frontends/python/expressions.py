@@ -43,6 +43,7 @@ _LOADS = frozenset("pop popleft get values items setdefault popitem copy".split(
 _PASSES = frozenset("int abs round".split())
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
 """Where addresses come from that are numbers, or texts of them."""
+_DICTIONARIES = frozenset(("builtins.dict()", "collections.OrderedDict()", "collections.defaultdict()"))
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
     "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
@@ -222,6 +223,8 @@ class Expressions:
             case cst.Subscript(value=inner, slice=index):
                 base, key = self.value(inner), self.key(index)
                 self.emit(ir.HostAccess((), (Index(base, key),), self.span(node)))
+                if self.resolver.origin(inner) in _DICTIONARIES and is_place(key):
+                    self.emit(ir.Assign(_keys(base), key, self.span(node)))
                 return Index(base, key)
             case _:
                 return None
@@ -510,13 +513,19 @@ class Expressions:
             self.emit(ir.Assign(Index(made, key), value, self.span(node)))
         return made
 
+    def _hold_key(self, made: Var, key: cst.BaseExpression, node: cst.CSTNode) -> None:
+        """A key of a dictionary, which is kept like its values."""
+        value = self.value(key)
+        if is_place(value):
+            self.emit(ir.Assign(_keys(made), value, self.span(node)))
+
     def _dict(self, node: cst.CSTNode, elements: object) -> Expr:
         assert isinstance(elements, list | tuple)
         made = self.container(node)
         for element in elements:
             if isinstance(element, cst.DictElement):
                 text = literal(element.key)
-                self.value(element.key)
+                self._hold_key(made, element.key, node)
                 value = self.value(element.value)
                 key: Expr = Const(text) if text is not None else NOTHING
                 self.emit(ir.Assign(Index(made, key), value, self.span(node)))
@@ -541,7 +550,7 @@ class Expressions:
     def _clauses(self, node: cst.BaseExpression, clause: cst.CompFor | None, made: Var, key: Expr = NOTHING) -> None:
         if clause is None:
             if isinstance(node, cst.DictComp):
-                self.value(node.key)
+                self._hold_key(made, node.key, node)
                 value = self.value(node.value)
             else:
                 assert isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp)
@@ -663,10 +672,16 @@ class Expressions:
                 if method in ("values", "items", "keys"):
                     base = self.value(node.func.value)
                     held: Expr = Index(base, NOTHING)
-                    given: dict[str, list[Expr]] = {"values": [held], "items": [NOTHING, held], "keys": [NOTHING]}
+                    keys = _keys(base)
+                    given: dict[str, list[Expr]] = {"values": [held], "items": [keys, held], "keys": [keys]}
                     return lambda: given[method]
         value = self.value(node)
+        origin = self.resolver.origin(node)
+        if origin in _DICTIONARIES:
+            return lambda: [_keys(value)]
         item = self.element(node, value, NOTHING)
+        if origin is None and is_place(value):  # it may be a dictionary that somebody else made
+            item = choice(item, _keys(value))
         return lambda: [item]
 
     def bind(self, target: cst.BaseExpression, take: Callable[[], list[Expr]]) -> None:
@@ -1515,6 +1530,11 @@ def _is_host(meaning: object) -> bool:
         return False
     api = bindings.tables().lookup(meaning.name, 1)
     return api is not None and api.effect is Effect.HOST
+
+
+def _keys(dictionary: Expr) -> Expr:
+    """Any key of a dictionary: it gives them to whoever runs through it."""
+    return Index(Field(deref(dictionary), "<keys>"), NOTHING)
 
 
 def _in_order(

@@ -1,7 +1,7 @@
 """Jupyter notebooks (nbformat 4): their code cells as one Python module, and edits of that module as edits of the JSON.
 
 The cells are one module, in order. What IPython reads and Python does not becomes a statement that says what is known
-of it: a magic that only sets up the session is nothing, a shell command is output, and whatever runs code that is not
+of it: a magic that only sets up IPython is nothing, a shell command is output, and whatever runs code that is not
 seen, or a cell that is no Python, is `exec`, which the front end takes for the worst case. Such lines have no place of
 their own in the notebook, so nothing is written there. Only the edited characters of the source strings change; an
 inserted line becomes an element of its own, laid out like those beside it.
@@ -29,7 +29,7 @@ _PLAIN = re.compile(rb"[^][{},:\s]+")
 _UNIT = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]")
 _MAGIC = re.compile(r"\s*(?:[%!?]|[\w.,\[\] ]+=\s*[%!]|.*\?\s*$)")
 # magics that neither run code nor touch the device
-_SESSION = frozenset(
+_SETTINGS = frozenset(
     "matplotlib load_ext reload_ext autoreload cd pwd ls config precision pylab env set_env who whos who_ls history "
     "pip conda mamba uv cat mkdir cp mv rm man alias aliases bookmark pinfo pdoc page colors xmode pprint doctest_mode "
     "lsmagic magic quickref rerun_off logstop notebook gui automagic autosave writefile html javascript js latex "
@@ -106,10 +106,10 @@ def read(path: str, data: bytes) -> Notebook | None:
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise NotebookError(f"not a notebook: {str(error).splitlines()[0]}") from None
+        raise NotebookError(f"not a notebook ({str(error).splitlines()[0]}): repair or exclude it") from None
     cells = found.get("cells") if isinstance(found, dict) else None
     if not isinstance(cells, list):
-        raise NotebookError("not a notebook of format 4: it has no `cells`")
+        raise NotebookError("not a notebook of format 4 (it has no `cells`): save it anew or exclude it")
     if not _is_python(found.get("metadata")):
         return None
     placed = _value(data, _BLANK.match(data).end())[0]["cells"]  # type: ignore[union-attr]
@@ -125,7 +125,7 @@ def read(path: str, data: bytes) -> Notebook | None:
         source = place.get("source", [])
         strings = source if isinstance(source, list) else [source]
         if not all(isinstance(one, _Text) for one in strings):
-            raise NotebookError("not a notebook of format 4: a `source` that is no text")
+            raise NotebookError("not a notebook of format 4 (a `source` is no text): repair or exclude it")
         if isinstance(cell.get("execution_count"), int):
             counts.append(cell["execution_count"])
         for before, one in zip([None, *strings], strings, strict=False):
@@ -235,7 +235,7 @@ def _replaced(lines: list[str]) -> dict[int, str]:
         name = lines[head][2:].split(None, 1)[0] if lines[head][2:].split() else ""
         if name not in _WRAPS:
             whole = dict.fromkeys(range(len(lines)), "\n")
-            if name not in _SESSION:
+            if name not in _SETTINGS:
                 whole[head] = f"exec({lines[head].strip()!r})\n"
             return whole
         return {head: "\n"} | {n + head + 1: words for n, words in _replaced(lines[head + 1 :]).items()}
@@ -281,7 +281,7 @@ def _meaning(line: str) -> str:
     name = given.lstrip("%").split()[0] if given.startswith("%") and given.strip("% ") else ""
     if given.startswith("!"):
         value = f"print({given!r})"
-    elif given.endswith("?") or given.startswith("?") or name in _SESSION:
+    elif given.endswith("?") or given.startswith("?") or name in _SETTINGS:
         value = "None" if target else "pass"
     else:
         value = f"exec({given!r})"

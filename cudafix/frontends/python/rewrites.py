@@ -26,6 +26,12 @@ WAITS = frozenset(
 )
 POOL = "cupy.cuda.MemoryAsyncPool()"
 _RAW = {"cupy.cuda.set_allocator", "cupy.cuda.using_allocator", "cupy.cuda.memory.set_allocator"}
+_OBJECTS = {
+    f"cupy.cuda.{module}{name}": name == "MemoryAsync"
+    for module in ("", "memory.")
+    for name in ("Memory", "MemoryAsync")
+}
+"""Raw memory and memory of the pool; the second takes a stream."""
 _NONE = ("None", "", "cupy.cuda.memory._malloc")
 _MANAGERS = {
     "cudafix_numba_memory.StreamOrderedMemoryManager": "cudafix_numba_memory.py",
@@ -91,11 +97,12 @@ class _Side:
             if given in _NONE:
                 return "asks", name
             return ("pooled", name) if given == f"{POOL}.malloc" else None
-        if name.removeprefix("cupy.cuda.memory.").removeprefix("cupy.cuda.") == "Memory" and "cupy" in name:
-            return "asks", f"Memory({', '.join(ast.unparse(one) for one in node.args)})"
-        if name.endswith("MemoryAsync") and "cupy" in name and len(node.args) == 2:
-            if self.names.full(node.args[1]) == "cupy.cuda.Stream.null":
-                return "pooled", f"Memory({ast.unparse(node.args[0])})"
+        if name in _OBJECTS and len(node.args) + len(node.keywords) == 1 + _OBJECTS[name]:
+            values: dict[str, ast.expr] = dict(zip(("size", "stream"), node.args, strict=False))
+            values.update({one.arg: one.value for one in node.keywords if one.arg is not None})
+            stream = self.names.full(values["stream"]) if "stream" in values else ""
+            if "size" in values and stream == ("cupy.cuda.Stream.null" if _OBJECTS[name] else ""):
+                return "pooled" if _OBJECTS[name] else "asks", f"Memory({ast.unparse(values['size'])})"
         return None
 
 

@@ -9,11 +9,11 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
-from cudafix.frontends.python.expressions import CURRENT, DEVICE, ApiCall, Expressions, Place, Unit
-from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, scope_of
-from cudafix.frontends.python.names import Class, bindings_of, decorators, inner_reads
+from cudafix.frontends.python.expressions import CURRENT, DEVICE, TRANSPARENT, ApiCall, Expressions, Place, Unit
+from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, Scope, scope_of
+from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
-from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, opaque
 from cudafix.ir import Assign, Expr, FuncRef, Span, Stmt, Var
 
 _HEADER = "it is in the header of a compound statement"
@@ -127,10 +127,12 @@ class Statements(Expressions):
             if isinstance(node.operator, cst.AddAssign) and isinstance(value, cst.List | cst.ListComp):
                 self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
                 return
-            # an array is changed in place, a number is replaced
+            # an array is changed in place, a number is replaced, a list or dictionary takes what the other one holds
             self.emit(ir.HostAccess(reads, (ir.Index(place, NOTHING),) if is_place(old) else (), self.span(node)))
-            if isinstance(place, Var):
-                self.emit(Assign(place, ir.Opaque((old,)) if is_place(old) else NOTHING, self.span(node)))
+            if is_place(given) and isinstance(node.operator, cst.AddAssign | cst.BitOrAssign):
+                self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
+            if isinstance(place, Var) or is_place(given):
+                self.emit(Assign(place, choice(old, opaque(old, given)), self.span(node)))
 
     def delete(self, node: cst.Del, target: cst.BaseExpression) -> None:
         for one in [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]:
@@ -309,7 +311,11 @@ class Statements(Expressions):
 
     def match_(self, node: cst.Match) -> None:
         self.at(node, None)
-        self.value(node.subject)
+        subject = self.value(node.subject)
+        if is_place(subject) and any(isinstance(one, cst.MatchAs) and one.name for c in node.cases for one in walk(c)):
+            self.unknown("`match`", node.subject, (subject,))  # which part of it gets a name is not told
+        for guard in (one.guard for one in node.cases if one.guard is not None):
+            self.test(guard)
         span = self.span(node)
         block: tuple[Stmt, ...] = ()
         for number, case in reversed(list(enumerate(node.cases))):
@@ -482,10 +488,28 @@ class Statements(Expressions):
     def nested(self, node: cst.FunctionDef) -> None:
         """A function inside a function: lowered on its own, bound to its name."""
         qual = f"{self.qual}::{node.name.value}"
+        self.header(node, FuncRef(qual))
         self.later(lambda: function(self.unit, node, qual, self.scope, None))
         if self.scope is not None:
             place = self.variable(node.name.value)
             self.emit(Assign(place, FuncRef(qual), self.span(node.name)))
+
+    def header(self, node: cst.FunctionDef | cst.ClassDef, made: Expr) -> None:
+        """What a definition runs: default values, bases, and decorators, which may keep what they decorate."""
+        if isinstance(node, cst.FunctionDef):
+            params = node.params
+            for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+                if param.default is not None:
+                    self.value(param.default)
+        else:
+            bases = [self.value(argument.value) for argument in (*node.bases, *node.keywords)]
+            if any(isinstance(base, Var) for base in bases):  # a class of code that is not seen knows its children
+                self.unknown(f"`{node.name.value}`", node, (made, *bases))
+        for decorator in node.decorators:
+            if not isinstance(self.resolver.meaning(decorator.decorator), OwnFunction) and (
+                _last_word(decorator.decorator) not in TRANSPARENT | DEVICE
+            ):
+                self.unknown(self.source.text(decorator.decorator), decorator, (made, self.value(decorator.decorator)))
 
     def nested_class(self, node: cst.ClassDef) -> None:
         """A class inside a function: nobody is seen to call its methods."""
@@ -493,9 +517,19 @@ class Statements(Expressions):
         for name, method in cls.methods.items():
             qual = f"{self.qual}::{node.name.value}::{name}"
             self.later(lambda method=method, qual=qual: function(self.unit, method, qual, self.scope, cls))  # type: ignore[misc]
-        if self.scope is not None and cls.methods:  # whoever gets the class may call them
-            methods = [FuncRef(f"{self.qual}::{node.name.value}::{name}") for name in cls.methods]
-            self.emit(Assign(self.variable(node.name.value), choice(*methods), self.span(node.name)))
+        if self.scope is not None:  # whoever gets the class may call its methods, and look at what it holds
+            held: list[Expr] = [FuncRef(f"{self.qual}::{node.name.value}::{name}") for name in cls.methods]
+            lines = node.body.body
+            smalls = [one for line in lines if isinstance(line, cst.SimpleStatementLine) for one in line.body]
+            smalls += [one for one in lines if isinstance(one, cst.BaseSmallStatement)]  # `class A: pass`
+            held += [
+                self.value(one.value)
+                for one in smalls
+                if isinstance(one, cst.Assign | cst.AnnAssign | cst.Expr) and one.value is not None
+            ]
+            place = self.variable(node.name.value)
+            self.emit(Assign(place, choice(NOTHING, *held), self.span(node.name)))
+            self.header(node, place)
 
     def later(self, work: Callable[[], None]) -> None:
         self.unit.pending.append(work)
@@ -570,3 +604,8 @@ def _stream_params(block: Sequence[Stmt]) -> set[str]:
                     if role == "stream" and isinstance(arg, Var):
                         found.add(arg.name)
     return found
+
+
+def _last_word(decorator: cst.BaseExpression) -> str:
+    words = chain(decorator.func if isinstance(decorator, cst.Call) else decorator)
+    return words[-1] if words is not None else ""

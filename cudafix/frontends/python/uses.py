@@ -62,6 +62,7 @@ class File:
     uses: list[Use]
     imports: frozenset[str]  # full names of what is imported anywhere in it
     names: frozenset[str]  # every identifier
+    kernels_print: bool
 
     @property
     def path(self) -> str:
@@ -70,11 +71,14 @@ class File:
 
 @dataclass(eq=False)
 class PythonProgram:
-    """A script (or a module that no script imports, `script` false) and the files of the tree that it imports."""
+    """A script (or a module that no script imports, `script` false) and the files of the tree that it imports; of those
+    in `unread` nothing is known.
+    """
 
     script: bool
     files: Mapping[str, File]
     tree: PythonTree
+    unread: tuple[str, ...] = ()
     called: dict[str, list[Use]] = field(default_factory=dict)
 
     @cached_property
@@ -115,6 +119,7 @@ class _Reader:
         self.uses: list[Use] = []
         self.imports: set[str] = set()
         self.names: set[str] = set()
+        self.kernels_print = False
         self.function = ""
         self.resolver = Resolver(tree.modules, outline, None)
         self.scope: Scope | None = None
@@ -123,7 +128,7 @@ class _Reader:
 
     def read(self) -> File:
         self.body(self.source.module.body)
-        return File(self.source, self.uses, frozenset(self.imports), frozenset(self.names))
+        return File(self.source, self.uses, frozenset(self.imports), frozenset(self.names), self.kernels_print)
 
     def site(self, node: cst.CSTNode, blocked: str | None) -> ir.Site:
         span = self.source.span(node)
@@ -239,7 +244,9 @@ class _Reader:
 
     def nested(self, node: cst.FunctionDef, cls: Class | None) -> None:
         if decorators(node) & _DEVICE:
-            self.names |= {one.value for one in _names(node)}
+            found = {one.value for one in _names(node)}
+            self.names |= found
+            self.kernels_print = self.kernels_print or "print" in found
             return
         outer = self.function, self.resolver, self.scope, self.loops, self.certain
         owner = self.function or self.outline.id
@@ -310,13 +317,16 @@ def programs(tree: PythonTree, wanted: set[str]) -> Iterator[PythonProgram]:
 
     def program(path: str, script: bool) -> PythonProgram:
         found: dict[str, File] = {}
+        unread: list[str] = []
         for one in tree.program(path):
             source = tree.source(one)
-            if isinstance(source, Source) and tree.outline(one) is not None:
+            if not isinstance(source, Source) or tree.outline(one) is None:
+                unread.append(one)
+            else:
                 if one not in files:
                     files[one] = _Reader(tree, source).read()
                 found[one] = files[one]
-        return PythonProgram(script, found, tree)
+        return PythonProgram(script, found, tree, tuple(unread))
 
     covered: set[str] = set()
     for path in sorted(tree.importers(wanted)):

@@ -1,0 +1,227 @@
+"""`cudafix apply --interactive`: fix by fix, as `git add -p` asks hunk by hunk. What moves together is one question."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import click
+
+from cudafix import edits
+from cudafix.config import Config
+from cudafix.findings import Edit, Finding, Safety
+from cudafix.report import words
+from cudafix.report.terminal import readable
+from cudafix.selection import Selection
+
+_HELP = """\
+y - take this fix
+n - leave it
+a - take it, and all later ones of its kind
+s - leave it, and all later ones in this file
+w - show why it is right
+e - edit it, and prove the result
+q - leave it and all later ones; write what was taken
+? - show this
+"""
+_QUESTION = click.style("take this fix [y,n,a,s,w,e,q,?]", fg="blue", bold=True)
+_CUT = "@@"  # starts the line in front of each part of a fix that is edited
+
+
+class _Unit(NamedTuple):
+    """One decision: a group, or a finding on its own."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def first(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def kind(self) -> tuple[str, Safety]:
+        return self.first.codemod, self.first.safety
+
+
+def choose(
+    sources: Mapping[str, bytes], selection: Selection, config: Config
+) -> tuple[Selection, dict[str, list[Edit]]]:
+    """Ask for each fix of a selection, and for each that rests on an assumption. Returns what was taken.
+
+    Nothing is written here. The end of the input counts as `q`.
+    """
+    assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
+    return _Session(sources, selection, config).ask(list(_units([*selection.chosen, *assumed])))
+
+
+def _units(findings: Sequence[Finding]) -> Iterator[_Unit]:
+    groups: dict[object, list[Finding]] = {}
+    for finding in sorted(findings, key=lambda f: (f.path, f.offset, f.codemod)):
+        if finding.edits:
+            groups.setdefault(finding.group or finding, []).append(finding)
+    yield from (_Unit(tuple(own)) for own in groups.values())
+
+
+class _Session:
+    def __init__(self, sources: Mapping[str, bytes], selection: Selection, config: Config) -> None:
+        self.sources = sources
+        self.selection = selection
+        self.config = config
+        self.taken: list[Finding] = []
+        self.as_it_is: list[Finding] = []  # of these, the ones that were not edited
+        self.by_hand: list[Mapping[str, Sequence[Edit]]] = []
+        self.changes: dict[str, list[Edit]] = {}
+
+    def ask(self, units: Sequence[_Unit]) -> tuple[Selection, dict[str, list[Edit]]]:
+        kinds: set[object] = set()
+        skipped: set[str] = set()
+        for number, unit in enumerate(units, 1):
+            if unit.first.path in skipped:
+                continue
+            if unit.kind in kinds:
+                self._take(unit, None)
+                continue
+            changes = self.selection.edits_of(unit.findings)
+            self._show(unit, changes, f"({number}/{len(units)}) ")
+            answer = self._answer(unit, changes)
+            if answer == "q":
+                break
+            if answer == "a":
+                kinds.add(unit.kind)
+            if answer == "s":
+                skipped.add(unit.first.path)
+        left = [(f, "not taken") for f in self.selection.chosen if f not in self.taken]
+        left += [(f, reason) for f, reason in self.selection.left if f not in self.taken]
+        return self.selection._replace(chosen=tuple(self.taken), left=tuple(left)), dict(sorted(self.changes.items()))
+
+    def _answer(self, unit: _Unit, changes: dict[str, list[Edit]]) -> str:
+        """Ask until the unit is decided; returns how."""
+        edited: dict[str, list[Edit]] | None = None
+        while True:
+            try:
+                given = click.prompt(_QUESTION, prompt_suffix="? ", default="", show_default=False)
+            except click.Abort:
+                if sys.stdin.isatty():  # Ctrl-C, or the end of what is typed
+                    raise
+                return "q"
+            match given.strip().lower()[:1]:
+                case "y" | "a" as answer:
+                    if self._take(unit, edited):
+                        return answer
+                    return "n"
+                case "n" | "s" | "q" as answer:
+                    return answer
+                case "w":
+                    self._why(unit)
+                case "e":
+                    edited = self._edited(unit, edited or changes) or edited
+                case _:
+                    click.echo(_HELP, nl=False)
+
+    def _take(self, unit: _Unit, edited: Mapping[str, Sequence[Edit]] | None) -> bool:
+        as_it_is = [*self.as_it_is, *unit.findings] if edited is None else self.as_it_is
+        by_hand = [*self.by_hand, edited] if edited is not None else self.by_hand
+        changes = self.selection.edits_of(as_it_is)
+        for one in by_hand:
+            for path, own in one.items():
+                changes[path] = [*changes.get(path, ()), *own]
+        try:
+            for own in changes.values():
+                edits.ordered(own)
+        except edits.OverlapError as error:
+            click.secho(f"{readable(str(error))}; left alone, as the other one was taken", fg="red")
+            return False
+        self.as_it_is, self.by_hand, self.changes = as_it_is, by_hand, changes
+        self.taken += unit.findings
+        return True
+
+    # -- showing -------------------------------------------------------------------------------------------------------
+
+    def _line(self, path: str, offset: int) -> int:
+        return self.sources[path].count(b"\n", 0, offset) + 1
+
+    def _show(self, unit: _Unit, changes: Mapping[str, Sequence[Edit]], counted: str) -> None:
+        one = unit.first
+        proof = "rests on an assumption" if one.safety is Safety.ASSUMES else one.safety.value
+        runs = f", {one.runs.value}" if one.runs is not None else ""
+        click.echo()
+        click.secho(f"{counted}{readable(one.path)}:{self._line(one.path, one.offset)}: ", bold=True, nl=False)
+        click.secho(one.codemod, fg="green", nl=False)
+        click.echo(f": {readable(one.message)} ({proof}{runs})")
+        for other in unit.findings[1:]:
+            click.echo(f"  with it: {readable(other.path)}:{self._line(other.path, other.offset)}")
+        for assumption in dict.fromkeys(text for finding in unit.findings for text in finding.assumptions):
+            click.secho(f"  assumes: {readable(assumption)}", fg="yellow")
+        colours = {"-": "red", "+": "green", "@": "cyan"}
+        for path, own in changes.items():
+            for line in edits.diff(path, self.sources.get(path, b""), own).split(b"\n")[:-1]:
+                text = readable(line.rstrip(b"\r").replace(b"\t", b"    "))
+                click.secho(text, fg=colours.get(text[:1]))
+
+    def _why(self, unit: _Unit) -> None:
+        said = list(dict.fromkeys(clause for finding in unit.findings for clause in words.clauses(finding)))
+        for clause in said:
+            lines = sorted({self._line(place.path, place.offset) for place in clause.places})
+            where = f"  (line {', '.join(map(str, lines))})" if lines else ""
+            click.echo(f"  {clause.about:>10}: {readable(clause.text)}{where}")
+        if not said:
+            click.echo(f"  {unit.first.message}")
+            for place in unit.first.related:
+                click.echo(f"  line {self._line(place.path, place.offset)}: {readable(place.text)}")
+
+    # -- editing -------------------------------------------------------------------------------------------------------
+
+    def _edited(self, unit: _Unit, changes: Mapping[str, Sequence[Edit]]) -> dict[str, list[Edit]] | None:
+        """The fix as the user wants it, proved anew; None if it stays as it is."""
+        places: list[tuple[str, edits.Region]] = [
+            (path, region)
+            for path, own in changes.items()
+            for region in edits.regions(self.sources.get(path, b""), own)
+        ]
+        shown = "".join(
+            f"{_CUT} {path}:{region.start + 1}, these lines become\n"
+            + b"".join(region.new).decode("utf-8", "surrogateescape")
+            for path, region in places
+        )
+        try:
+            written = click.edit(shown, extension=os.path.splitext(unit.first.path)[1])
+        except click.ClickException as error:
+            click.secho(error.format_message(), fg="red")
+            return None
+        parts = _parts(written) if written is not None else None
+        if parts is None or len(parts) != len(places):
+            click.echo("not changed" if written is None else f"not changed: keep the lines that start with `{_CUT}`")
+            return None
+        made: dict[str, list[Edit]] = {}
+        for (path, region), text in zip(places, parts, strict=True):
+            lines = edits.lines(self.sources.get(path, b""))
+            start = sum(map(len, lines[: region.start]))
+            end = start + sum(map(len, lines[region.start : region.stop]))
+            made.setdefault(path, []).append(Edit(path, start, end, text.encode("utf-8", "surrogateescape")))
+        self._show(unit, made, "edited: ")
+        self._prove(made)
+        return made
+
+    def _prove(self, changes: Mapping[str, Sequence[Edit]]) -> None:
+        from cudafix import driver
+
+        after = {p: edits.apply(data, changes[p]) if p in changes else data for p, data in self.sources.items()}
+        wrong = driver.prove(self.sources, after, self.config)
+        if not wrong:
+            click.secho("  proven, as it is now", fg="green")
+        for reason in wrong:
+            click.secho(f"  not proven: {readable(reason)}", fg="red")
+
+
+def _parts(text: str) -> list[str] | None:
+    """What stands behind each cut; None if something stands in front of the first one."""
+    parts: list[str] = []
+    for line in text.splitlines(keepends=True):
+        if line.startswith(_CUT):
+            parts.append("")
+        elif parts:
+            parts[-1] += line
+        elif line.strip():
+            return None
+    return parts

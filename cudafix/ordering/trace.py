@@ -1,0 +1,317 @@
+"""One path through a program, step by step, for people to look at.
+
+The interpreter itself runs, with the same tables and the same state; only that it takes one arm where paths part, and
+one round of each loop. The arm that reaches the sites asked for is taken; where none or both do, the one that goes on.
+On a single path `pending` is exact for streams that are known, and so are the orders that are read from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from cudafix import ir
+from cudafix.ir import walk
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import Api, Effect, roles_of
+from cudafix.ordering import check
+from cudafix.ordering.effects import Effects
+from cudafix.ordering.engine import State, indexes_device_state, joined, numbers, variables
+from cudafix.ordering.memory import OTHER, Number, Values
+from cudafix.ordering.program import Key, Operation, Overlay, Point, key_of
+from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Event, In, Stream
+
+_KINDS = {
+    Effect.ALLOC: "allocate",
+    Effect.FREE: "free",
+    Effect.COPY: "copy",
+    Effect.RECORD: "record",
+    Effect.WAIT: "wait",
+    Effect.SYNC_STREAM: "synchronize",
+    Effect.SYNC_EVENT: "synchronize",
+    Effect.SYNC_DEVICE: "synchronize",
+    Effect.RESET: "synchronize",
+    Effect.OUTPUT: "host",
+    Effect.CLOCK: "host",
+}
+_SHOWN = frozenset({Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.RESET, Effect.FREE, Effect.ALLOC})
+_OF_THE_HOST = frozenset({"host", "pinned", "mapped", "external"})
+
+
+@dataclass(slots=True, eq=False)
+class Moment:
+    """A step as the engine passes it. `done` are the operations that are finished before it, by number."""
+
+    kind: str
+    lane: Stream | None  # None: the host
+    key: Key
+    text: str
+    done: Bits
+    known: Bits  # what the host knows to be finished when it issues this
+    operation: int = -1
+    waited: Bits = 0  # what the host waits for in this step
+    waits: bool = False  # the host stands still
+    mine: bool = False
+    inserted: bool = False
+    recorded: int = -1  # the step that recorded the event which is waited for
+
+
+def trace(
+    program: Program,
+    tables: Tables,
+    overlay: Overlay,
+    root: ir.Function,
+    sites: Collection[Key],
+    *,
+    per_thread: bool = False,
+) -> Tracer:
+    """Run one path from `root` that reaches `sites`. Raises OutOfBudget when even that is too long."""
+    tracer = Tracer(program, tables, overlay, per_thread, frozenset(sites))
+    check.start(tracer, root)
+    return tracer
+
+
+class Tracer(Effects):
+    """The interpreter on one path. `moments` is what it passed, `names` what the program calls the streams."""
+
+    def __init__(
+        self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool, sites: frozenset[Key]
+    ) -> None:
+        super().__init__(program, tables, overlay, per_thread)
+        self.sites = sites
+        self.moments: list[Moment] = []
+        self.names: dict[Stream, str] = {LEGACY: "default stream", PER_THREAD: "default stream of the thread"}
+        self._kind = "work"
+        self._inserted = False
+        self._recorded: dict[Event, int] = {}
+
+    # -- one path ------------------------------------------------------------------------------------------------------
+
+    def _reaches(self, block: ir.Block) -> bool:
+        """Whether a block runs one of the sites, through calls too."""
+
+        def is_site(stmt: ir.Stmt) -> bool:
+            return isinstance(stmt, ir.Call) and key_of(stmt) in self.sites
+
+        reach = self.program.reaching(f"sites {sorted(self.sites)}", is_site)
+        return any(
+            is_site(stmt)
+            or isinstance(stmt, ir.Call)
+            and any(
+                id(f) in reach
+                for f in self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
+            )
+            for stmt in walk(block)
+        )
+
+    def _if(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.If)
+        arms = [stmt.then, stmt.other]
+        first, second = map(self._reaches, arms)
+        if second and not first or first is second and stmt.test.kind in ("null", "failed"):
+            arms.reverse()
+        steps, returned, spare = len(self.moments), self.frame.returned, state.copy()
+        there = self.block(arms[0], state)
+        passed = {moment.kind for moment in self.moments[steps:] if moment.mine}
+        if there is not None or first and second or {"allocate", "free"} <= passed:
+            return there
+        beyond = self.moments[steps:], self.frame.returned
+        del self.moments[steps:]
+        self.frame.returned = returned
+        there = self.block(arms[1], spare)
+        if there is None:  # neither goes on
+            self.moments[steps:], self.frame.returned = beyond
+        return there
+
+    def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Switch)
+        self.frame.breaks.append(None)
+        start = next((n for n, arm in enumerate(stmt.arms) if self._reaches(arm)), 0)
+        through: State | None = state
+        for arm in stmt.arms[start:]:
+            through = self.block(arm, through)
+        return joined(through, self.frame.breaks.pop())
+
+    def _try(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Try)
+        self.thrown.append(None)
+        end = self.block(stmt.body, state)
+        thrown = self.thrown.pop()
+        if end is None and thrown is not None and stmt.handlers:
+            return self.block(stmt.handlers[0], thrown)
+        return end
+
+    def _loop(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.Loop)
+        self.loops += 1
+        outer = self.family
+        if stmt.index is not None:
+            generic = stmt.range is not None and indexes_device_state(stmt) and self.works_on_device(stmt.body)
+            value = Number(f"k|{stmt.range}") if generic else OTHER
+            self.family = (*outer, f"k|{stmt.range}") if generic else outer
+            state.env.write([(self.root(stmt.index.name), ())], frozenset({value}))
+        self.frame.breaks.append(None)
+        end = self._round(stmt, self.block(stmt.condition, state))
+        self.family = outer
+        self.loops -= 1
+        return joined(end, self.frame.breaks.pop())
+
+    def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
+        inserted, self._inserted = self._inserted, False
+        after = super().function_call(call, found[:1], state)
+        self._inserted = inserted
+        return after
+
+    def passes(self, stmt: ir.Stmt, state: State) -> bool:
+        return not isinstance(stmt, ir.HostAccess) and super().passes(stmt, state)
+
+    # -- what is passed ------------------------------------------------------------------------------------------------
+
+    def issue(
+        self,
+        op: Operation,
+        streams: frozenset[Stream],
+        state: State,
+        where: In,
+        span: ir.Span,
+        reads: Bits = 0,
+        writes: Bits = 0,
+        prints: bool = False,
+        certain: bool = True,
+    ) -> None:
+        super().issue(op, streams, state, where, span, reads, writes, prints, certain)
+        if where is In.ORIGINAL or not streams:
+            return
+        pending = 0
+        for s in streams:
+            pending |= state.orders.pending[s]
+        kind = "kernel" if isinstance(op.stmt, ir.Launch) else self._kind
+        lane = min(streams, key=lambda s: s.name)
+        key = Key(span.path, span.start)
+        mine = bool((reads | writes) & self._memory()) or key in self.sites
+        moment = self._moment(kind, lane, key, op.text, ~pending, state, operation=op.number, mine=mine)
+        moment.inserted = self._inserted
+
+    def _memory(self) -> Bits:
+        bits = 0
+        for obj in self.outcome.objects:
+            if obj.call is not None and key_of(obj.call) in self.sites:
+                bits |= 1 << obj.number
+        return bits
+
+    def _moment(
+        self, kind: str, lane: Stream | None, key: Key, text: str, done: Bits, state: State, *, operation: int = -1,
+        mine: bool = False,
+    ) -> Moment:  # fmt: skip
+        everything = (1 << len(self.outcome.operations)) - 1
+        moment = Moment(
+            kind,
+            lane,
+            key,
+            text,
+            done & everything,
+            ~state.orders.pending[HOST] & everything,
+            operation,
+            mine=mine,
+            inserted=self._inserted,
+        )
+        self.moments.append(moment)
+        if lane is not None and lane not in self.names:
+            for name, stream in self.named_streams(state).items():
+                self.names.setdefault(stream, name.text)
+        return moment
+
+    def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
+        if where is In.ORIGINAL:
+            return super().library_call(call, api, state, where)
+        outer = self._kind, self._inserted
+        self._kind = _KINDS.get(api.effect, "work")
+        self._inserted = self._inserted or where is In.REWRITTEN
+        before, steps = state.orders.pending[HOST], len(self.moments)
+        after = super().library_call(call, api, state, where)
+        if after is not None:
+            new = [m for m in self.moments[steps:] if m.operation >= 0]
+            issued = 0
+            for moment in new:
+                issued |= 1 << moment.operation
+            self._passed(call, api, after, (before | issued) & ~after.orders.pending[HOST], bool(new))
+        self._kind, self._inserted = outer
+        return after
+
+    def _passed(self, call: ir.Call, api: Api, state: State, waited: Bits, issued: bool) -> None:
+        """What a call was beside the operation that it issued: something on the host, or a mark on a stream."""
+        key, text = key_of(call), f"`{call.callee}`"
+        if api.effect in (Effect.RECORD, Effect.WAIT):
+            expr = next(
+                (arg for arg, role in zip(call.args, roles_of(api, len(call.args)), strict=False) if role == "stream"),
+                None,
+            )
+            (lane, *others) = self.streams(state, expr)
+            if not others:
+                events = [e for arg in call.args for e in self._events(arg, state)]
+                moment = self._moment(self._kind, lane, key, text, ~state.orders.pending[lane], state)
+                for event in events:
+                    if api.effect is Effect.RECORD:
+                        self._recorded[event] = len(self.moments) - 1
+                    else:
+                        moment.recorded = self._recorded.get(event, -1)
+            return
+        shown = api.effect in _SHOWN and not issued and api.memory != "host"
+        if not waited and not shown and api.effect not in (Effect.OUTPUT, Effect.CLOCK):
+            return
+        kind = "synchronize" if issued else self._kind
+        moment = self._moment(kind, None, key, text, ~state.orders.pending[HOST], state, mine=key in self.sites)
+        moment.mine &= not moment.inserted
+        moment.waited = waited
+        moment.waits = bool(waited) or (shown and api.effect is not Effect.ALLOC)
+
+    def replaced(self, call: ir.Call, replacement: ir.Call, state: State) -> State | None:
+        outer, self._kind = self._kind, "allocate" if "lloc" in call.callee else "free"
+        after = super().replaced(call, replacement, state)
+        for moment in self.moments[-1:]:
+            moment.text = f"`{replacement.callee}`"
+        self._kind = outer
+        return after
+
+    def _host_access(self, stmt: ir.Stmt, state: State) -> State | None:
+        assert isinstance(stmt, ir.HostAccess)
+        reads, writes = self.touched(state, stmt.reads), self.touched(state, stmt.writes)
+        touched = reads | writes
+        worked = [op for op in self.outcome.operations if (op.reads | op.writes) & touched & ~1]
+        if worked and all(self.outcome.objects[n].memory in _OF_THE_HOST for n in numbers(touched)):
+            shared = 0
+            for op in worked:
+                shared |= (op.reads | op.writes) & ~1
+            names = [_named(place) for place in (*stmt.reads, *stmt.writes) if self.touched(state, (place,)) & shared]
+            what = ", ".join(f"`{name}`" for name in dict.fromkeys(names) if name) or "memory"
+            verb = "writes" if not reads else "reads" if not writes else "works on"
+            key = key_of(stmt)
+            self._moment("host", None, key, f"the host {verb} {what}", ~state.orders.pending[HOST], state)
+        return super()._host_access(stmt, state)
+
+    def ends(self, state: State, point: Point) -> None:
+        super().ends(state, point)
+        key = Key(point.span.path, point.span.start)
+        self._moment("end", None, key, point.text, ~state.orders.pending[HOST], state)
+
+    def returns(self, held: Values, point: Point, state: State) -> None:
+        super().returns(held, point, state)
+        key = Key(point.span.path, point.span.start)
+        self._moment("end", None, key, point.text, ~state.orders.pending[HOST], state)
+
+
+def _named(place: ir.Expr) -> str:
+    """The variable that an expression starts from."""
+    names = [e.name for e in variables(place) if isinstance(e, ir.Var)]
+    return last(names[0].split("@")[0]) if names and not names[0].startswith("%") else ""
+
+
+def lane_of(moment: Moment, names: dict[Stream, str]) -> str:
+    """What the program calls the stream of a step, empty for the host."""
+    if moment.lane is None:
+        return ""
+    if moment.lane in names:
+        return names[moment.lane]
+    given = moment.lane.name
+    return given.partition("(")[2].removesuffix(")") or "another stream"

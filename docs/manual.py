@@ -1,0 +1,232 @@
+"""Builds the manual: `python docs/manual.py [FOLDER]` (default: `site`).
+
+A page for each codemod, from its docstring and its fixtures; a page for each refusal, from its data and from what
+cudafix says about the smallest fixture that wants it; the README, the guides and the facts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import jinja2
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from cudafix import codemod, driver
+from cudafix.config import Config
+from cudafix.refusals import REFUSALS
+from cudafix.report import pages
+from cudafix.report.terminal import Terminal
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[1]
+_WANT = re.compile(r'[ \t]*(?:\{?/\*|//|#) want ".*$', re.MULTILINE)
+
+
+class BrokenLinkError(Exception):
+    """A page links to something that is not there."""
+
+
+class Page(NamedTuple):
+    """`source` is the file that links in `text` are relative to."""
+
+    name: str
+    target: str
+    text: str
+    source: Path
+
+
+def build(folder: Path) -> list[Path]:
+    """Write the manual into `folder`; returns the pages. Raises `BrokenLinkError`."""
+    contents = [
+        ("Guides", list(_guides())),
+        ("Codemods", [Page(n, f"codemods/{n}.html", _codemod(n), _home(n)) for n in codemod.names()]),
+        (
+            "Refusals",
+            [Page(n, f"refusals/{n}.html", _refusal(n), ROOT / "docs/refusals" / n) for n in sorted(REFUSALS)],
+        ),
+    ]
+    every = [page for _, own in contents for page in own]
+    index = Page("cudafix", "index.html", _index(), ROOT / "docs/index.md")
+    targets = {page.source: page.target for page in (index, *every)}
+    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
+        (ROOT / "docs/manual.html").read_text(encoding="utf-8")
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(ROOT / "docs/manual.css", folder / "manual.css")
+    written = []
+    for page in (index, *every):
+        up = "../" * page.target.count("/")
+        body = rendered(page, targets, folder)
+        file = folder / page.target
+        file.parent.mkdir(parents=True, exist_ok=True)
+        text = template.render(title=page.name, up=up, contents=contents, target=page.target, body=Markup(body))  # noqa: S704
+        file.write_text(text, encoding="utf-8")
+        written.append(file)
+    return written
+
+
+def _home(name: str) -> Path:
+    return ROOT / "codemods" / f"{name}.py"
+
+
+def _guides() -> Iterator[Page]:
+    for name, source in (
+        ("Reference", "README.md"),
+        ("Stream-ordered memory", "docs/guide/stream-ordered-memory.md"),
+        ("In CI", "docs/guide/ci.md"),
+        ("What the runtime does", "docs/FACTS.md"),
+        ("Real programs on a GPU", "docs/REAL_PROGRAMS.md"),
+    ):
+        target = f"{Path(source).stem.lower().replace('readme', 'reference')}.html"
+        yield Page(name, target, (ROOT / source).read_text(encoding="utf-8"), ROOT / source)
+
+
+def _index() -> str:
+    lines = ["# cudafix", ""]
+    lines += [
+        "Migrates CUDA C++ and Python from `cudaMalloc` / `cudaFree` to stream-ordered allocation: with a proof that",
+        "every order is still there, or a named refusal.",
+        "",
+        "- New to stream-ordered memory: [start here](guide/stream-ordered-memory.md)",
+        "- Commands, options, the review page: [reference](../README.md)",
+        "- Keep a migration: [in CI](guide/ci.md)",
+        "",
+        "## Codemods",
+        "",
+    ]
+    lines += [f"- [`{n}`](../codemods/{n}.py): {each.summary}" for n, each in codemod.codemods().items()]
+    lines += ["", "## Refusals", "", "| name | what stands in the way |", "|---|---|"]
+    lines += [f"| [`{name}`](refusals/{name}.html) | {page.title} |" for name, page in sorted(REFUSALS.items())]
+    return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# pages from code and fixtures
+
+
+def _codemod(name: str) -> str:
+    cases = sorted(path.parent for path in (ROOT / "fixtures" / name).glob("*/case.toml"))
+    text = pages.page(name)
+    if cases:
+        text += "\n## Its fixtures\n\n| program | why it is there |\n|---|---|\n"
+        text += "".join(f"| {case.name.replace('_', ' ')} | {_why(case)} |\n" for case in cases)
+    return text
+
+
+def _why(case: Path) -> str:
+    return str(tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))["why"]).replace("|", "\\|")
+
+
+def _refusal(name: str) -> str:
+    text = pages.page(name)
+    case = _first_case(name)
+    if case is None:
+        return text
+    sources = {
+        path.relative_to(case / "before").as_posix(): _WANT.sub("", path.read_text(encoding="utf-8")).encode()
+        for path in sorted((case / "before").rglob("*"))
+        if path.suffix in (".cu", ".cuh", ".cpp", ".h", ".py")
+    }
+    said = io.StringIO()
+    report = driver.analyze(sources, Config())
+    Terminal(said, sources).details((), [refusal for refusal in report.refusals if refusal.name == name][:1])
+    if not said.getvalue():
+        return text
+    text += f"\n## Seen on a fixture\n\n{_why(case)[0].upper()}{_why(case)[1:]}.\n\n"
+    for path, content in sources.items():
+        language = "python" if path.endswith(".py") else "cuda"
+        title = f"`{path}`:\n\n" if len(sources) > 1 else ""
+        text += f"{title}```{language}\n{content.decode().strip()}\n```\n\n"
+    return text + f"What `cudafix check` says:\n\n```text\n{said.getvalue().strip()}\n```\n"
+
+
+def _first_case(name: str) -> Path | None:
+    """The fixture that wants a refusal and has the least text."""
+    wanted = f'"refused: {name}'
+    found = {
+        file.parents[len(file.relative_to(case).parts) - 1]: file.stat().st_size
+        for case in (ROOT / "fixtures").glob("*/*")
+        for file in (case / "before").rglob("*")
+        if file.is_file() and wanted in file.read_text(encoding="utf-8", errors="replace")
+    }
+    return min(found, key=lambda case: (found[case], case), default=None)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Markdown to HTML
+
+
+def _code(text: str, language: str, _: str) -> str:
+    with contextlib.suppress(ClassNotFound):
+        return str(highlight(text, get_lexer_by_name(language or "text"), HtmlFormatter(nowrap=True)))
+    return ""
+
+
+def rendered(page: Page, targets: Mapping[Path, str], folder: Path) -> str:
+    """The HTML of one page; files that it links to are copied into `folder`. Raises `BrokenLinkError`."""
+    parser = MarkdownIt("commonmark", {"html": False, "highlight": _code}).enable("table")
+    tokens = parser.parse(page.text)
+    taken: set[str] = set()
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "heading_open" and following is not None:
+            token.attrSet("id", _anchor(following.content, taken))
+        for inner in token.children or ():
+            for attribute in ("href", "src"):
+                link = inner.attrGet(attribute)
+                if isinstance(link, str):
+                    inner.attrSet(attribute, _link(link, page, targets, folder))
+    return str(parser.renderer.render(tokens, parser.options, {}))
+
+
+def _anchor(heading: str, taken: set[str]) -> str:
+    """The id that GitHub gives a heading, so that the same links work there and here."""
+    slug = re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+    number = 1
+    found = slug
+    while found in taken:
+        found = f"{slug}-{number}"
+        number += 1
+    taken.add(found)
+    return found
+
+
+def _link(link: str, page: Page, targets: Mapping[Path, str], folder: Path) -> str:
+    """A link of a source file as a link of its page: to another page, or to a file that is copied beside it."""
+    path, _, anchor = link.partition("#")
+    if ":" in path or not path:
+        return link
+    up = "../" * page.target.count("/")
+    behind = f"#{anchor}" if anchor else ""
+    source = Path(os.path.normpath(page.source.parent / path))
+    if source in targets:
+        return up + targets[source] + behind
+    if path in targets.values():
+        return up + path + behind
+    if source.is_file() and source.is_relative_to(ROOT):
+        copied = folder / "files" / source.relative_to(ROOT)
+        copied.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, copied)
+        return f"{up}files/{source.relative_to(ROOT).as_posix()}{behind}"
+    raise BrokenLinkError(f"{page.source}: `{link}` leads nowhere")
+
+
+if __name__ == "__main__":
+    made = build(Path(sys.argv[1] if len(sys.argv) > 1 else "site"))
+    print(f"{len(made)} pages, from {made[0]}")

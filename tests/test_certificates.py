@@ -1,0 +1,202 @@
+"""Certificates: one path of the program as the engine ran it, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from cudafix import driver
+from cudafix.cache import Cache
+from cudafix.config import Config
+from cudafix.findings import Certificate, Finding, Refusal, Report, Step
+from cudafix.report import words
+from cudafix.report.terminal import PAIRS
+from tests.cases import Case, cases
+from tests.fixtures import sources_of
+
+ASKED = Config(certificates=True)
+
+
+def analyzed(text: str) -> Report:
+    return driver.analyze({"main.cu": text.encode()}, ASKED)
+
+
+def of(report: Report) -> Certificate:
+    (item,) = items(report)
+    assert item.certificate is not None
+    return item.certificate
+
+
+def told(steps: tuple[Step, ...]) -> list[str]:
+    """Each step as `kind lane < steps that it waits for`."""
+    return [
+        f"{step.kind} {step.lane or 'host'}" + "".join(f" <{n}" for n in step.after) + " waits" * step.waits
+        for step in steps
+    ]
+
+
+HEAD = """
+#include <cuda_runtime.h>
+__global__ void fill(int *p) { p[0] = 1; }
+__global__ void copy(const int *p, int *q) { q[0] = p[0]; }
+"""
+
+
+def test_the_wait_of_a_free_becomes_an_inserted_wait() -> None:
+    shown = of(
+        analyzed(
+            HEAD
+            + """
+int main() {
+    int *p, *h;
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaMallocHost(&h, 4);
+    cudaMalloc(&p, 4);
+    fill<<<1, 1, 0, s>>>(p);
+    cudaMemcpyAsync(h, p, 4, cudaMemcpyDeviceToHost, s);
+    cudaFree(p);
+    int got = h[0];
+    return got;
+}
+"""
+        )
+    )
+    assert told(shown.before)[:5] == [
+        "allocate host",
+        "kernel s",
+        "copy s",
+        "free host <2 waits",
+        "host host",
+    ]
+    assert told(shown.after)[:6] == [
+        "allocate s",
+        "kernel s",
+        "copy s",
+        "synchronize host <2 waits",
+        "free s",
+        "host host",
+    ]
+    assert [step.inserted for step in shown.after].index(True) == 3
+    assert [place.text for place in shown.memory] == ["p"]
+    assert shown.lost is None
+
+
+def test_events_are_arrows_from_where_they_are_recorded_to_where_they_are_waited_for() -> None:
+    shown = of(
+        analyzed(
+            HEAD
+            + """
+int main() {
+    int *p, *q;
+    cudaStream_t a, b;
+    cudaEvent_t e;
+    cudaStreamCreateWithFlags(&a, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking);
+    cudaEventCreate(&e);
+    cudaMallocManaged(&q, 4);
+    cudaMalloc(&p, 4);
+    fill<<<1, 1, 0, a>>>(p);
+    cudaEventRecord(e, a);
+    cudaStreamWaitEvent(b, e, 0);
+    copy<<<1, 1, 0, b>>>(p, q);
+    cudaFree(p);
+    cudaDeviceSynchronize();
+    return q[0];
+}
+"""
+        )
+    )
+    before = told(shown.before)
+    assert before[:6] == [
+        "allocate host",
+        "kernel a",
+        "record a",
+        "wait b <2",
+        "kernel b",
+        "free host <4 waits",
+    ]
+
+
+def test_a_path_takes_the_arm_that_goes_on_and_one_round_of_a_loop() -> None:
+    shown = of(
+        analyzed(
+            HEAD
+            + """
+int main(int argc, char **) {
+    int *p;
+    if (cudaMalloc(&p, 4) != cudaSuccess) return 1;
+    if (argc > 9) {
+        cudaFree(p);
+        return 2;
+    }
+    for (int i = 0; i < argc; ++i) fill<<<1, 1>>>(p);
+    cudaFree(p);
+}
+"""
+        )
+    )
+    assert [step.kind for step in shown.before] == ["allocate", "kernel", "free", "end"]
+    assert [step.kind for step in shown.after][:3] == ["allocate", "kernel", "free"]
+
+
+def test_a_refusal_shows_which_order_would_be_lost() -> None:
+    shown = of(
+        analyzed(
+            HEAD
+            + """
+int main(int argc, char **) {
+    int *p;
+    cudaMalloc(&p, 4);
+    cudaStream_t *s = new cudaStream_t[argc];
+    for (int i = 0; i < argc; ++i) {
+        cudaStream_t one;
+        cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+        fill<<<1, 1, 0, one>>>(p);
+    }
+    cudaFree(p);
+}
+"""
+        )
+    )
+    assert shown.lost is not None
+    earlier, later = (shown.after[n] for n in shown.lost)
+    assert (earlier.kind, later.kind) == ("kernel", "free")
+    assert shown.lost[0] not in later.after
+
+
+def test_a_plain_report_holds_no_certificate_and_has_its_own_place_in_the_cache() -> None:
+    files = {"main.cu": (HEAD + "int main() { int *p; cudaMalloc(&p, 4); fill<<<1, 1>>>(p); cudaFree(p); }").encode()}
+    for config, held in ((Config(), False), (ASKED, True), (Config(), False), (ASKED, True)):
+        (finding,) = driver.analyze(files, config, 1, Cache()).findings
+        assert (finding.certificate is not None) is held
+
+
+def items(report: Report) -> list[Finding | Refusal]:
+    return [*report.findings, *report.refusals]
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_every_fixture_has_certificates_that_agree_with_its_findings(case: Case) -> None:
+    files = sources_of(case.files("before"))
+    plain, shown = driver.analyze(files, Config()), driver.analyze(files, ASKED)
+    assert list(map(str, items(plain))) == [str(replace(item, certificate=None)) for item in items(shown)]
+    for item in shown.findings:
+        if item.certificate is None:
+            continue
+        steps = item.certificate.after
+        assert steps
+        if item.codemod not in PAIRS:
+            assert item.certificate.lost is not None
+            continue
+        assert item.certificate.lost is None
+        allocated = [n for n, step in enumerate(steps) if step.mine and step.kind == "allocate"]
+        freed = [n for n, step in enumerate(steps) if step.mine and step.kind == "free"]
+        assert allocated, item
+        assert freed, item
+        assert min(allocated) < max(freed)
+        assert {"allocated", "freed", "assumes", "holds"} <= {clause.about for clause in words.clauses(item)}
+    for certificate in (item.certificate for item in items(shown) if item.certificate is not None):
+        for steps in (certificate.before, certificate.after):
+            assert all(m < n and steps[m].lane != step.lane for n, step in enumerate(steps) for m in step.after)

@@ -216,6 +216,17 @@ class Frame:
         return name in self.function.captures or (name == "this" and self.is_lambda)
 
 
+def _owns(kind: str) -> bool:
+    """Whether an object of a type frees the pointers that it is given: a smart pointer, or anything made of them that
+    does not hold plain pointers too, as a map from one to the other does.
+    """
+    head, _, inside = kind.partition("<")
+    return _OWNER.search(kind) is not None and (_OWNER.search(head) is not None or not _PLAIN_POINTER.search(inside))
+
+
+_PLAIN_POINTER = re.compile(r",\s*[\w:\s]+\*\s*>\s*$")  # the last template argument
+
+
 def _internal(program: Program) -> dict[tuple[str, str], ir.GlobalVar]:
     """The variables that only their file sees, by name and file."""
     return {(v.name.removeprefix("::"), m.path): v for m in program.modules for v in m.globals if v.internal}
@@ -835,7 +846,7 @@ class Engine(Machine):
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
         kind = self.frame.function.types.get(target.name, "")
         deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in variables(value))
-        if deleter or _OWNER.search(kind):
+        if deleter or _owns(kind):
             self.obstacle(
                 self.mask(values), "deleter", f"is owned by `{target.name}`, whose destructor may free it", span
             )

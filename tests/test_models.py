@@ -102,7 +102,7 @@ FACTS = [
     ("printf", 3, Effect.OUTPUT, Waits.NONE, None),
     ("exit", 1, Effect.EXIT, Waits.NONE, None),
     ("std::chrono::steady_clock::now", 0, Effect.CLOCK, Waits.NONE, None),
-    ("MPI_Send", 6, Effect.EXTERNAL, Waits.NONE, None),
+    ("MPI_Send", 6, Effect.MESSAGE, Waits.NONE, None),
 ]
 
 

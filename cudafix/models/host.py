@@ -390,7 +390,7 @@ mx*                                     host            hrw*
 mxMalloc                                alloc   -       ; memory=host returns=pointer
 mxCalloc                                alloc   - -     ; memory=host returns=pointer
 mxRealloc                               alloc   free -  ; memory=host returns=pointer
-mxFree                                  free    free
+mxFree                                  free    free    ; memory=host
 mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host returns=pointer
 {H5,nc_,png_,jpeg_,TIFF,ma_}*           output          hrw*
 cv::*                                   external        rw*     ; why=OpenCV

@@ -39,11 +39,9 @@ def uses_arrays(data: bytes) -> bool:
     """Whether a file may choose an allocator for arrays, or make and end what holds them. Tests of a package are left
     out: they try its allocators one by one.
     """
-    if _TESTS.search(data) is not None:
-        return False
-    if b"cupy" in data and _ARRAYS.search(data) is not None:
-        return True
-    return _NUMBA_CUDA.search(data) is not None and _NUMBA.search(data) is not None
+    chooses = b"cupy" in data and _ARRAYS.search(data) is not None
+    makes = b"numba" in data and _NUMBA_CUDA.search(data) is not None and _NUMBA.search(data) is not None
+    return (chooses or makes) and _TESTS.search(data) is None
 
 
 def uses_other_memory(data: bytes) -> bool:

@@ -51,7 +51,9 @@ def _is_of_a_library(path: str, files: Mapping[str, bytes]) -> bool:
 
 def _foreign(files: Mapping[str, bytes]) -> set[str]:
     """The files that may take memory from a library with an allocator of its own."""
-    found = {path for path, data in files.items() if path.endswith(prefilter.SUFFIX) and prefilter.uses_other_memory(data)}
+    found = {
+        path for path, data in files.items() if path.endswith(prefilter.SUFFIX) and prefilter.uses_other_memory(data)
+    }
     return {path for path in found if not _is_of_a_library(path, files)}
 
 

@@ -181,6 +181,7 @@ class Frame:
         "labels",
         "name",
         "returned",
+        "roots",
         "slice",
         "value",
     )
@@ -206,6 +207,7 @@ class Frame:
         self.continues: list[State | None] = []
         self.depth = depth
         self.home = home  # of a lambda: the call of the function around it, whose variables it shares
+        self.roots: dict[str, Root] = {}  # what names mean, as far as somebody has asked
 
     @property
     def is_lambda(self) -> bool:
@@ -352,6 +354,13 @@ class Machine:
     # -- expressions -----------------------------------------------------------------------------------------------
 
     def root(self, name: str) -> Root:
+        """What a name means in the current function."""
+        roots = self.frame.roots
+        if name not in roots:
+            roots[name] = self._root(name)
+        return roots[name]
+
+    def _root(self, name: str) -> Root:
         if name.startswith("::"):
             return self._global(name[2:])
         if "::" in name and not name.startswith("%"):
@@ -382,6 +391,8 @@ class Machine:
         frame = self.holder(name)
         if frame is not None and name in frame.arrays:
             return True
+        if self.root(name)[0] != "global":
+            return False
         variable = self.global_at(self.root(name))
         return variable is not None and variable.array
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 NOTEBOOK = ".ipynb"
@@ -47,3 +48,16 @@ def uses_arrays(data: bytes) -> bool:
 def uses_other_memory(data: bytes) -> bool:
     """Whether a file may take memory of a library that has an allocator of its own."""
     return _OTHERS.search(data) is not None and _FOREIGN.search(data) is not None and _TESTS.search(data) is None
+
+
+def may_be_script(path: str, data: bytes) -> bool:
+    """Whether `lower.is_script` may hold: a notebook, or a file that has `__name__` or calls something at its top."""
+    if path.endswith(NOTEBOOK) or b"__name__" in data:
+        return True
+    try:
+        module = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True  # a newer Python, perhaps
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    statements = (statement for statement in module.body if not isinstance(statement, definitions))
+    return any(isinstance(node, ast.Call) for statement in statements for node in ast.walk(statement))

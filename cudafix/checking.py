@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import click
 
 from cudafix import edits, writing
-from cudafix.findings import Problem, Safety
+from cudafix.findings import Finding, Problem, Safety
 from cudafix.selection import Analysis
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
@@ -119,7 +119,9 @@ def _write(done: Analysis, request: Request) -> None:
         write(Console(file=sys.stdout, highlight=False, soft_wrap=True), statistics(sources, report, selection))
     elif request.format == "text":
         out = Terminal(sys.stdout, sources)
-        assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
+        held = {(s.item.path, s.item.offset, s.item.codemod) for s in report.suppressed if isinstance(s.item, Finding)}
+        left = [finding for finding, _ in selection.left if (finding.path, finding.offset, finding.codemod) not in held]
+        assumed = [finding for finding in left if finding.safety is Safety.ASSUMES]
         out.details((*selection.chosen, *assumed), report.refusals)
         if not request.quiet:
             out.summary(report, selection, "can be rewritten")

@@ -87,7 +87,9 @@ def check(options: _Options, **how: Any) -> None:
 @_analysis_options
 @click.option("--html", "page", metavar="FILE", type=click.Path(), help="Write a page for review instead.")
 def diff(options: _Options, page: str | None) -> None:
-    """Print the fixes as a unified diff for `git apply`; refusals and the summary go to standard error.
+    """Print the fixes as a unified diff, for `git apply`.
+
+    Refusals and the summary go to standard error.
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is printed then).
     """
@@ -118,7 +120,9 @@ def diff(options: _Options, page: str | None) -> None:
 @_analysis_options
 @applying.options
 def apply(options: _Options, **how: Any) -> None:
-    """Write the fixes to the files: the same bytes as `diff`, all files or none.
+    """Write the fixes to the files, all of them or none.
+
+    These are the same bytes as those of `diff`.
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is written then).
     """
@@ -133,7 +137,9 @@ def apply(options: _Options, **how: Any) -> None:
 
 @cli.command()
 def undo() -> None:
-    """Give the files of the last `apply` in this tree their old bytes back, all or none.
+    """Give the files of the last `apply` their old bytes back.
+
+    That is the last one in this tree; all files or none.
 
     Exit code: 0 done, 2 there is nothing to undo, or a file has changed since (nothing is written then).
     """
@@ -144,7 +150,7 @@ def undo() -> None:
 @_analysis_options
 @verification.options
 def verify(options: _Options, **how: Any) -> None:
-    """Build and run the program before and after its rewrite, on a GPU, and compare.
+    """Build and run the program before and after, on a GPU.
 
     The current folder is copied twice, once with the fixes for PATHS; only the commands that you give are run, in the
     copies. With folders of fixtures as PATHS and no commands, verifies those and records what was seen.
@@ -165,7 +171,7 @@ def verify(options: _Options, **how: Any) -> None:
 
 @cli.command()
 def init() -> None:
-    """Write a commented `cudafix.toml` for the current folder, from what is found in it."""
+    """Write a commented `cudafix.toml` from what the folder holds."""
     from cudafix import initialize
 
     try:
@@ -185,7 +191,10 @@ def init() -> None:
 @cli.command()
 @click.argument("name", required=False)
 def explain(name: str | None) -> None:
-    """Print the page of a codemod or a refusal; without NAME, list them all."""
+    """Print the page of a codemod or a refusal.
+
+    Without NAME, list them all.
+    """
     from cudafix.report import pages
 
     try:

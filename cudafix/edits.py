@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -103,7 +104,7 @@ def lines(content: bytes) -> list[bytes]:
 
 
 def _regions(content: bytes, old: list[bytes], edits: list[Edit]) -> Iterator[Region]:
-    """The changed lines, without the equal ones at both ends of each region."""
+    """The changed lines, without the equal ones around and between them."""
     starts = [0]
     for line in old:
         starts.append(starts[-1] + len(line))
@@ -125,8 +126,9 @@ def _regions(content: bytes, old: list[bytes], edits: list[Edit]) -> Iterator[Re
             start, new = start + 1, new[1:]
         while new and start < stop and new[-1] == old[stop - 1]:
             stop, new = stop - 1, new[:-1]
-        if new or start < stop:
-            yield Region(start, stop, new)
+        for kind, first, last, low, high in SequenceMatcher(None, old[start:stop], new, autojunk=False).get_opcodes():
+            if kind != "equal":
+                yield Region(start + first, start + last, new[low:high])
 
 
 def _hunks(regions: Iterable[Region]) -> list[list[Region]]:

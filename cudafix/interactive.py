@@ -154,8 +154,8 @@ class _Session:
         for assumption in dict.fromkeys(text for finding in unit.findings for text in finding.assumptions):
             click.secho(f"  assumes: {readable(assumption)}", fg="yellow")
         colours = {"-": "red", "+": "green", "@": "cyan"}
-        for path, own in changes.items():
-            for line in edits.diff(path, self.sources.get(path, b""), own).split(b"\n")[:-1]:
+        for path, own in sorted(changes.items(), key=lambda change: change[0] not in self.sources):
+            for line in edits.diff(path, self.sources.get(path), own).split(b"\n")[:-1]:
                 text = readable(line.rstrip(b"\r").replace(b"\t", b"    "))
                 click.secho(text, fg=colours.get(text[:1]))
 

@@ -20,6 +20,7 @@ from cudafix.repair import Does, Group, Insertion, Plan
 from cudafix.writer import CUDA, Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
+_CALL_IT = "Call its function from the code that is analysed, or add the files that call it to the paths."
 _THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
 
 
@@ -226,9 +227,11 @@ class Rewriter:
         for (path, start), call in sorted(sites.items()):
             if (path, start) not in decided:
                 name, text = "control_flow", "no path from `main` or an exported function reaches it"
+                unlock = _CALL_IT
                 if any(span.path == path and span.start <= start < span.end for span in too_large):
                     name, text = "budget", "a program that runs it is too large for the proof"
-                refused.append(Refusal(name, path, call.span.start, text, refusals.REFUSALS[name].unlock))
+                    unlock = refusals.REFUSALS[name].unlock
+                refused.append(Refusal(name, path, call.span.start, text, unlock))
         return Report(tuple(findings), tuple(refused), (), len(sites))
 
     def _refusal(self, group: Group, key: Key, runs: Runs) -> Refusal:

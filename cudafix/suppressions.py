@@ -3,8 +3,9 @@
 ## What it does
 
 A comment names codemods or refusals, and says why. Behind a statement, or on a line of its own in front of one, it
-holds for that statement; in front of a function for the whole function; `ignore-file` for the file. In Python it starts
-with `#`. Reported are comments without a name or a reason, names that do not exist, and comments that are not needed.
+holds for that statement; in front of a function for the whole function; `ignore-file` for the file. In Python and in
+the cells of a notebook it starts with `#`. Reported are comments without a name or a reason, names that do not exist,
+and comments that are not needed.
 
 ## Why
 
@@ -28,6 +29,7 @@ import ast
 import difflib
 import io
 import re
+import sys
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -37,6 +39,9 @@ from typing import NamedTuple
 from cudafix import codemod
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Refusal, Report, Suppressed
+from cudafix.frontends.python import notebook
+from cudafix.frontends.python.notebook import Notebook
+from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.refusals import REFUSALS
 
 NAME = "suppression"
@@ -57,9 +62,34 @@ class Judged(NamedTuple):
     removals: Mapping[str, list[Edit]]
 
 
+class _Text(NamedTuple):
+    """What comments are read in: a file, or the module that the cells of a notebook make."""
+
+    path: str
+    data: bytes
+    book: Notebook | None
+
+    @property
+    def python(self) -> bool:
+        return self.book is not None or self.path.endswith(".py")
+
+    def offset(self, at: int) -> int:
+        """The place in the file of a place in the text."""
+        return at if self.book is None else self.book.offset(at)
+
+    def edit(self, wanted: Edit) -> Edit | None:
+        return wanted if self.book is None else self.book.edit(wanted)
+
+    def lines(self, first: int, last: int) -> tuple[int, int]:
+        """Where the lines `first` to `last`, from 1, lie in the file."""
+        starts = [0, *(match.end() for match in re.finditer(rb"\n", self.data))]
+        behind = self.offset(starts[last]) if last < len(starts) else sys.maxsize
+        return self.offset(starts[first - 1]), behind
+
+
 @dataclass
 class _Comment:
-    """`[start, end)` of a file. It holds for results on the lines `first` to `last`, from 1."""
+    """`[start, end)` of a text. It holds for results at the offsets `[first, last)` of its file."""
 
     path: str
     start: int
@@ -74,7 +104,8 @@ class _Comment:
 
 def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     """Hold the comments of the files against what was found in them."""
-    comments = [c for path, data in files.items() if _can_hold(path, data) for c in _comments(path, data)]
+    texts = {path: text for path, data in files.items() if _MARK in data and (text := _text(path, data))}
+    comments = [comment for text in texts.values() for comment in _comments(text)]
     if not comments:
         return Judged(report, {})
     by_path: dict[str, list[_Comment]] = defaultdict(list)
@@ -84,8 +115,7 @@ def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     def reason(item: Finding | Refusal) -> str | None:
         name = item.name if isinstance(item, Refusal) else item.codemod
         here = by_path[item.path]
-        line = files[item.path].count(b"\n", 0, item.offset) + 1 if here else 0
-        holding = [c for c in here if not c.wrong and name in c.names and c.first <= line <= c.last]
+        holding = [c for c in here if not c.wrong and name in c.names and c.first <= item.offset < c.last]
         for comment in holding[-1:]:  # the narrowest
             comment.used.add(name)
             return comment.reason
@@ -101,15 +131,23 @@ def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
         unused = [name for name in comment.names if name not in comment.used and _was_looked_for(name, comment, config)]
         if not comment.wrong and unused:
             comment.wrong = f"`ignore[{', '.join(unused)}]` is not needed: nothing of that name is here"
-            removals[comment.path].append(_removal(files[comment.path], comment, unused))
+            removals[comment.path] += _removal(texts[comment.path], comment, unused)
         if comment.wrong:
-            faults.append(Finding(NAME, comment.path, comment.start, comment.wrong))
+            at = texts[comment.path].offset(comment.start)
+            faults.append(Finding(NAME, comment.path, at, comment.wrong))
     findings = sorted((*report.findings, *faults), key=lambda f: (f.path, f.offset, f.codemod))
     return Judged(replace(report, findings=tuple(findings), refusals=refusals, suppressed=suppressed), dict(removals))
 
 
-def _can_hold(path: str, data: bytes) -> bool:
-    return _MARK in data and not path.endswith(".ipynb")  # the text of a notebook is quoted
+def _text(path: str, data: bytes) -> _Text | None:
+    """What comments of this file are read in; None for a notebook that is broken or not of Python."""
+    if not path.endswith(NOTEBOOK):
+        return _Text(path, data, None)
+    try:
+        book = notebook.read(path, data)
+    except notebook.NotebookError:  # the analysis reports it
+        return None
+    return _Text(path, book.text, book) if book is not None else None
 
 
 def _was_looked_for(name: str, comment: _Comment, config: Config) -> bool:
@@ -117,17 +155,17 @@ def _was_looked_for(name: str, comment: _Comment, config: Config) -> bool:
     return config.only is None and (name in REFUSALS or config.is_on(name, comment.path))
 
 
-def _comments(path: str, data: bytes) -> Iterator[_Comment]:
-    python = path.endswith(".py")
-    found = list(_python_comments(data) if python else _cuda_comments(data))
+def _comments(text: _Text) -> Iterator[_Comment]:
+    path, data = text.path, text.data
+    found = list(_python_comments(data) if text.python else _cuda_comments(data))
     if not found:
         return
-    extents = _python_extents(data) if python else _cuda_extents(path, data)
+    extents = _python_extents(data) if text.python else _cuda_extents(path, data)
     read = []
     for match in found:
         names = [name.strip() for name in (match["names"] or b"").decode("utf-8", "replace").split(",") if name.strip()]
         reason = match["reason"].decode("utf-8", "replace").strip(" \t:-")
-        first, last = (1, data.count(b"\n") + 1) if match["file"] else _holds_for(data, match, extents)
+        first, last = (0, sys.maxsize) if match["file"] else text.lines(*_holds_for(data, match, extents))
         read.append(_Comment(path, match.start(), match.end(), names, reason, first, last, _wrong(names, reason)))
     yield from sorted(read, key=lambda c: (c.first - c.last, c.start))  # the widest first
 
@@ -233,8 +271,15 @@ def _python_extents(data: bytes) -> _Extents:
     return _Extents(sorted(statements), sorted(functions), bytes(code))
 
 
-def _removal(data: bytes, comment: _Comment, unused: list[str]) -> Edit:
+def _removal(text: _Text, comment: _Comment, unused: list[str]) -> list[Edit]:
     """Take out the names that are not needed; the whole comment, and its line, where none is left."""
+    made = text.edit(_shortened(text.data, comment, unused))
+    if made is None:  # the last line of a cell, whose end is not there: the line stays, empty
+        made = text.edit(Edit(comment.path, comment.start, comment.end, b""))
+    return [made] if made is not None else []
+
+
+def _shortened(data: bytes, comment: _Comment, unused: list[str]) -> Edit:
     left = [name for name in comment.names if name not in unused]
     if left:
         names = data.index(b"[", comment.start) + 1

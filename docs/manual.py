@@ -1,7 +1,7 @@
 """Builds the manual: `python docs/manual.py [FOLDER]` (default: `site`).
 
-A page for each codemod, from its docstring and its fixtures; a page for each refusal, from its data and from what
-cudafix says about the smallest fixture that wants it; the README, the guides and the facts.
+A page for each codemod, from its docstring and its fixtures; a page for each refusal, from its data; with what cudafix
+says about the smallest fixture that wants it, where no fixture is rewritten; the README, the guides and the facts.
 """
 
 from __future__ import annotations
@@ -124,6 +124,8 @@ def _index() -> str:
 def _codemod(name: str) -> str:
     cases = sorted(path.parent for path in (ROOT / "fixtures" / name).glob("*/case.toml"))
     text = pages.page(name)
+    if "## Seen on a fixture" not in text:
+        text += _seen(name, _smallest_case(name, folder=name))
     if cases:
         text += "\n## Its fixtures\n\n| program | why it is there |\n|---|---|\n"
         text += "".join(f"| {case.name.replace('_', ' ')} | {_why(case)} |\n" for case in cases)
@@ -135,21 +137,26 @@ def _why(case: Path) -> str:
 
 
 def _refusal(name: str) -> str:
-    text = pages.page(name)
-    case = _first_case(name)
+    return pages.page(name) + _seen(name, _smallest_case(f"refused: {name}"))
+
+
+def _seen(name: str, case: Path | None) -> str:
+    """The sources of a fixture, and what `cudafix check` says there about the codemod or refusal `name`."""
     if case is None:
-        return text
+        return ""
     sources = {
         path.relative_to(case / "before").as_posix(): _WANT.sub("", path.read_text(encoding="utf-8")).encode()
         for path in sorted((case / "before").rglob("*"))
         if path.suffix in (".cu", ".cuh", ".cpp", ".h", ".py")
     }
-    said = io.StringIO()
     report = driver.analyze(sources, Config())
-    Terminal(said, sources).details((), [refusal for refusal in report.refusals if refusal.name == name][:1])
+    findings = [finding for finding in report.findings if finding.codemod == name][:1]
+    refusals = [refusal for refusal in report.refusals if refusal.name == name][:1]
+    said = io.StringIO()
+    Terminal(said, sources).details(findings, refusals)
     if not said.getvalue():
-        return text
-    text += f"\n## Seen on a fixture\n\n{_why(case)[0].upper()}{_why(case)[1:]}.\n\n"
+        return ""
+    text = f"\n## Seen on a fixture\n\n{_why(case)[0].upper()}{_why(case)[1:]}.\n\n"
     for path, content in sources.items():
         language = "python" if path.endswith(".py") else "cuda"
         title = f"`{path}`:\n\n" if len(sources) > 1 else ""
@@ -157,14 +164,14 @@ def _refusal(name: str) -> str:
     return text + f"What `cudafix check` says:\n\n```text\n{said.getvalue().strip()}\n```\n"
 
 
-def _first_case(name: str) -> Path | None:
-    """The fixture that wants a refusal and has the least text."""
-    wanted = f'"refused: {name}'
+def _smallest_case(wanted: str, folder: str = "*") -> Path | None:
+    """The fixture, of one codemod or of any, that wants this result and has the least text."""
+    mark = f'"{wanted}'
     found = {
-        file.parents[len(file.relative_to(case).parts) - 1]: file.stat().st_size
-        for case in (ROOT / "fixtures").glob("*/*")
-        for file in (case / "before").rglob("*")
-        if file.is_file() and wanted in file.read_text(encoding="utf-8", errors="replace")
+        case: sum(file.stat().st_size for file in files)
+        for case in (ROOT / "fixtures").glob(f"{folder}/*")
+        if (files := [file for file in (case / "before").rglob("*") if file.is_file()])
+        and any(mark in file.read_text(encoding="utf-8", errors="replace") for file in files)
     }
     return min(found, key=lambda case: (found[case], case), default=None)
 

@@ -253,6 +253,12 @@ def test_version_and_help_exit_0(run: Cudafix) -> None:
     assert b"apply" in run("--help").out
 
 
+def test_no_command_is_cut_short_in_the_help(run: Cudafix) -> None:
+    listed = run("--help").out.partition(b"Commands:\n")[2].splitlines()
+    assert len(listed) == len(cli.cli.commands)
+    assert [line for line in listed if not line.endswith(b".") or line.endswith(b"...")] == []
+
+
 def test_colour_only_where_it_is_wanted(run: Cudafix, monkeypatch: pytest.MonkeyPatch) -> None:
     write(a="cudaMalloc();\n")
     assert b"\x1b" not in run("check").out

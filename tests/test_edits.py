@@ -90,6 +90,18 @@ def test_a_diff_has_three_lines_of_context_and_joins_near_changes() -> None:
     ]
 
 
+def test_a_line_between_two_changes_is_not_taken_out_and_put_back() -> None:
+    content = b"allocate(a);\nallocate(b);\nallocate(c);\n"
+    made = [Edit("a.cu", 0, 0, b"raise();\n"), Edit("a.cu", 13, 21, b"allocate_async")]
+    assert edits.diff("a.cu", content, made).split(b"\n")[3:-1] == [
+        b"+raise();",
+        b" allocate(a);",
+        b"-allocate(b);",
+        b"+allocate_async(b);",
+        b" allocate(c);",
+    ]
+
+
 def test_a_missing_final_newline_is_marked() -> None:
     patch = edits.diff("a.cu", b"one\ntwo", [Edit("a.cu", 4, 7, b"2")])
     assert patch.endswith(b"-two\n\\ No newline at end of file\n+2\n\\ No newline at end of file\n")

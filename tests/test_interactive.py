@@ -55,6 +55,16 @@ def test_yes_and_no(tree: Path) -> None:
     assert "left: not taken" in run.stderr
 
 
+def test_a_file_that_a_fix_makes_is_shown_behind_the_lines_that_use_it(tmp_path: Path) -> None:
+    case = ROOT / "fixtures" / "numba_memory_manager" / "manager_is_written_beside_the_program"
+    shutil.copytree(case / "before", tmp_path / "tree")
+    run = answered(tmp_path / "tree", "y\n")
+    headers = [line for line in run.stdout.splitlines() if line.startswith(("--- ", "+++ "))]
+    assert headers == ["--- a/main.py", "+++ b/main.py", "--- /dev/null", "+++ b/cudafix_numba_memory.py"]
+    for file in (case / "after").iterdir():
+        assert (tmp_path / "tree" / file.name).read_bytes() == file.read_bytes()
+
+
 def test_what_moves_together_is_one_question(tree: Path) -> None:
     run = answered(tree, "n\nn\nn\n")
     assert run.stdout.count("take this fix") == 3

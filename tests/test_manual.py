@@ -78,10 +78,28 @@ def test_a_refusal_has_its_page(site: Path, name: str) -> None:
 
 
 def test_a_refusal_shows_what_check_says_about_its_fixture(site: Path) -> None:
-    text = text_of(site, "refusals/needs_device_sync.html")
-    assert "refused: needs_device_sync: `scale<<<…>>>` may still run when the memory is freed" in text
-    assert "scale<<<1, 1, 0, s>>>(in, i, out + i);" in text
-    assert "want" not in text.partition("Seen on a fixture")[2]
+    said, source = seen_on_a_fixture(site, "refusals/needs_device_sync.html")
+    assert re.search(r"refused: needs_device_sync: .+ when the memory is freed", said)
+    assert "unlock: " in said
+    for line in re.findall(r"^ +\d+ \| *(.+)$", said, re.MULTILINE):
+        assert line in source
+
+
+def test_a_codemod_that_rewrites_nothing_shows_what_check_says_about_its_fixture(site: Path) -> None:
+    reporting = [name for name in codemod.names() if not list((ROOT / "fixtures" / name).glob("*/after"))]
+    assert reporting
+    for name in reporting:
+        said, source = seen_on_a_fixture(site, f"codemods/{name}.html")
+        assert re.search(rf"^\S+:\d+:\d+: {name}: ", said, re.MULTILINE)
+        for line in re.findall(r"^ +\d+ \| *(.+)$", said, re.MULTILINE):
+            assert line in source
+
+
+def seen_on_a_fixture(site: Path, name: str) -> tuple[str, str]:
+    """What `check` says on this page, and the sources it is said about."""
+    source, _, said = text_of(site, name).partition("Seen on a fixture")[2].partition("What cudafix check says:")
+    assert 'want "' not in source + said
+    return said.partition("Its fixtures")[0], source
 
 
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:

@@ -66,3 +66,10 @@ int main() { float *q; cudaMalloc(&q, 4); cudaFree(q); }
     report = analyze({"make.h": header, "asks.cu": asks, "other.cu": other}, Config())
     assert {r.path for r in report.refusals if r.name == "free_memory_is_measured"} == {"asks.cu"}
     assert "other.cu" in {f.path for f in report.findings}
+
+
+def test_memory_of_a_function_that_nothing_calls_says_how_to_reach_it() -> None:
+    source = b"static void f() { int *p; cudaMalloc(&p, 4); cudaFree(p); }\nint main() { start(f); }\n"
+    (refusal,) = analyze({"a.cu": source}, Config()).refusals
+    assert refusal.message == "no path from `main` or an exported function reaches it"
+    assert refusal.unlock.startswith("Call its function")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cudafix import cli, codemod
+from cudafix.discovery import SUFFIXES
 from cudafix.findings import ASSUMPTIONS
 
 ROOT = Path(__file__).parents[1]
@@ -43,3 +44,23 @@ def test_links_and_names_exist() -> None:
     configured = re.search(r"\[tool\.cudafix\.codemods\]\n(\w+) =", README)
     assert configured
     assert configured[1] in codemod.names()
+
+
+def test_every_yes_beside_other_tools_has_its_test() -> None:
+    table = README.partition("## Beside other tools\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("|")]
+    assert len(rows) > 10
+    assert {len(row) for row in rows} == {9}
+    for name, own, *_ in rows[2:]:
+        assert own == "\N{EN DASH}" or re.search(r"\]\(tests/test_\w+\.py\)", own), name
+
+
+def test_every_codemod_is_described() -> None:
+    for name in codemod.names():
+        assert f"`{name}`" in README
+
+
+def test_every_suffix_is_in_the_list() -> None:
+    listed = re.search(r"Sources are the files `([^`]+)`", README)
+    assert listed
+    assert set(listed[1].split()) == SUFFIXES

@@ -161,6 +161,17 @@ def test_a_refusal_shows_both_lines_and_the_missing_order_in_red(seen: Seen) -> 
     assert "Wait for the stream" in seen.page.locator(".unlock").inner_text()
 
 
+def test_a_refusal_with_one_place_does_not_call_it_the_earlier_of_two(seen: Seen) -> None:
+    search(seen.page, "library/main.cu")
+    assert seen.page.locator("#detail .box > .name").count() == 1
+    assert "earlier operation" not in seen.page.locator("#detail").inner_text()
+
+
+def test_the_filters_stand_in_one_line(seen: Seen) -> None:
+    tops = seen.page.locator(".filters > *").evaluate_all("all => all.map((e) => e.getBoundingClientRect())")
+    assert max(at["top"] for at in tops) < min(at["bottom"] for at in tops)
+
+
 def test_a_defect_shows_the_program_as_it_is_with_the_missing_order(seen: Seen) -> None:
     search(seen.page, "waits/main.cu")
     assert "The two operations that are out of order" in (seen.page.locator("#detail").text_content() or "")

@@ -182,6 +182,66 @@ def test_python(run: Cudafix, before: str, behind: str, found: int) -> None:
     assert said.count("suppression") == 0
 
 
+CELL = "python_stream_ordered_pairs"
+
+
+def notebook(*cells: str, one_string: bool) -> bytes:
+    made: list[dict[str, object]] = [
+        {
+            "cell_type": "code",
+            "execution_count": None,
+            "metadata": {},
+            "outputs": [],
+            "source": cell if one_string else cell.splitlines(keepends=True),
+        }
+        for cell in cells
+    ]
+    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}, indent=1).encode()
+
+
+@pytest.mark.parametrize("one_string", [False, True])
+@pytest.mark.parametrize(
+    ("before", "behind", "found"),
+    [
+        ("", "", 2),
+        ("", f"  # cudafix: ignore[{CELL}] a test", 1),
+        (f"\n# cudafix: ignore[{CELL}] a test", "", 1),
+        (f"\n# cudafix: ignore-file[{CELL}] a test", "", 0),
+    ],
+)
+def test_cells_of_a_notebook(run: Cudafix, before: str, behind: str, found: int, one_string: bool) -> None:
+    cells = (
+        "from cuda.bindings import runtime as rt" + before,
+        "error, p = rt.cudaMalloc(4)" + behind + "\nerror, q = rt.cudaMalloc(4)",
+        "rt.cudaFree(p)\nrt.cudaFree(q)",
+    )
+    Path("a.ipynb").write_bytes(notebook(*cells, one_string=one_string))
+    _, _, said = run("check", "--unsafe")
+    assert said.count(f": {CELL}: moves") == found, said
+    assert "suppression:" not in said
+
+
+@pytest.mark.parametrize("one_string", [False, True])
+def test_what_is_not_needed_in_a_notebook_is_taken_out(run: Cudafix, one_string: bool) -> None:
+    cells = [
+        f"%time 1\nfrom cuda.bindings import runtime as rt\n# cudafix: ignore-file[{CELL}] gone\nx = 1",
+        f"y = 1  # cudafix: ignore[{CELL}] gone",
+        f"error, p = rt.cudaHostAlloc(4, 0)\n# cudafix: ignore[{CELL}] gone",
+    ]
+    Path("a.ipynb").write_bytes(notebook(*cells, one_string=one_string))
+    code, _, said = run("check")
+    assert code == 1
+    assert said.count("is not needed") == 3
+    assert run("check", "--fix-suppressions")[0] == 0
+    left = [cell.replace(f"# cudafix: ignore-file[{CELL}] gone\n", "") for cell in cells]
+    left = [
+        cell.replace(f"  # cudafix: ignore[{CELL}] gone", "").replace(f"# cudafix: ignore[{CELL}] gone", "")
+        for cell in left
+    ]
+    read = json.loads(Path("a.ipynb").read_bytes())["cells"]
+    assert ["".join(cell["source"]).rstrip("\n") for cell in read] == [cell.rstrip("\n") for cell in left]
+
+
 def test_a_report_keeps_what_is_suppressed_with_its_reason(run: Cudafix, capfd: pytest.CaptureFixture[str]) -> None:
     refused = "float *r;\n    cudaMalloc(&r, 4); // cudafix: ignore[free_not_found] lives on\n}\n"
     Path("a.cu").write_text(two(first=f" // {WHY}").removesuffix("}\n") + "    " + refused)

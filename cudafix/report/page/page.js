@@ -247,6 +247,7 @@ function clash(item) {
   const made = [];
   const names = related.length === 2 && earlier[1] === later[1] && earlier[0] === later[0] ? [null, null] : ["1 · the earlier operation", "2 · may come before it is finished"];
   const shown = related.slice(0, names[0] ? 2 : 1);
+  if (shown.length === 1) names[0] = null; // one place is in the way of nothing else
   if (shown.length) {
     const cards = shown.map((at, n) => h("div", { class: "box" }, h("div", { class: "name" }, (names[n] ? names[n] + ": " : ""), prose(at[3]), at[0] === item.at[0] ? "" : ` · ${place(at)}`), quoted(at, at[0])));
     made.push(part(shown.length === 2 ? `The two operations that ${item.kind === "defect" ? "are" : "would be"} out of order` : item.kind === "defect" ? "Where" : "What stands in the way", h("div", { class: shown.length === 2 ? "clash" : "" }, cards)));

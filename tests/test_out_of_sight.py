@@ -129,6 +129,46 @@ def test_the_pair_stays_or_follows_the_stream(use: str) -> None:
         assert any(place.text == "freed on `other`" for place in finding.related)
 
 
+GIVEN = {
+    "a bare algorithm": ("", "fill(d, d + 4, 0);"),
+    "an algorithm that nothing waits for": ("", "int n = count(d, d + 4, 0);"),
+    "a number's function": ("", "int n = min(d, 4);"),
+    "a number in the table": ("", "write(d, 4);"),
+    "through another pointer": ("", "int *p = d + 1; iota(p, p + 4, 0);"),
+    "in a struct": ("struct A { int *p; };", "A a; a.p = d; print(a);"),
+    "in a loop and a branch": ("", "for (int i = 0; i < 3; ++i) if (i > 1) { int n = count(d, d + 4, 0); (void)n; }"),
+    "in a function that only works on the host": ("void f(int *p) { iota(p, p + 4, 0); }", "f(d);"),
+    "through a global": ("int *shared; void f() { iota(shared, shared + 4, 0); }", "shared = d; f();"),
+    "in a member": ("struct A { int *p; void go() { fill(p, p + 4, 0); } };", "A a; a.p = d; a.go();"),
+    "in a lambda": ("", "auto f = [&] { fill(d, d + 4, 0); }; f();"),
+    "a method of a class out of sight": ("", "Weights w; w.load(d);"),
+    "a method that looks": ("", "Weights w; int n = w.count(d);"),
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_a_host_function_that_is_given_device_memory_is_another_function(given: str) -> None:
+    declarations, statements = GIVEN[given]
+    report = analyze(declarations + MAIN % statements)
+    assert [r.name for r in report.refusals] == ["unknown_call"]
+
+
+NOT_GIVEN = {
+    "the standard library's by name": "std::fill(d, d, 0); int n = std::min(3, 4);",
+    "shown and compared": 'printf("%p", d); std::cout << d; assert(d != nullptr); assert(d); auto n = size_t(d);',
+    "memory that the host may touch": "int *m; cudaMallocManaged(&m, 4); fill(m, m + 1, 0); cudaFree(m);",
+    "an array that holds the pointer": "int *v[2] = {d, d}, *w[2]; memcpy(w, v, sizeof v); copy(v, v + 2, w);",
+    "a struct that holds the pointer": "struct { int *p; } a, b; a.p = d; memcpy(&b, &a, sizeof a);",
+    "host memory": "int *m = (int *)malloc(4); fill(m, m + 1, 0); int n = count(m, m + 1, 0); free(m);",
+}
+
+
+@pytest.mark.parametrize("given", NOT_GIVEN)
+def test_a_host_function_may_know_the_pointer(given: str) -> None:
+    report = analyze(MAIN % NOT_GIVEN[given])
+    assert [f.safety for f in report.findings if f.codemod == "stream_ordered_pairs"] == [Safety.PROVEN]
+
+
 FILTER = """
 struct Filter {
     int *d_ = nullptr;

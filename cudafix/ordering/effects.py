@@ -17,7 +17,7 @@ from cudafix.ordering.clients import CALLER, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
-from cudafix.ordering.slicing import OSTREAMS
+from cudafix.ordering.slicing import OSTREAMS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
@@ -293,7 +293,12 @@ class Effects(Engine):
 
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
-        if state.calm and all(self.slicer.is_inert(f) for f, _ in found):
+        if (
+            state.calm
+            and all(self.slicer.is_inert(f) for f, _ in found)
+            and not any(self.device_memory(state, arg) for arg in call.args)
+            and not any(self._on_device(self.reachable(state, this)) & state.live for _, this in found)
+        ):
             for n, arg in enumerate(call.args):
                 if isinstance(arg, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
                     self.overwritten(state, self.cells(state, arg.base if isinstance(arg, ir.Addr) else arg))
@@ -373,6 +378,12 @@ class Effects(Engine):
             self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
 
     def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
+        certain = call.receiver is not None and self._has_known_type(call)
+        if any(self.device_memory(state, expr) for expr in for_the_host(call, api, certain)):
+            why = f"`{call.callee}` is given device memory, so it is not the host function of that name"
+            self.unknown(why, self.given(call), call, call.span, state)
+            self.result(call, mem.UNKNOWN, state)
+            return state
         args = self.arguments(call, api, state)
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
@@ -1359,8 +1370,7 @@ class Effects(Engine):
         """
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
         bits = self.mask(values)
-        on_device = any(self.outcome.objects[n].memory in _ON_DEVICE for n in self._set(bits & ~1))
-        if on_device or bits & 1 or values & mem.UNKNOWN:
+        if self._on_device(values) or bits & 1 or values & mem.UNKNOWN:
             return self._external(call, api, args, state, where)
         point = Point(call.span, f"`{call.callee}` passes a message", call)
         self.host_observes(state, Wrong.HOST_ACCESS, point, reads=bits, writes=bits)
@@ -1415,6 +1425,19 @@ class Effects(Engine):
         call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
+    def _on_device(self, values: Values) -> Bits:
+        """The memory that pointers lead to and that the device may work on."""
+        bits = 0
+        for number in self._set(self.mask(values) & ~1):
+            if self.outcome.objects[number].memory in _ON_DEVICE:
+                bits |= 1 << number
+        return bits
+
+    def _has_known_type(self, call: ir.Call) -> bool:
+        """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
+        kind = self.type_of(call.receiver) if call.receiver is not None else ""
+        return bool(kind) and self.tables.method(kind, call.callee) is not None
+
     def _may_reach_more(self, values: Values) -> bool:
         """Whether a function of the program is among these: a function of Python reaches what its scope holds."""
         path = self.frame.function.span.path
@@ -1435,10 +1458,7 @@ class Effects(Engine):
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
         state.unwaited = 0  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
-        device = 0
-        for number in self._set(self.mask(values) & ~1):
-            if self.outcome.objects[number].memory in _ON_DEVICE:
-                device |= 1 << number
+        device = self._on_device(values)
         if self.frame.function.span.path.endswith(".py") and self._may_reach_more(values):
             device |= self._all_that_is_held(state)
         self.escaped |= device

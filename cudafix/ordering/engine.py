@@ -63,6 +63,9 @@ _LAMBDA = "::<lambda@"
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
 
 
+FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
+
+
 class OutOfBudget(Exception):
     """The program is too large for the proof; nothing in it is rewritten."""
 
@@ -585,6 +588,22 @@ class Machine:
                         values |= inner
         return values
 
+    def device_memory(self, state: State, expr: ir.Expr) -> Bits:
+        """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct of
+        them.
+        """
+        values = self.values(state, expr)
+        if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            for cell in self.cells(state, expr):
+                for path, inner in state.env.under(cell):
+                    if path and all(kind == "field" for kind, _ in path):
+                        values |= inner
+        bits = 0
+        for value in values:
+            if isinstance(value, mem.Ptr) and self.outcome.objects[value.object].memory in FOR_THE_DEVICE:
+                bits |= 1 << value.object
+        return bits & state.live
+
     def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
         """The objects in `bits` cannot be migrated."""
         for number in numbers(bits & ~1):
@@ -778,6 +797,8 @@ class Engine(Machine):
             for root in self.exposed
             for value in state.env.roots.get(root, mem.NO_CELLS).get((), ())
         ):
+            return False
+        if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
             return False
         return not any(stmt.span.start <= start < stmt.span.end for start in self.anchors.get(stmt.span.path, ()))
 

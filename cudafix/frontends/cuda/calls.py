@@ -263,7 +263,10 @@ class Calls(Expressions):
         elif name not in self.file.hosts and (
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
-            return opaque(*self.arguments(arguments)[0])
+            values, spans = self.arguments(arguments)
+            if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
+                return opaque(*values)
+            return self.emit_call(node, function, name, values, spans, None, target, used)
         if name in _LEAVES_FUNCTION:
             self.problems.append((name, self.span(node).start))
         values, spans = self.arguments(arguments)
@@ -411,7 +414,10 @@ class Calls(Expressions):
                     return place
                 return Addr(place)
             if name in LOOKING:
-                return opaque(receiver, *self.arguments(arguments)[0])
+                values, spans = self.arguments(arguments)
+                if not any(is_pointer(self.type_of(value)) for value in values):
+                    return opaque(receiver, *values)
+                return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 

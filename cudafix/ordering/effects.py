@@ -13,7 +13,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
-from cudafix.ordering.clients import CALLER, assumption
+from cudafix.ordering.clients import CALLER, ELEMENT, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
@@ -291,6 +291,23 @@ class Effects(Engine):
             text = f"is held by an object on which `{unseen}` may run where no call is written"
             self.obstacle(self.mask(self.reachable(state, values)), "unknown_call", text, span)
 
+    def owned_by(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
+        """A smart pointer or a container holds these, and makes and destroys objects of a class where no call is
+        written: that may work on them.
+        """
+        if "<" not in kind or not values:
+            return
+        classes = self.program.kept("special", self._special)
+        cls = next((c for name in ELEMENT.findall(kind) if (c := last(name)) in classes), None)
+        if cls is not None:
+            text = f"is held by a `{cls}` of a smart pointer or container, which ends where no call is written"
+            self.obstacle(self.mask(self.reachable(state, values)) & state.live, "unknown_call", text, span)
+
+    def _special(self) -> frozenset[str]:
+        """The classes whose constructor or destructor works on the device."""
+        found = (f for f in self.program.functions() if f.cls is not None and self._works_on_device(f))
+        return frozenset(last(f.cls or "") for f in found if last(f.name).removeprefix("~") == last(f.cls or ""))
+
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
         if (
@@ -440,6 +457,9 @@ class Effects(Engine):
         kept = args.named.get("keep", ())
         if kept:
             values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in kept))
+            kind = f"<{call.template_args}>" if call.template_args else ""
+            holder = call.receiver if call.receiver is not None else call.result
+            self.owned_by(kind or (self.type_of(holder) if holder is not None else ""), values, call.span, state)
             owners: set[mem.Value] = set()
             for role in ("keeper", "keeper_out", "graph"):
                 for expr in args.named.get(role, ()):
@@ -754,15 +774,19 @@ class Effects(Engine):
         return state
 
     def _held_when_freed(self, call: ir.Call, state: State) -> None:
-        """What the objects in scope hold when memory is freed: see `held_by`."""
-        if not self.program.kept("without calls", self._without_calls):
+        """What the objects in scope hold when memory is freed: see `held_by` and `owned_by`."""
+        if not self.program.kept("without calls", self._without_calls) and not self.program.kept(
+            "special", self._special
+        ):
             return
         types = {frame.name: frame.function.types for frame in self.frames}
         for root, inner in state.env.roots.items():
             variable = self.global_at(root)
             kind = variable.type if variable is not None else types.get(str(root[1]), {}).get(root[2])
             if kind is not None and "*" not in kind:
-                self.held_by(kind, mem.NOTHING.union(*inner.values()), call.span, state)
+                held = mem.NOTHING.union(*inner.values())
+                self.held_by(kind, held, call.span, state)
+                self.owned_by(kind, held, call.span, state)
 
     def _gone(self, objects: list[Object], values: Values, state: State) -> None:
         one = len(objects) == 1 and mem.ZERO not in values
@@ -1322,7 +1346,8 @@ class Effects(Engine):
                 bits |= 1 << self.variable(("global", "", name)).number
         for (name, path), variable in self._internal.items():
             if variable.space == "host":
-                bits |= 1 << self.variable(("global", path, name)).number
+                paths = (path, *self._copies.get(name, ()))
+                bits |= sum(1 << self.variable(("global", p, name)).number for p in paths)
         op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
         self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
         return state

@@ -8,6 +8,7 @@ stream or device: assignments of all others are quiet. The analysis knows no ord
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Flag, auto
@@ -26,6 +27,7 @@ _HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "out", "kind", "flags", "device
 _WRITES = frozenset(("hw", "hrw", "out"))
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
 _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
+_OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _STD = ("std::", "::std::")
 
 # A pointer does not fit into these.
@@ -76,7 +78,7 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
         return
     roles = roles_of(api, len(call.args) + (call.receiver is not None))[call.receiver is not None :]
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):
-        if isinstance(arg, str) or isinstance(arg, ir.Const | ir.FuncRef):
+        if isinstance(arg, str | ir.Const | ir.FuncRef):
             continue
         if role in _HOST_MEMORY or (role == "-" and api.returns != "same" and not isinstance(arg, ir.Opaque)):
             yield arg
@@ -202,6 +204,7 @@ class Slicer:
 
     def _observe(self, function: ir.Function) -> None:
         observed: set[str] = set(function.captures) | self._shared.get(function.name, set())
+        observed |= {name for name, kind in function.types.items() if "<" in kind and _OWNERS.search(kind)}
         self._observed = observed
         feeds: dict[str, list[ir.Expr]] = {}
         for stmt in ir.walk(function.body):

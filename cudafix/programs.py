@@ -164,7 +164,8 @@ class _Linker:
             found: dict[_Name, list[str]] = defaultdict(list)
             sources = self._including.get(header, [])
             if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
-                sources = [p for p in self._without_main if p.startswith(os.path.dirname(header) + os.sep)]
+                folder = os.path.join(os.path.dirname(header), "")
+                sources = [p for p in self._without_main if p.startswith(folder)]
             words = self._tree.words(header, _WORD) if sources else frozenset()
             for path in self._defining(sources, words):
                 for name in self._outline(header).offers(self._outline(path)):

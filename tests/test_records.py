@@ -10,13 +10,7 @@ from cudafix.verify.fixtures import RECORD, fingerprint
 from tests.cases import Case, cases
 
 
-def _recorded(case: Case) -> object:
-    """Python fixtures have no record yet; the first one that has is to be held against it."""
-    missing = pytest.mark.xfail(reason="`cudafix verify` does not run Python programs yet", strict=True)
-    return pytest.param(case, id=case.id, marks=missing if case.is_python else ())
-
-
-@pytest.mark.parametrize("case", [_recorded(case) for case in cases()])
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_record_is_of_this_text_and_good(case: Case) -> None:
     path = case.path / RECORD
     assert path.exists(), "never run on a GPU: `cudafix verify fixtures`"

@@ -1,0 +1,116 @@
+"""Sources of other folders: what links a program to the function that it calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Report, Safety
+from cudafix.programs import clusters_of
+from cudafix.tree import Tree
+
+HEADER = b"#pragma once\nvoid scale(float *p, int n);\n"
+KERNEL = b"""
+#include "../inc/scale.h"
+__global__ void k(float *p, int n) { if (threadIdx.x < n) p[threadIdx.x] *= 2; }
+void scale(float *p, int n) { k<<<1, 256>>>(p, n); }
+"""
+MAIN = b"""
+#include "../inc/scale.h"
+int main() {
+    float *p;
+    cudaMalloc(&p, 1024);
+    scale(p, 256);
+    cudaFree(p);
+}
+"""
+FILES = {"app/main.cu": MAIN, "inc/scale.h": HEADER, "lib/scale.cu": KERNEL}
+
+
+def programs(files: dict[str, bytes]) -> list[list[str]]:
+    return [program for cluster in clusters_of(Tree(files)) for program in cluster]
+
+
+def pairs(report: Report) -> list[Safety]:
+    return [finding.safety for finding in report.findings if finding.codemod == "stream_ordered_pairs"]
+
+
+@pytest.mark.parametrize("folder", ["", "/tree/", "deep/er/"])
+def test_a_source_that_defines_what_a_header_declares_belongs_to_the_program(folder: str) -> None:
+    files = {folder + path: data for path, data in FILES.items()}
+    assert programs(files) == [[folder + path for path in ("app/main.cu", "inc/scale.h", "lib/scale.cu")]]
+    assert pairs(analyze(files, Config())) == [Safety.PROVEN]
+
+
+def test_without_the_source_the_call_is_unknown() -> None:
+    report = analyze({path: FILES[path] for path in ("app/main.cu", "inc/scale.h")}, Config())
+    assert [refusal.name for refusal in report.refusals] == ["unknown_call"]
+
+
+def test_a_source_that_does_not_include_the_header_is_another_function() -> None:
+    files = FILES | {"lib/scale.cu": KERNEL.replace(b'#include "../inc/scale.h"', b"")}
+    assert programs(files) == [["app/main.cu", "inc/scale.h"]]
+
+
+def test_a_static_function_is_not_what_a_header_declares() -> None:
+    files = FILES | {"lib/scale.cu": KERNEL.replace(b"void scale", b"static void scale")}
+    assert programs(files) == [["app/main.cu", "inc/scale.h"]]
+
+
+def test_what_is_not_reached_is_not_linked() -> None:
+    files = FILES | {"app/main.cu": MAIN.replace(b"scale(p, 256);", b"")}
+    assert programs(files) == [["app/main.cu", "inc/scale.h"]]
+
+
+def test_a_method_is_that_of_its_own_class() -> None:
+    header = b"struct A { void run(); };\nstruct B { void run(); };\n"
+    main = b'#include "../inc/ab.h"\nint main() { float *p; cudaMalloc(&p, 4); cudaFree(p); A a; a.run(); }\n'
+    files = {
+        "app/main.cu": main,
+        "inc/ab.h": header,
+        "lib/other.cu": b'#include "../inc/ab.h"\nvoid C::run() { cudaDeviceSynchronize(); }\n',
+        "lib/ab.cu": b'#include "../inc/ab.h"\nvoid A::run() { cudaDeviceSynchronize(); }\n',
+    }
+    assert programs(files) == [["app/main.cu", "inc/ab.h", "lib/ab.cu"]]
+
+
+def test_of_two_sources_the_nearer_is_meant() -> None:
+    files = FILES | {"app/gpu/scale.cu": KERNEL.replace(b"../inc", b"../../inc")}
+    assert programs(files) == [["app/main.cu", "inc/scale.h", "app/gpu/scale.cu"]]
+
+
+@pytest.mark.parametrize("folder", ["", "/tree/"])
+def test_a_prototype_without_a_header_leads_to_a_source_below(folder: str) -> None:
+    main = MAIN.replace(b'#include "../inc/scale.h"', b"void scale(float *p, int n);")
+    kernel = KERNEL.replace(b'#include "../inc/scale.h"', b"")
+    files = {f"{folder}main.cu": main, f"{folder}kernel/scale.cu": kernel}
+    assert programs(files) == [[f"{folder}main.cu", f"{folder}kernel/scale.cu"]]
+    assert pairs(analyze(files, Config())) == [Safety.PROVEN]
+
+
+def test_two_programs_that_share_a_source_are_proved_together() -> None:
+    header = b"#pragma once\nvoid work(int n);\n"
+    library = b"""
+#include "work.h"
+__global__ void k(float *p);
+void work(int n) { float *p; cudaMalloc(&p, n); k<<<1, 1>>>(p); cudaFree(p); }
+"""
+    plain = b'#include "../lib/work.h"\nint main() { for (int i = 0; i < 3; i++) work(i); }\n'
+    waits = b"""
+#include "../lib/work.h"
+__global__ void raise_flag(int *flag) { *flag = 1; }
+int main() {
+    int *flag;
+    cudaMallocHost(&flag, 4);
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    raise_flag<<<1, 1, 0, s>>>(flag);
+    work(4);
+    return *flag;
+}
+"""
+    files = {"lib/work.h": header, "lib/work.cu": library, "a/main.cu": plain}
+    assert pairs(analyze(files, Config())) == [Safety.PROVEN]
+    report = analyze(files | {"b/main.cu": waits}, Config())
+    assert [refusal.name for refusal in report.refusals] == ["out_of_order"]

@@ -6,8 +6,8 @@
 Names: `[SDCZ]` stands for one of these letters, `{,_64}` for one of these words; all combinations are rows. `name/4` is
 the form with four arguments, for functions that changed their parameters; `type.method` is a method, `gl*` every name
 that starts so. An optional role that is repeated ends in `*`. Extras are the fields of `Api` by name, `sync`,
-`any` and `silent` (`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#` is a
-comment. A table's first row of a name counts.
+`any` and `silent` (`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#`
+is a comment. A table's first row of a name counts.
 """
 
 from __future__ import annotations

@@ -72,9 +72,12 @@ class Slice:
 
 def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     """The arguments that no function which works on the host alone can be given device memory in. If one is, the call
-    reaches another function, which only has the name of that one. `certain`: the type of the object is known.
+    reaches another function, which only has the name of that one. `certain`: the type of the object is known. In Python
+    a name says which module it is of.
     """
     if api.any or api.effect not in _ON_THE_HOST or call.callee.startswith(_STD) or certain:
+        return
+    if call.span.path.endswith(".py"):
         return
     roles = roles_of(api, len(call.args) + (call.receiver is not None))[call.receiver is not None :]
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):

@@ -129,6 +129,132 @@ def test_the_pair_stays_or_follows_the_stream(use: str) -> None:
         assert any(place.text == "freed on `other`" for place in finding.related)
 
 
+GIVEN = {
+    "a bare algorithm": ("", "fill(d, d + 4, 0);"),
+    "an algorithm that nothing waits for": ("", "int n = count(d, d + 4, 0);"),
+    "a number's function": ("", "int n = min(d, 4);"),
+    "a number in the table": ("", "write(d, 4);"),
+    "through another pointer": ("", "int *p = d + 1; iota(p, p + 4, 0);"),
+    "in a struct": ("struct A { int *p; };", "A a; a.p = d; print(a);"),
+    "in a loop and a branch": ("", "for (int i = 0; i < 3; ++i) if (i > 1) { int n = count(d, d + 4, 0); (void)n; }"),
+    "in a function that only works on the host": ("void f(int *p) { iota(p, p + 4, 0); }", "f(d);"),
+    "through a global": ("int *shared; void f() { iota(shared, shared + 4, 0); }", "shared = d; f();"),
+    "in a member": ("struct A { int *p; void go() { fill(p, p + 4, 0); } };", "A a; a.p = d; a.go();"),
+    "in a lambda": ("", "auto f = [&] { fill(d, d + 4, 0); }; f();"),
+    "a method of a class out of sight": ("", "Weights w; w.load(d);"),
+    "a method that looks": ("", "Weights w; int n = w.count(d);"),
+}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_a_host_function_that_is_given_device_memory_is_another_function(given: str) -> None:
+    declarations, statements = GIVEN[given]
+    report = analyze(declarations + MAIN % statements)
+    assert [r.name for r in report.refusals] == ["unknown_call"]
+
+
+NOT_GIVEN = {
+    "the standard library's by name": "std::fill(d, d, 0); int n = std::min(3, 4);",
+    "shown and compared": 'printf("%p", d); std::cout << d; assert(d != nullptr); assert(d); auto n = size_t(d);',
+    "memory that the host may touch": "int *m; cudaMallocManaged(&m, 4); fill(m, m + 1, 0); cudaFree(m);",
+    "an array that holds the pointer": "int *v[2] = {d, d}, *w[2]; memcpy(w, v, sizeof v); copy(v, v + 2, w);",
+    "a struct that holds the pointer": "struct { int *p; } a, b; a.p = d; memcpy(&b, &a, sizeof a);",
+    "host memory": "int *m = (int *)malloc(4); fill(m, m + 1, 0); int n = count(m, m + 1, 0); free(m);",
+}
+
+
+@pytest.mark.parametrize("given", NOT_GIVEN)
+def test_a_host_function_may_know_the_pointer(given: str) -> None:
+    report = analyze(MAIN % NOT_GIVEN[given])
+    assert [f.safety for f in report.findings if f.codemod == "stream_ordered_pairs"] == [Safety.PROVEN]
+
+
+BUFFER = """
+struct B {
+    int *p;
+    cudaStream_t s;
+    B(int *q, cudaStream_t t) : p(q), s(t) {}
+    ~B() { k<<<1, 1, 0, s>>>(p); }
+    B *self() { return this; }
+};
+B make(int *p, cudaStream_t s) { return B(p, s); }
+void use(const B &b) {}
+"""
+LOUD = "struct C { int *p; cudaStream_t s; ~C() { run(p, s); } };"
+TAKES = "struct C { int *p; void go(cudaStream_t s) { run(p, s); } };"
+ENDS = {
+    "a temporary object": "B(d, other);",
+    "a temporary object whose method is called": "B(d, other).self();",
+    "a temporary object in a declaration": "B *p = B(d, other).self();",
+    "a temporary object that a function is given": "use(B(d, other));",
+    "a temporary object in braces": "use(B{d, other});",
+    "what a function returns": "make(d, other);",
+    "what a function returns is an argument": "use(make(d, other));",
+    "what a function returns is kept": "{ auto b = make(d, other); }",
+    "a variable whose type is not written": "{ auto b = B(d, other); }",
+    "an element of a local array": f"{LOUD} {{ C c[2]; c[0].p = d; c[0].s = other; }}",
+    "a class in a function": f"{LOUD} {{ C c; c.p = d; c.s = other; }}",
+    "a member of a class in a function": "struct C { B b; C(int *p, cudaStream_t s) : b(p, s) {} }; { C c(d, other); }",
+    "a constructor of a class in a function": "struct C { C(int *p, cudaStream_t s) { run(p, s); } }; C c(d, other);",
+    "a method of a class in a function": f"{TAKES} C c{{d}}; c.go(other);",
+}
+
+
+@pytest.mark.parametrize("ends", ENDS)
+def test_a_destructor_uses_the_buffer(ends: str) -> None:
+    report = analyze(BUFFER + MAIN % ENDS[ends])
+    (moved,) = (f for f in report.findings if f.codemod == "stream_ordered_pairs")
+    assert any(place.text == "freed on `other`" for place in moved.related)
+
+
+def test_a_temporary_object_in_a_condition_ends_nobody_knows_where() -> None:
+    report = analyze(BUFFER + MAIN % "if (B(d, other).self()) e = d;")
+    assert [r.name for r in report.refusals] == ["unknown_call"]
+
+
+def test_classes_of_one_name_in_two_functions_are_two() -> None:
+    quiet = "void f(int *d) { struct C { int *p; cudaStream_t s; ~C() {} }; C c; c.p = d; }"
+    loud = f"{LOUD} {{ C c; c.p = d; c.s = other; }} f(d);"
+    (moved,) = (f for f in analyze(quiet + MAIN % loud).findings if f.codemod == "stream_ordered_pairs")
+    assert any(place.text == "freed on `other`" for place in moved.related)
+
+
+OWNED = {
+    "a smart pointer makes the object": "auto b = std::make_unique<B>(d, other);",
+    "a shared pointer makes the object": "std::shared_ptr<B> b = std::make_shared<B>(d, other);",
+    "a smart pointer owns the object": "std::unique_ptr<B> b(new B(d, other));",
+    "a smart pointer gets the object later": "B *raw = new B(e, other); std::unique_ptr<B> b(raw); raw->p = d;",
+    "a container makes the object": "std::vector<B> v; v.emplace_back(d, other);",
+    "a container gets the object": "std::vector<B> v; v.push_back(B(d, other));",
+    "what may be there": "std::optional<B> b; b.emplace(d, other);",
+}
+
+
+@pytest.mark.parametrize("owned", OWNED)
+def test_a_destructor_that_nobody_calls_uses_the_buffer(owned: str) -> None:
+    report = analyze(BUFFER + MAIN % f"{{ {OWNED[owned]} }}")
+    assert not [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    assert report.refusals
+
+
+STATICS = """
+#include <cuda_runtime.h>
+static int *data;
+void %(name)s_open() { cudaMalloc(&data, 4); }
+void %(name)s_close() { cudaFree(data); }
+"""
+TWO_SOURCES = {"a.cu": STATICS % {"name": "a"}, "b.cu": STATICS % {"name": "b"}}
+
+
+def test_a_static_variable_of_a_header_is_one_of_each_source() -> None:
+    files = {path: text.replace("static int *data;", '#include "shared.h"') for path, text in TWO_SOURCES.items()}
+    files["shared.h"] = "static int *data;\n"
+    files["main.cu"] = "void a_open(), b_close();\nint main() { a_open(); b_close(); return 0; }\n"
+    report = driver.analyze({path: text.encode() for path, text in files.items()}, Config())
+    assert not [f for f in report.findings if f.safety is Safety.PROVEN]
+    assert [(r.path, r.name) for r in report.refusals if r.path == "a.cu"] == [("a.cu", "free_not_found")]
+
+
 FILTER = """
 struct Filter {
     int *d_ = nullptr;
@@ -169,17 +295,9 @@ def test_objects_that_main_makes_are_decided_by_main() -> None:
     assert finding.safety is Safety.PROVEN
 
 
-STATICS = """
-#include <cuda_runtime.h>
-static int *data;
-void %(name)s_open() { cudaMalloc(&data, 4); }
-void %(name)s_close() { cudaFree(data); }
-"""
-
-
 def test_a_static_variable_belongs_to_its_file() -> None:
     main = "void a_open(), a_close(), b_open();\nint main() { a_open(); b_open(); a_close(); return 0; }\n"
-    files = {"a.cu": STATICS % {"name": "a"}, "b.cu": STATICS % {"name": "b"}, "main.cu": main}
+    files = {**TWO_SOURCES, "main.cu": main}
     report = driver.analyze({path: text.encode() for path, text in files.items()}, Config())
     assert [f.path for f in report.findings if f.codemod == "stream_ordered_pairs"] == ["a.cu"]
     assert {(r.path, r.name) for r in report.refusals} == {("b.cu", "free_not_found")}

@@ -7,7 +7,7 @@ engine takes the worst case. A user adds rows with `load(extra)`, each a mapping
     effect = "work"                     # an `Effect` of `api`
     roles = "handle - - r r w"          # one word for each parameter, or a list of them: the table in `api`
     memory = "device"                   # the other fields of `Api`, where they are needed: memory, on, waits,
-    waits = "own"                       # returns, why (strings), sync, looks (booleans)
+    waits = "own"                       # returns, why (strings), sync, any, looks (booleans)
 
 A user's row replaces the built-in row of the same name.
 """
@@ -144,7 +144,7 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
 
 
 _TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "why"))
-_FLAGS = frozenset(("sync", "looks"))
+_FLAGS = frozenset(("sync", "any", "looks"))
 
 
 def _checked(row: Mapping[str, object]) -> Api:
@@ -167,8 +167,7 @@ def _checked(row: Mapping[str, object]) -> Api:
     if effect == Effect.EXTERNAL.value and "why" not in row:
         raise ValueError("`why` is missing; an `external` row says what is out of reach")
     fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "why") if key in row}
-    if row.get("sync"):
-        fields["sync"] = ""
+    fields |= {key: "" for key in ("sync", "any") if row.get(key)}
     if not row.get("looks", True):
         fields["silent"] = ""
     return build(effect, words, fields, Table(source="your own table", rows=""))

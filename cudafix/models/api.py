@@ -29,7 +29,8 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 Where a call has no `keeper` or `keeper_out`, what is in `keep` is kept by its `graph`, or by the result if `returns` is
 `keeper`. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory;
 so does the call itself if it works.
-A host function (`hr`, `hw`, `hrw`) that is given device memory is another function of that name: `Unknown`.
+A host function that is given device memory is another function of that name: `Unknown`. `any` marks those that take
+whatever they are given by value: casts, comparisons, `printf`.
 """
 
 from __future__ import annotations
@@ -96,6 +97,7 @@ class Api:
 
     `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, `none`, or
     `unknown` (a stream of the library's own choice).
+    `any` marks a host function that may be given device memory: it does not look at it.
     `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
@@ -108,6 +110,7 @@ class Api:
     on: str = "legacy"
     waits: Waits = Waits.NONE
     sync: bool = False
+    any: bool = False
     returns: str | None = None
     looks: bool = True  # the returned status tells of earlier asynchronous errors
     why: str | None = None

@@ -48,13 +48,15 @@ strtok_r                                host    hrw hr hw   ; returns=same
 {strtol,strtoul,strtoll,strtoull,strtod,strtof,strtold,strtoimax,strtoumax} host hr out -
 {isalpha,isdigit,isalnum,isspace,isupper,islower,ispunct,isprint,isxdigit,iscntrl,toupper,tolower} host -
 {mbstowcs,wcstombs}                     host    hw hr -
-{sprintf,vsprintf}                      host    hw hr*
-{snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s} host hw - hr*
+{sprintf,vsprintf}                      host    hw hr*      ; any
+{snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s} host hw - hr* ; any
 {sscanf,vsscanf,sscanf_s}               host    hr hr hw*
-{va_start,va_end,va_copy,va_arg,offsetof,setlocale,localeconv,iconv} host hr*
+{va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
+{setlocale,localeconv,iconv}            host    hr*
 # output and input
-{printf,vprintf,puts,putchar,perror,wprintf,printf_s} output hr*
-{fprintf,vfprintf,dprintf,fprintf_s,fwprintf} output - hr*
+{printf,vprintf,wprintf,printf_s}       output  hr*         ; any
+{puts,putchar,perror}                   output  hr*
+{fprintf,vfprintf,dprintf,fprintf_s,fwprintf} output - hr* ; any
 {fputs,fputc,putc}                      output  hr -
 fwrite                                  output  hr - - -
 write                                   output  - hr -
@@ -97,7 +99,7 @@ sincos{,f,l}                            host    - out out
 {rand_r,erand48,nrand48}                host    hrw
 # program
 {exit,_exit,_Exit,quick_exit,abort,terminate,std_terminate,__builtin_trap,__builtin_unreachable,ExitProcess} exit -
-{assert,static_assert,_STATIC_ASSERT,NDEBUG} host hr*
+{assert,static_assert,_STATIC_ASSERT,NDEBUG} host hr* ; any
 {atexit,at_quick_exit,on_exit,set_terminate,signal,sigaction} external fn* ; why=a function runs at the end of the \
 process or at a signal
 {fork,vfork,execv,execvp,execl,execlp,waitpid,wait} external -* ; why=another process
@@ -109,8 +111,8 @@ process or at a signal
 bsearch                                 host    hr hr - - fn ; returns=same
 {ffs,ffsl,ffsll,__builtin_ffs,__builtin_ffsll} host -
 {__builtin_expect,__builtin_assume,__builtin_prefetch,__builtin_popcount,__builtin_popcountll,__builtin_clz,\
-__builtin_ctz} host hr*
-{sizeof,alignof,decltype,typeid,defined,static_cast,UINT64_C,INT64_C,UINT32_C,noexcept} host hr*
+__builtin_ctz} host hr* ; any
+{sizeof,alignof,decltype,typeid,defined,static_cast,UINT64_C,INT64_C,UINT32_C,noexcept} host hr* ; any
 # time and system
 {clock,time,gettimeofday,clock_gettime,timespec_get,getrusage,times,ftime,omp_get_wtime} clock out* ; returns=time
 {QueryPerformanceCounter,QueryPerformanceFrequency,GetTickCount,GetTickCount64,timeGetTime,GetSystemTimeAsFileTime} \
@@ -178,7 +180,7 @@ host hr* ; returns=same
 istreambuf_iterator                     host    hr*
 # <utility>, <memory>, <functional>, <tuple>, <optional>
 {move,forward,ref,cref,addressof,as_const,launder,move_if_noexcept,to_address,any_cast,bit_cast,\
-reinterpret_pointer_cast} host - ; returns=same
+reinterpret_pointer_cast} host hr ; returns=same
 {static_pointer_cast,dynamic_pointer_cast,const_pointer_cast} host - ; returns=same
 get                                     host    hr -        ; returns=same
 exchange                                external rw keep    ; why=the old value is returned and replaced
@@ -214,7 +216,7 @@ generate_canonical} host hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\
 resetiosflags} host hr*
 {endl,flush,ends}                       output  hr*
-operator<<                              output  hr*
+operator<<                              output  hr*         ; any
 operator>>                              host    hw*
 numeric_limits::{max,min,lowest,epsilon,infinity,quiet_NaN,signaling_NaN,denorm_min} host
 ios::sync_with_stdio                    host    -
@@ -244,8 +246,8 @@ atomic_{thread_fence,signal_fence}      host    hr*
 __sync_{fetch_and_add,add_and_fetch,val_compare_and_swap,bool_compare_and_swap,synchronize,lock_test_and_set} host hrw*
 # casts written as calls, and the vector types of CUDA
 {bool,char,short,int,long,float,double,unsigned,size_t,ssize_t,ptrdiff_t,intptr_t,uintptr_t,uint,uchar,ushort,ulong} \
-host - ; returns=same
-{u,}int{8,16,32,64}_t                   host    -
+host - ; any returns=same
+{u,}int{8,16,32,64}_t                   host    -           ; any
 {dim3,uint3}                            host    hr*
 {char,uchar,short,ushort,int,uint,long,ulong,longlong,ulonglong,float,double}[1234] host hr*
 make_{char,uchar,short,ushort,int,uint,long,ulong,longlong,ulonglong,float,double}[1234] host hr*
@@ -384,7 +386,7 @@ nvjpeg*                                 external        rw*     ; why=nvJPEG wor
 {s,d,c,z}{gesv,geev,gels,gesvd,gesdd,getrf,getri,getrs,potrf,potri,potrs,geqrf,syev,syevd,heev,gemm,gemv,ger,trsm,\
 trmm,axpy,scal,copy,swap}_ host hrw*
 {s,d}{dot,nrm2,asum}_                   host            hr*
-mexPrintf                               output          hr*
+mexPrintf                               output          hr*     ; any
 mex*                                    host            hr*
 mx*                                     host            hrw*
 mxMalloc                                alloc   -       ; memory=host returns=pointer

@@ -5,9 +5,9 @@
 
 Names: `[SDCZ]` stands for one of these letters, `{,_64}` for one of these words; all combinations are rows. `name/4` is
 the form with four arguments, for functions that changed their parameters; `type.method` is a method, `gl*` every name
-that starts so. An optional role that is repeated ends in `*`. Extras are the fields of `Api` by name, `sync` and
-`silent` (`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#` is a
-comment. A table's first row of a name counts.
+that starts so. An optional role that is repeated ends in `*`. Extras are the fields of `Api` by name, `sync`,
+`any` and `silent` (`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#`
+is a comment. A table's first row of a name counts.
 """
 
 from __future__ import annotations
@@ -110,6 +110,7 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -
         on=fields.get("on", table.on),
         waits=Waits(fields.get("waits", "none")),
         sync="sync" in fields,
+        any="any" in fields,
         returns=fields.get("returns"),
         looks=table.looks and "silent" not in fields,
         why=fields.get("why"),
@@ -125,4 +126,4 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
-_FIELDS = frozenset(("memory", "on", "waits", "sync", "returns", "silent", "why"))
+_FIELDS = frozenset(("memory", "on", "waits", "sync", "any", "returns", "silent", "why"))

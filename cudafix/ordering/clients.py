@@ -146,13 +146,13 @@ def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> se
     found = {cls for cls in special if any(last(kind.removeprefix("struct ").strip()) == cls for kind in kinds)}
     for kind in kinds | inside:
         if "<" in kind:
-            found |= {last(name) for name in _ELEMENT.findall(kind)} & special
+            found |= {last(name) for name in ELEMENT.findall(kind)} & special
         elif kind.endswith("]"):
             found |= {last(kind.partition("[")[0].strip())} & special
     return found
 
 
-_ELEMENT = re.compile(r"(?<=[<,])\s*(?:const\s+|struct\s+|class\s+)*([A-Za-z_][\w:]*)\s*(?:\[\]\s*)?(?=[<>,])")
+ELEMENT = re.compile(r"(?<=[<,])\s*(?:const\s+|struct\s+|class\s+)*([A-Za-z_][\w:]*)\s*(?:\[\]\s*)?(?=[<>,])")
 
 
 def _is_special(function: ir.Function) -> bool:

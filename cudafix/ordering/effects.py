@@ -13,11 +13,11 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
-from cudafix.ordering.clients import CALLER, assumption
+from cudafix.ordering.clients import CALLER, ELEMENT, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
-from cudafix.ordering.slicing import OSTREAMS
+from cudafix.ordering.slicing import OSTREAMS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
@@ -291,9 +291,31 @@ class Effects(Engine):
             text = f"is held by an object on which `{unseen}` may run where no call is written"
             self.obstacle(self.mask(self.reachable(state, values)), "unknown_call", text, span)
 
+    def owned_by(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
+        """A smart pointer or a container holds these, and makes and destroys objects of a class where no call is
+        written: that may work on them.
+        """
+        if "<" not in kind or not values:
+            return
+        classes = self.program.kept("special", self._special)
+        cls = next((c for name in ELEMENT.findall(kind) if (c := last(name)) in classes), None)
+        if cls is not None:
+            text = f"is held by a `{cls}` of a smart pointer or container, which ends where no call is written"
+            self.obstacle(self.mask(self.reachable(state, values)) & state.live, "unknown_call", text, span)
+
+    def _special(self) -> frozenset[str]:
+        """The classes whose constructor or destructor works on the device."""
+        found = (f for f in self.program.functions() if f.cls is not None and self._works_on_device(f))
+        return frozenset(last(f.cls or "") for f in found if last(f.name).removeprefix("~") == last(f.cls or ""))
+
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
-        if state.calm and all(self.slicer.is_inert(f) for f, _ in found):
+        if (
+            state.calm
+            and all(self.slicer.is_inert(f) for f, _ in found)
+            and not any(self.device_memory(state, arg) for arg in call.args)
+            and not any(self._on_device(self.reachable(state, this)) & state.live for _, this in found)
+        ):
             for n, arg in enumerate(call.args):
                 if isinstance(arg, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
                     self.overwritten(state, self.cells(state, arg.base if isinstance(arg, ir.Addr) else arg))
@@ -373,6 +395,12 @@ class Effects(Engine):
             self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
 
     def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
+        certain = call.receiver is not None and self._has_known_type(call)
+        if any(self.device_memory(state, expr) for expr in for_the_host(call, api, certain)):
+            why = f"`{call.callee}` is given device memory, so it is not the host function of that name"
+            self.unknown(why, self.given(call), call, call.span, state)
+            self.result(call, mem.UNKNOWN, state)
+            return state
         args = self.arguments(call, api, state)
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
@@ -427,6 +455,9 @@ class Effects(Engine):
         kept = args.named.get("keep", ())
         if kept:
             values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in kept))
+            kind = f"<{call.template_args}>" if call.template_args else ""
+            holder = call.receiver if call.receiver is not None else call.result
+            self.owned_by(kind or (self.type_of(holder) if holder is not None else ""), values, call.span, state)
             owners: set[mem.Value] = set()
             for role in ("keeper", "keeper_out", "graph"):
                 for expr in args.named.get(role, ()):
@@ -737,15 +768,19 @@ class Effects(Engine):
         return state
 
     def _held_when_freed(self, call: ir.Call, state: State) -> None:
-        """What the objects in scope hold when memory is freed: see `held_by`."""
-        if not self.program.kept("without calls", self._without_calls):
+        """What the objects in scope hold when memory is freed: see `held_by` and `owned_by`."""
+        if not self.program.kept("without calls", self._without_calls) and not self.program.kept(
+            "special", self._special
+        ):
             return
         types = {frame.name: frame.function.types for frame in self.frames}
         for root, inner in state.env.roots.items():
             variable = self.global_at(root)
             kind = variable.type if variable is not None else types.get(str(root[1]), {}).get(root[2])
             if kind is not None and "*" not in kind:
-                self.held_by(kind, mem.NOTHING.union(*inner.values()), call.span, state)
+                held = mem.NOTHING.union(*inner.values())
+                self.held_by(kind, held, call.span, state)
+                self.owned_by(kind, held, call.span, state)
 
     def _gone(self, objects: list[Object], values: Values, state: State) -> None:
         one = len(objects) == 1 and mem.ZERO not in values
@@ -1291,7 +1326,8 @@ class Effects(Engine):
                 bits |= 1 << self.variable(("global", "", name)).number
         for (name, path), variable in self._internal.items():
             if variable.space == "host":
-                bits |= 1 << self.variable(("global", path, name)).number
+                paths = (path, *self._copies.get(name, ()))
+                bits |= sum(1 << self.variable(("global", p, name)).number for p in paths)
         op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
         self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
         return state
@@ -1339,8 +1375,7 @@ class Effects(Engine):
         """
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
         bits = self.mask(values)
-        on_device = any(self.outcome.objects[n].memory in _ON_DEVICE for n in self._set(bits & ~1))
-        if on_device or bits & 1 or values & mem.UNKNOWN:
+        if self._on_device(values) or bits & 1 or values & mem.UNKNOWN:
             return self._external(call, api, args, state, where)
         point = Point(call.span, f"`{call.callee}` passes a message", call)
         self.host_observes(state, Wrong.HOST_ACCESS, point, reads=bits, writes=bits)
@@ -1395,6 +1430,19 @@ class Effects(Engine):
         call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
+    def _on_device(self, values: Values) -> Bits:
+        """The memory that pointers lead to and that the device may work on."""
+        bits = 0
+        for number in self._set(self.mask(values) & ~1):
+            if self.outcome.objects[number].memory in _ON_DEVICE:
+                bits |= 1 << number
+        return bits
+
+    def _has_known_type(self, call: ir.Call) -> bool:
+        """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
+        kind = self.type_of(call.receiver) if call.receiver is not None else ""
+        return bool(kind) and self.tables.method(kind, call.callee) is not None
+
     def _may_reach_more(self, values: Values) -> bool:
         """Whether a function of the program is among these: a function of Python reaches what its scope holds."""
         path = self.frame.function.span.path
@@ -1415,10 +1463,7 @@ class Effects(Engine):
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
         state.unwaited = 0  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
-        device = 0
-        for number in self._set(self.mask(values) & ~1):
-            if self.outcome.objects[number].memory in _ON_DEVICE:
-                device |= 1 << number
+        device = self._on_device(values)
         if self.frame.function.span.path.endswith(".py") and self._may_reach_more(values):
             device |= self._all_that_is_held(state)
         self.escaped |= device

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
-from cudafix.link import Program, last
+from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.memory import Cell, Environment, Root, Values
@@ -61,6 +61,9 @@ _SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a va
 _PRIVATE = re.compile(r"^m_|_$")
 _LAMBDA = "::<lambda@"
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
+
+
+FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
 
 
 class OutOfBudget(Exception):
@@ -234,6 +237,30 @@ def _internal(program: Program) -> dict[tuple[str, str], ir.GlobalVar]:
     return {(v.name.removeprefix("::"), m.path): v for m in program.modules for v in m.globals if v.internal}
 
 
+def _copies(program: Program) -> dict[str, frozenset[str]]:
+    """The `static` variables of headers that several sources include: each of these sources has its own. By name."""
+    by_name = {m.path.rpartition("/")[2]: m for m in program.modules}
+    included: dict[str, set[str]] = {}
+    for module in program.modules:
+        seen, queue = {module.path}, [module]
+        while queue:
+            targets = (target.strip('<>"').rpartition("/")[2] for target in queue.pop().includes)
+            queue += [h for name in targets if (h := by_name.get(name)) is not None and h.path not in seen]
+            seen.update(h.path for h in queue)
+        included[module.path] = seen - {module.path}
+    sources = [m.path for m in program.modules if m.path.endswith(SOURCES)]
+    inner = set().union(*(included[path] for path in sources))
+    found: dict[str, frozenset[str]] = {}
+    for module in program.modules:
+        units = frozenset(p for p in sources if p not in inner and module.path in included[p])
+        if len(units) > 1:
+            for variable in module.globals:
+                if variable.internal and variable.space == "host":
+                    name = variable.name.removeprefix("::")
+                    found[name] = found.get(name, frozenset()) | units
+    return found
+
+
 def _visible_globals(program: Program) -> dict[str, set[str]]:
     """The variables at namespace scope that each file declares, or a header that it includes."""
     by_name = {m.path.rpartition("/")[2]: m for m in program.modules}
@@ -350,6 +377,7 @@ class Machine:
         self._seen: set[object] = set()
         self._devices: set[str] = {"0"}
         self._internal = program.kept("internal", lambda: _internal(program))
+        self._copies = program.kept("copies", lambda: _copies(program))
 
     # -- expressions -----------------------------------------------------------------------------------------------
 
@@ -373,7 +401,13 @@ class Machine:
     def _global(self, name: str) -> Root:
         """A `static` variable, or one of an anonymous namespace, is another one in each source that has the name."""
         path = self.frame.function.span.path
-        return "global", path if (name, path) in self._internal else "", name
+        own = (name, path) in self._internal
+        if name in self._copies and not (own and path.endswith(SOURCES)):
+            units = self._copies[name]
+            unit = next((p for f in reversed(self.frames) if (p := f.function.span.path) in units), None)
+            if unit is not None:
+                return "global", unit, name
+        return "global", path if own else "", name
 
     def global_at(self, root: Root) -> ir.GlobalVar | None:
         if root[0] != "global":
@@ -596,6 +630,22 @@ class Machine:
                         values |= inner
         return values
 
+    def device_memory(self, state: State, expr: ir.Expr) -> Bits:
+        """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
+        of them.
+        """
+        values = self.values(state, expr)
+        if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            for cell in self.cells(state, expr):
+                for path, inner in state.env.under(cell):
+                    if path and all(kind == "field" for kind, _ in path):
+                        values |= inner
+        bits = 0
+        for value in values:
+            if isinstance(value, mem.Ptr) and self.outcome.objects[value.object].memory in FOR_THE_DEVICE:
+                bits |= 1 << value.object
+        return bits & state.live
+
     def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
         """The objects in `bits` cannot be migrated."""
         for number in numbers(bits & ~1):
@@ -743,6 +793,9 @@ class Engine(Machine):
     def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
+    def owned_by(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
+        raise NotImplementedError
+
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
@@ -779,6 +832,7 @@ class Engine(Machine):
         if state is not None and declared:
             for stmt in objects:
                 self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
+                self.owned_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
             state.env.forget(declared)
         return state
 
@@ -799,6 +853,8 @@ class Engine(Machine):
             for root in self.exposed
             for value in state.env.roots.get(root, mem.NO_CELLS).get((), ())
         ):
+            return False
+        if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
             return False
         return not any(stmt.span.start <= start < stmt.span.end for start in self.anchors.get(stmt.span.path, ()))
 
@@ -866,6 +922,7 @@ class Engine(Machine):
     def _owned(self, state: State, target: ir.Var, value: ir.Opaque, values: Values, span: ir.Span) -> None:
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
         kind = self.frame.function.types.get(target.name, "")
+        self.owned_by(kind, values, span, state)
         deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in variables(value))
         if deleter or _owns(kind):
             self.obstacle(

@@ -201,7 +201,7 @@ class Environment:
                     found |= values
         if not found and path:
             for n in range(len(path)):
-                whole = inner.get(path[:n], NOTHING)
+                whole = NOTHING.union(*(held for other, held in inner.items() if overlaps(other, path[:n])))
                 if Ptr(EXTERNAL) in whole:  # a part of something that came from outside
                     return UNKNOWN
                 if path[n][0] == "field":  # of a struct of which only the sum of its parts is known

@@ -8,9 +8,11 @@ stream or device: assignments of all others are quiet. The analysis knows no ord
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Flag, auto
+from itertools import zip_longest
 
 from cudafix import ir
 from cudafix.link import Program, last
@@ -23,6 +25,10 @@ _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstr
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
 _HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "out", "kind", "flags", "device"))
 _WRITES = frozenset(("hw", "hrw", "out"))
+_HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
+_ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
+_OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
+_STD = ("std::", "::std::")
 
 # A pointer does not fit into these.
 _NUMBERS = frozenset(
@@ -45,16 +51,40 @@ _PASSES = Way.BELOW | Way.END  # with END alone, what follows is not reached
 
 
 class Slice:
-    """The quiet statements of one function, by `id`, those of them that write through pointers, and the observed
-    variables.
+    """The quiet statements of one function, by `id`, those of them that write through pointers, what they hand to host
+    functions, and the observed variables.
     """
 
-    __slots__ = ("observed", "quiet", "writes")
+    __slots__ = ("handed", "observed", "quiet", "writes")
 
-    def __init__(self, quiet: frozenset[int], writes: frozenset[int], observed: frozenset[str]) -> None:
+    def __init__(
+        self,
+        quiet: frozenset[int],
+        writes: frozenset[int],
+        handed: dict[int, tuple[ir.Expr, ...]],
+        observed: frozenset[str],
+    ) -> None:
         self.quiet = quiet
         self.writes = writes
+        self.handed = handed
         self.observed = observed
+
+
+def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
+    """The arguments that no function which works on the host alone can be given device memory in. If one is, the call
+    reaches another function, which only has the name of that one. `certain`: the type of the object is known. In Python
+    a name says which module it is of.
+    """
+    if api.any or api.effect not in _ON_THE_HOST or call.callee.startswith(_STD) or certain:
+        return
+    if call.span.path.endswith(".py"):
+        return
+    roles = roles_of(api, len(call.args) + (call.receiver is not None))[call.receiver is not None :]
+    for role, arg in zip_longest(roles, call.args, fillvalue="-"):
+        if isinstance(arg, str | ir.Const | ir.FuncRef):
+            continue
+        if role in _HOST_MEMORY or (role == "-" and api.returns != "same" and not isinstance(arg, ir.Opaque)):
+            yield arg
 
 
 class Slicer:
@@ -65,7 +95,7 @@ class Slicer:
         self._tables = tables
         self._slices: dict[int, Slice] = {}
         self._shared: dict[str, set[str]] = {}  # by function: what lambdas inside of it name
-        self._outward: set[int] = set()  # assignments of lambdas to variables around them
+        self._outward: set[int] = set()  # statements of lambdas that matter to the function around
         for function in program.functions():
             outer, inside, _ = function.name.rpartition("::<lambda@")
             if not inside:
@@ -77,6 +107,11 @@ class Slicer:
                 if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var):
                     if stmt.target.name in function.captures:
                         self._outward.add(id(stmt))
+                elif isinstance(stmt, ir.Call) and any(
+                    isinstance(e, ir.Var) and e.name in function.captures and "*" in function.types.get(e.name, "")
+                    for e in stmt.args
+                ):
+                    self._outward.add(id(stmt))  # nobody hands it over to the lambda
             while outer:  # a lambda in a lambda shares the variables of both
                 self._shared.setdefault(outer, set()).update(named & function.captures)
                 outer = outer.rpartition("::<lambda@")[0]
@@ -84,6 +119,8 @@ class Slicer:
         self._observed: set[str]
         self._quiet: set[int]
         self._writes: set[int]
+        self._handed: list[ir.Expr]
+        self._handed_in: dict[int, tuple[ir.Expr, ...]]
 
     @staticmethod
     def of(program: Program, tables: Tables) -> Slicer:
@@ -95,8 +132,10 @@ class Slicer:
             self._function = function
             self._observe(function)
             self._quiet, self._writes = set(), set()
+            self._handed, self._handed_in = [], {}
             self._block(function.body)
-            found = Slice(frozenset(self._quiet), frozenset(self._writes), frozenset(self._observed))
+            handed = {n: exprs for n, exprs in self._handed_in.items() if n in self._quiet}
+            found = Slice(frozenset(self._quiet), frozenset(self._writes), handed, frozenset(self._observed))
             self._slices[id(function)] = found
         return found
 
@@ -107,7 +146,7 @@ class Slicer:
         return (
             function.name,
             function.params,
-            _without(function.body, found.quiet - found.writes),
+            _without(function.body, found.quiet - found.writes - found.handed.keys()),
             function.problems,
             types,
         )
@@ -144,7 +183,16 @@ class Slicer:
             api = self.method_by_name(stmt.callee)
         else:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
-        return api is None or api.effect not in _INERT or bool(api.returns == "pointer")
+        if api is None or api.effect not in _INERT or api.returns == "pointer":
+            return True
+        return any(self._is_of_the_program(expr) for expr in for_the_host(stmt, api, False))
+
+    def _is_of_the_program(self, expr: ir.Expr) -> bool:
+        """Whether a pointer may come from a global variable: who calls the function does not hand it over."""
+        named: set[str] = set()
+        _names(expr, named)
+        found = [self._program.globals.get(name.removeprefix("::")) for name in named if "::" in name]
+        return any(v is None or (v.space == "host" and v.type not in _NUMBERS) for v in found)
 
     def method_by_name(self, method: str) -> Api | None:
         """A method of an object whose type is not known: of the standard library, if only that has such a method
@@ -159,6 +207,7 @@ class Slicer:
 
     def _observe(self, function: ir.Function) -> None:
         observed: set[str] = set(function.captures) | self._shared.get(function.name, set())
+        observed |= {name for name, kind in function.types.items() if "<" in kind and _OWNERS.search(kind)}
         self._observed = observed
         feeds: dict[str, list[ir.Expr]] = {}
         for stmt in ir.walk(function.body):
@@ -242,8 +291,10 @@ class Slicer:
         """Mark the quiet statements of a block. The ways out of it if all are quiet, None if one is not."""
         ways: Way | None = Way.BELOW
         for stmt in block:
-            writing = len(self._writes)
+            writing, handing = len(self._writes), len(self._handed)
             out = self._statement(stmt)
+            if len(self._handed) > handing:
+                self._handed_in[id(stmt)] = tuple(dict.fromkeys(self._handed[handing:]))
             if len(self._writes) > writing:
                 self._writes.add(id(stmt))
             if out is not None and out in _PASSES and Way.BELOW in out:
@@ -325,12 +376,14 @@ class Slicer:
             if not own or not all(self.is_inert(f) for f in own):
                 return None
             written = given
+            self._handed += [e for e in given if self._may_point(e)]
         elif (
             api.effect in HOST_EFFECTS
             and api.returns not in ("handle", "keeper")
             and all(role.rstrip("*") in _HOST_ROLES for role in api.roles)
         ):
             written = tuple(e for r, e in zip(roles_of(api, len(given)), given, strict=False) if r in _WRITES)
+            self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
         else:
             return None
         for expr in written:
@@ -341,6 +394,14 @@ class Slicer:
             elif not isinstance(place, ir.Const):
                 self._writes.add(id(call))
         return Way.END if api is not None and api.effect is Effect.EXIT else Way.BELOW
+
+    def _may_point(self, expr: ir.Expr) -> bool:
+        """Whether an argument may be a pointer, by its type as far as that is known."""
+        while isinstance(expr, ir.Offset):
+            expr = expr.base
+        return not isinstance(expr, ir.Const) and not (
+            isinstance(expr, ir.Var) and self._function.types.get(expr.name) in _NUMBERS
+        )
 
     # -- what calls mean ---------------------------------------------------------------------------------------------
 

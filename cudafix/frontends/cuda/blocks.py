@@ -84,7 +84,7 @@ class Blocks(Calls):
     def _destroy(self, scopes: Iterable[Scope], at: Node, close: int | None = None) -> None:
         made = 0
         for scope in scopes:
-            for variable, cls in reversed(scope.destroyed):
+            for variable, cls, count in reversed(scope.destroyed):
                 if self.out and isinstance(self.out[-1], (ir.Return, ir.Break, ir.Continue, ir.Goto)):
                     return
                 # each call has an offset of its own, backwards from the closing brace
@@ -93,7 +93,10 @@ class Blocks(Calls):
                 span = Span(self.source.path, start, start)
                 site = ir.Site(span, "", "", ";", blocked="a destructor at the end of a scope")
                 callee = f"{cls.name}::~{cls.name.rpartition('::')[2]}"
-                self.emit(ir.Call(callee, (), span, span, span.end, site, (), variable))
+                index = self.temporary("size_t") if count else None
+                receiver = ir.Index(variable, index) if index is not None else variable
+                call = ir.Call(callee, (), span, span, span.end, site, (), receiver)
+                self.emit(call if index is None else ir.Loop((call,), span, index=index, range=count))
 
     def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False) -> Block:
         """The block of a branch or loop body, which may be one statement without braces."""
@@ -128,7 +131,9 @@ class Blocks(Calls):
                     return
                 method = self.handlers["expression_statement"]
             self._at(node, braceless)
+            ending = len(self.ending)
             method(self, node)
+            self.end_temporaries(ending)
         finally:
             self.place = kept
             self.depth -= 1

@@ -28,6 +28,7 @@ _NUMBER_OBJECT = re.compile(
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
 _INTO = frozenset(("data", "begin", "end", "cbegin", "cend", "front", "back"))
 _ELEMENTS = frozenset(("front", "back"))
+_SOMETIMES = frozenset(("conditional_expression", "lambda_expression"))
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
 
 
@@ -263,7 +264,10 @@ class Calls(Expressions):
         elif name not in self.file.hosts and (
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
-            return opaque(*self.arguments(arguments)[0])
+            values, spans = self.arguments(arguments)
+            if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
+                return opaque(*values)
+            return self.emit_call(node, function, name, values, spans, None, target, used)
         if name in _LEAVES_FUNCTION:
             self.problems.append((name, self.span(node).start))
         values, spans = self.arguments(arguments)
@@ -310,7 +314,75 @@ class Calls(Expressions):
             return opaque(*values)
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
         self.emit_call(node, function, f"{cls.name}::{cls.constructor}", values, spans, receiver, None, False)
+        if target is None:
+            self._ends(node, receiver, cls)
+        elif receiver is target and self.types.get(receiver.name, "auto").startswith("auto"):
+            self.types[receiver.name] = cls.name
         return receiver
+
+    def braced(self, node: Node, target: Expr | None) -> Expr:
+        """`T{a, b}`: as `T(a, b)` where the class has a constructor, else its members in their order."""
+        kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+        cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
+        if cls is None or kind is None or value is None:
+            return self._other(node)
+        if self.file.index.has(cls, cls.constructor):
+            return self._construct(node, kind, cls, *self.arguments(value), target)
+        if not self.file.index.has(cls, cls.destructor) or any(c.type == "initializer_pair" for c in value.children):
+            return self._other(node)
+        values, _ = self.arguments(value)
+        receiver = target if isinstance(target, Var) else self.temporary(cls.name)
+        for name, one in zip(cls.fields, values, strict=False):
+            self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+        if target is None:
+            self._ends(node, receiver, cls)
+        return receiver
+
+    def _ends(self, node: Node, made: Var, cls: Class) -> None:
+        """A temporary object ends with the statement. Not if somebody takes it over: who it is returned to, or a
+        function that is not seen, such as that of a container.
+        """
+        if not self.file.index.has(cls, cls.destructor) or self.place is None:
+            return
+        outer = node.parent
+        while outer is not None and outer.type in ("parenthesized_expression", "qualified_identifier"):
+            outer = outer.parent
+        if outer is None or outer.type in (
+            "return_statement",
+            "throw_statement",
+            "init_declarator",
+            "initializer_list",
+        ):
+            return
+        if outer.type == "argument_list":
+            function = outer.parent.child_by_field_name("function") if outer.parent is not None else None
+            if function is None or plain_name(self.raw(function)).rpartition("::")[2] not in self.file.hosts:
+                return
+        at: Node | None = outer
+        while at is not None and at != self.place.node:
+            if at.type in _SOMETIMES or any(child.type in ("&&", "||") for child in at.children):
+                at = None
+                break
+            at = at.parent
+        if at is None or at.type not in ("expression_statement", "declaration", "return_statement"):
+            self.unknown("a temporary object that ends in the middle of a statement", node, (made,))
+        else:
+            self.ending.append((made, cls, node))
+
+    def end_temporaries(self, kept: int) -> None:
+        """The destructors of the temporary objects of a statement, the last one first."""
+        while len(self.ending) > kept:
+            made, cls, node = self.ending.pop()
+            end = self.span(node).end - 1
+            span = Span(self.source.path, end, end)
+            site = Site(span, "", "", ";", blocked="the destructor of a temporary object")
+            self.emit(ir.Call(f"{cls.name}::{cls.destructor}", (), span, span, end, site, (), made))
+
+    def _made_by(self, callee: str, method: bool) -> Class | None:
+        """The class with a destructor of which a function of this file returns an object."""
+        returned = self.file.returned.get((method, callee.rpartition("::")[2]))
+        cls = self.file.index.class_of(returned) if returned else None
+        return cls if cls is not None and self.file.index.has(cls, cls.destructor) else None
 
     def _through(self, arguments: Node | None, checked: tuple[Node, bool], target: Expr | None) -> Expr:
         """A check around one argument: only that argument's calls happen."""
@@ -352,8 +424,11 @@ class Calls(Expressions):
         if pasted:
             name_span = Span(span.path, span.start, span.start)
         result: Expr | None = target
-        if target is None and used:
-            result = self.temporary(sites.status_type(callee))
+        made = self._made_by(callee, receiver is not None)
+        if target is None and (used or made is not None):
+            result = self.temporary(made.name if made is not None else sites.status_type(callee))
+        elif made is not None and isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
+            self.types[target.name] = made.name
         body = self.file.hosts.get(callee.rpartition("::")[2])
         plain_body = body is not None and b"(" not in body and b"delete" not in body
         self.plain_call = plain_body or (body is None and callee.rpartition("::")[2] in QUIET)
@@ -382,6 +457,8 @@ class Calls(Expressions):
                 template_args,
             )
         )
+        if made is not None and target is None and isinstance(result, Var):
+            self._ends(node, result, made)
         return result if result is not None else Opaque(())
 
     def _method(self, node: Node, function: Node, arguments: Node | None, target: Expr | None, used: bool) -> Expr:
@@ -411,7 +488,10 @@ class Calls(Expressions):
                     return place
                 return Addr(place)
             if name in LOOKING:
-                return opaque(receiver, *self.arguments(arguments)[0])
+                values, spans = self.arguments(arguments)
+                if not any(is_pointer(self.type_of(value)) for value in values):
+                    return opaque(receiver, *values)
+                return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 
@@ -459,7 +539,7 @@ class Calls(Expressions):
             )
         )  # fmt: skip
         count = self.normal(declarator).strip("[]") if declarator is not None else ""
-        self._each(node, self.file.index.class_of(name), "", values, spans, result, count)
+        self.each(node, self.file.index.class_of(name), "", values, spans, result, count)
         return result
 
     def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -470,11 +550,11 @@ class Calls(Expressions):
         span = self.span(node)
         empty = Span(span.path, span.start, span.start)
         count = "?" if any(child.type == "[" for child in node.children) else ""
-        self._each(node, self.file.index.class_of(self.type_of(Deref(value))), "~", (), (), value, count)
+        self.each(node, self.file.index.class_of(self.type_of(Deref(value))), "~", (), (), value, count)
         self.emit(ir.Call("operator delete", (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
         return Opaque(())
 
-    def _each(
+    def each(
         self,
         node: Node,
         cls: Class | None,

@@ -31,6 +31,7 @@ _DECLARATORS = frozenset(
 _TYPE_NAMES = re.compile(
     rb"\busing\s+(\w+)\s*=|\b(?:typename|class)\s+(?:\.\.\.\s*)?(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
 )
+_LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
@@ -232,6 +233,7 @@ class Definition:
     internal: bool
     side: str  # "host" | "device" | "both" | "kernel"
     returns: str
+    by_reference: bool = False  # it returns a reference
 
 
 @dataclass(slots=True)
@@ -250,6 +252,8 @@ class Declarations:
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     visible: Declarations | None = None
+    local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
+    inside: str = ""  # the function that is lowered
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
 
     @classmethod
@@ -267,7 +271,7 @@ class Declarations:
 
     def header(self) -> Declarations:
         """What a file sees that includes this one; without the syntax tree."""
-        return replace(self, functions=[], initializers=[], visible=None, _made={})
+        return replace(self, functions=[], initializers=[], visible=None, local={}, inside="", _made={})
 
     def is_type(self, name: str) -> bool:
         """Whether `name(x)` is a conversion."""
@@ -307,13 +311,25 @@ class Declarations:
         found = self.classes.get(name)
         return found if found is not None or self.visible is None else self.visible.classes.get(name)
 
-    def class_of(self, kind: str) -> Class | None:
+    def class_of(self, kind: str, around: str = "") -> Class | None:
         """The class of an object of this type as written, or None if it is not seen."""
+        if self.local and (local := self._local_class(kind, around or self.inside)) is not None:
+            return local
         if kind in self.classes:
             return self.classes[kind]
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
         found = self.classes.get(name) or self.classes.get(name.rpartition("::")[2])
         return found if found is not None or self.visible is None else self.visible.class_of(kind)
+
+    def _local_class(self, kind: str, around: str) -> Class | None:
+        """A class in the body of a function, or of one around it."""
+        plain = kind.removeprefix("struct ").removeprefix("class ")
+        while around:
+            known = self.local.get(around, {})
+            if (found := known.get(plain) or known.get(plain_name(plain))) is not None:
+                return found
+            around = around.rpartition("::")[0]
+        return None
 
     def has(self, cls: Class, special: str) -> bool:
         """Whether a class has a constructor or destructor, be it one that the compiler writes since a base or a
@@ -337,9 +353,11 @@ class Declarations:
 
     def parts(self, cls: Class) -> list[tuple[str, Class]]:
         """The bases (under the empty name) and the members of a class that are objects of classes of this file."""
-        found = [("", base) for name in cls.bases if (base := self.class_of(name)) is not None and base is not cls]
+        found = [
+            ("", base) for name in cls.bases if (base := self.class_of(name, cls.name)) is not None and base is not cls
+        ]
         for name, kind in cls.fields.items():
-            member = self.class_of(kind) if not is_pointer(kind) else None
+            member = self.class_of(kind, cls.name) if not is_pointer(kind) else None
             if member is not None and member is not cls:
                 found.append((name, member))
         return found
@@ -381,12 +399,20 @@ def index(
         types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name),
         visible=visible,
     )
+    homes: dict[int | str, str] = {}  # the functions of local classes, by node and by name
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
         node, namespace, cls, internal = stack.pop()
         kind = node.type
         if kind == "function_definition":
             _function(found, node, text, namespace, cls, internal, qualifiers)
+            body = node.child_by_field_name("body")
+            if body is not None and _LOCAL_CLASS.search(text, body.start_byte, body.end_byte):
+                function = found.functions[-1]
+                if function.node == node and function.side in ("host", "both"):
+                    for local in _classes_in(body):
+                        homes[local.id] = function.name
+                        stack.append((local, function.name, None, True))
         elif kind in ("declaration", "field_declaration"):
             _declaration(found, node, text, path, namespace, cls, internal)
             inner = node.child_by_field_name("type")
@@ -404,7 +430,12 @@ def index(
                 outer = f"{cls.name}::" if cls is not None else f"{namespace}::" if namespace else ""
                 inside = Class(outer + (name or f"<anonymous@{node.start_byte}>"), start=node.start_byte)
                 found.classes[inside.name] = inside
-                found.classes.setdefault(inside.name.rpartition("::")[2], inside)
+                home = homes.get(node.id) or (homes.get(cls.name) if cls is not None else None)
+                if home is not None:
+                    homes[inside.name] = home
+                    found.local.setdefault(home, {})[inside.name.rpartition("::")[2]] = inside
+                else:
+                    found.classes.setdefault(inside.name.rpartition("::")[2], inside)
                 if name_node is None and node.parent is not None and node.parent.type == "type_definition":
                     alias = node.parent.child_by_field_name("declarator")
                     if alias is not None:
@@ -433,6 +464,17 @@ def index(
         elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
             stack.extend((child, namespace, cls, internal) for child in reversed(node.named_children))
     return found
+
+
+def _classes_in(body: Node) -> Iterator[Node]:
+    """The classes that a function body defines, those inside of them left out."""
+    stack = list(body.named_children)
+    while stack:
+        node = stack.pop()
+        if node.type in CLASS_NODES and node.child_by_field_name("body") is not None:
+            yield node
+        else:
+            stack.extend(node.named_children)
 
 
 def _named(parent: Node) -> bool:
@@ -536,6 +578,7 @@ def _function(
             internal or static,
             side,
             one.type or "void",
+            one.reference,
         )
     )
     last = name.rpartition("::")[2]

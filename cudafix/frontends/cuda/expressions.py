@@ -12,6 +12,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
+    Class,
     is_floating,
     is_number,
     is_pointer,
@@ -92,6 +93,7 @@ class Expressions:
         self.text = text
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
         self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
+        self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
 
     # -- text and positions -------------------------------------------------------------------------------------------
@@ -839,6 +841,9 @@ class Expressions:
     def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
         raise NotImplementedError
 
+    def braced(self, node: Node, target: Expr | None) -> Expr:
+        raise NotImplementedError
+
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
         raise NotImplementedError
 
@@ -895,6 +900,7 @@ _VALUES: dict[str, _Method] = {
     "alignof_expression": Expressions._measure,
     "offsetof_expression": Expressions._measure,
     "initializer_list": Expressions._list,
+    "compound_literal_expression": lambda self, node, target, used: self.braced(node, target),
     "compound_statement": lambda self, node, target, used: self.statement_expression(node, used),
     "call_expression": lambda self, node, target, used: self.call(node, target, used),
     "new_expression": lambda self, node, target, used: self.new(node, target, used),

@@ -15,12 +15,14 @@ What a reader of the IR should know beyond `cudafix.ir`:
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import Declarations, element_type, index
+from cudafix.frontends.cuda.declarations import Declarations, Definition, element_type, index
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
@@ -52,6 +54,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         qualifiers,
         {one.name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte] for one in hosts},
         frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),
+        _returned(hosts),
     )
     source = Source(text, 0, parsed.path)
     functions = [lower_function(file, one, source) for one in hosts]
@@ -82,6 +85,16 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     )
 
 
+def _returned(hosts: Iterable[Definition]) -> dict[tuple[bool, str], str]:
+    """What host functions return by value, where all of a name return the same."""
+    found: dict[tuple[bool, str], str] = {}
+    for one in hosts:
+        key = (one.cls is not None, one.name.rpartition("::")[2])
+        kind = "" if one.by_reference else one.returns
+        found[key] = kind if found.get(key, kind) == kind else ""
+    return found
+
+
 def _too_many(function: ir.Function, parsed: Parsed) -> None:
     for start, end in parsed.too_many_configurations:
         if start < function.span.end and end > function.span.start:
@@ -93,6 +106,7 @@ def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
     made = []
     for cls, name in file.index.implicit():
         lowering = Statements(file, source, f"{cls.name}::{name}", cls.name, "", source.text)
+        file.index.inside = cls.name
         made.append(lowering.implicit(root, cls.start))
     return made
 

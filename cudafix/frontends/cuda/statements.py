@@ -112,6 +112,7 @@ class Statements(Loops):
     def _return(self, node: Node) -> None:
         inner = first_named(node)
         value = self.value(inner) if inner is not None else None
+        self.end_temporaries(0)
         self._destroy(reversed(self.scopes), node)
         blocked = self.place is not None and self.place.calls > 0
         site = self.site(node)
@@ -348,7 +349,7 @@ class Statements(Loops):
         parts = [(Field(this, name) if name else this, part) for name, part in self.file.index.parts(cls)]
         if last == cls.destructor:
             self.scopes[-1].destroyed += [
-                (place, part) for place, part in parts if self.file.index.has(part, part.destructor)
+                (place, part, "") for place, part in parts if self.file.index.has(part, part.destructor)
             ]
             return
         text = self.raw(initializers) if initializers is not None else ""
@@ -410,6 +411,7 @@ def addressed_names(text: str, by_reference: Mapping[str, tuple[bool, ...]]) -> 
 def lower_function(file: File, definition: Definition, source: Source) -> ir.Function:
     """One host function."""
     node = definition.node
+    file.index.inside = definition.name
     text = text_of(definition.body, source.text)
     lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
     lowering.addressed = addressed_names(text, file.index.references())

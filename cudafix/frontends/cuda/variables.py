@@ -169,6 +169,8 @@ class Variables(Blocks):
             var = self.declare(one.name, kind, one.node)
             if not is_floating(kind) or var.name in self.addressed:
                 self.emit(ir.Declare(var, element_type(kind), one.array, self.span(node)))
+            if one.array:
+                self._elements(var, one, node)
             return
         if value.type == "argument_list":
             if is_number(kind) or is_pointer(kind) or kind.startswith("cuda"):
@@ -201,6 +203,9 @@ class Variables(Blocks):
         if not (result == holder and len(self.out) > count) and not (one.array and isinstance(result, Const)):
             self.store(var, result, node)
             self.versions[var.name] = 0
+        if cls is None and kind != one.type and not is_pointer(kind):
+            cls = self.file.index.class_of(kind)  # `auto x = T(…)`
+            one.type = kind
         if cls is not None:
             self._owns(var, one)
 
@@ -277,10 +282,22 @@ class Variables(Blocks):
                 )
             )
 
+    def _elements(self, var: Var, one: Declared, node: Node) -> None:
+        """The constructors of the elements of a local array, and at the end of its scope their destructors."""
+        cls = self.file.index.class_of(element_type(one.type)) if not is_pointer(element_type(one.type)) else None
+        if cls is None:
+            return
+        size = node.child_by_field_name("size")
+        known = one.type.count("[]") == 1 and size is not None
+        count = self.normal(size) if known and size is not None else f"?{self.span(node).start}"
+        self.each(node, cls, "", (), (), var, count)
+        if self.file.index.has(cls, cls.destructor):
+            self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
+
     def _owns(self, var: Var, one: Declared) -> None:
         cls = self.file.index.class_of(one.type)
         if cls is not None and self.file.index.has(cls, cls.destructor):
-            self.scopes[-1].destroyed.append((var, cls))
+            self.scopes[-1].destroyed.append((var, cls, ""))
 
     def _aggregate(self, one: Declared, node: Node, value: Node) -> None:
         """`T x[n] = {a, b}`, `S s = {a, .f = b}`: one assignment for each pointer or handle in it."""

@@ -20,7 +20,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from cudafix import discovery
+from cudafix import build, discovery
 from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Safety
@@ -49,10 +49,12 @@ class Decisions:
 
 
 def decide(tree: str, jobs: int) -> Decisions:
-    """Analyse the CUDA code below `tree` with `jobs` processes."""
+    """Analyse the CUDA code below `tree` with `jobs` processes, with the default streams that its build files name."""
     start = time.perf_counter()
     found = discovery.discover([tree], Config())
-    report = analyze(found.files, Config(), jobs)
+    streams = build.default_streams(found.files, Config())
+    settings = Config(per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
+    report = analyze(found.files, settings, jobs)
     seconds = round(time.perf_counter() - start, 2)
     root = Path(tree).resolve()
     places: dict[str, list[str]] = {}

@@ -94,7 +94,7 @@ class Fingerprints:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._whole: dict[int, tuple[ir.Function, bytes]] = {}
+        self._skeletons: dict[tuple[int, int], bytes] = {}  # by the `id` of slicer and function
 
     def of(self, view: View) -> object:
         """Equal for two views only if they run the same statements from the same root."""
@@ -103,7 +103,14 @@ class Fingerprints:
     def skeleton(self, view: View) -> object:
         """Equal for two views only if they run the same statements, less quiet ones, from the same root."""
         slicer = Slicer.of(view.program, self._tables)
-        return self._print(view, lambda function: _hash(slicer.skeleton(function)))
+
+        def of(function: ir.Function) -> bytes:
+            key = id(slicer), id(function)
+            if key not in self._skeletons:
+                self._skeletons[key] = _hash(slicer.skeleton(function))
+            return self._skeletons[key]
+
+        return self._print(view, of)
 
     def functions(self, view: View) -> dict[ir.Span, bytes]:
         """What a view runs, function by function."""
@@ -119,10 +126,7 @@ class Fingerprints:
         return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals))
 
     def _of(self, function: ir.Function) -> bytes:
-        if id(function) not in self._whole:
-            print_ = _hash((function.name, function.params, function.body, function.problems))
-            self._whole[id(function)] = function, print_
-        return self._whole[id(function)][1]
+        return function.kept("print", lambda f: _hash((f.name, f.params, f.body, f.problems)))
 
 
 def _functions(view: View) -> list[ir.Function]:

@@ -11,6 +11,7 @@ from cudafix.cache import Cache, signature
 from cudafix.cluster import Cluster, lockstep, views_of
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Refusal, Report
+from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.notebook import Notebooks
 from cudafix.ordering import check
 from cudafix.ordering.program import Overlay, Wrong
@@ -31,8 +32,22 @@ def analyze(
     for the result. `progress` gets what is done and what there is to do, in bytes.
     """
     books = Notebooks(files)
-    arrays = pools.examine(books.texts, config)
+    arrays = _arrays(books.texts, config, cache)
     return books.report(_merged([_analyze(books.texts, config, jobs, cache, progress), arrays]))
+
+
+def _arrays(files: Mapping[str, bytes], config: Config, cache: Cache | None) -> Report:
+    """The memory of arrays: one report for all Python files, as a name may come from any of them."""
+    if cache is None or not pools.concerns(files):
+        return pools.examine(files, config)
+    python = sorted(path for path in files if path.endswith(prefilter.SUFFIX))
+    texts = [(path, hashlib.sha256(files[path]).digest()) for path in python]
+    key = _digest(("arrays", [name for name in codemod.names() if config.is_off_everywhere(name)], texts))
+    known = cache.get([key])
+    if key not in known:
+        known = {key: pools.examine(files, config)}
+        cache.put(known)
+    return known[key]
 
 
 def _analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None, progress: Progress) -> Report:
@@ -75,7 +90,11 @@ def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
     if tree.python is not None and not tree.python.paths.isdisjoint(paths):
         paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree
     texts = [hashlib.sha256(tree.files[path]).digest() for path in paths]
-    return hashlib.sha256(signature() + repr((asked, programs, texts)).encode("utf-8", "surrogateescape")).digest()
+    return _digest((asked, programs, texts))
+
+
+def _digest(asked: object) -> bytes:
+    return hashlib.sha256(signature() + repr(asked).encode("utf-8", "surrogateescape")).digest()
 
 
 def _reports(
@@ -100,8 +119,9 @@ def _merged(reports: Iterable[Report]) -> Report:
     pairs: set[tuple[str, int]] = set()
     offset = 0
     for report in reports:
-        findings += [replace(f, group=f.group + offset) if f.group else f for f in report.findings]
-        offset = max([offset, *(f.group for f in findings)])
+        moved = [replace(f, group=f.group + offset) if f.group else f for f in report.findings]
+        findings += moved
+        offset = max([offset, *(f.group for f in moved)])
         refusals += report.refusals
         problems += report.problems
         sites += report.sites

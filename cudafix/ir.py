@@ -11,10 +11,12 @@ All positions are byte offsets into the file that the function was lowered from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+
+T = TypeVar("T")
 
 # ---------------------------------------------------------------------------------------------------------------------
 # positions
@@ -382,6 +384,13 @@ class Function:
     returns: str = "void"
     captures: frozenset[str] = frozenset()
     bases: tuple[str, ...] = ()
+    _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def kept(self, fact: str, make: Callable[[Function], T]) -> T:
+        """What `make` returns for this function, made once: programs and configurations share functions."""
+        if fact not in self._kept:
+            self._kept[fact] = make(self)
+        return cast(T, self._kept[fact])
 
 
 @dataclass(slots=True, eq=False)

@@ -49,10 +49,23 @@ def _is_of_a_library(path: str, files: Mapping[str, bytes]) -> bool:
     )
 
 
+def _foreign(files: Mapping[str, bytes]) -> set[str]:
+    """The files that may take memory from a library with an allocator of its own."""
+    found = {
+        path for path, data in files.items() if path.endswith(prefilter.SUFFIX) and prefilter.uses_other_memory(data)
+    }
+    return {path for path in found if not _is_of_a_library(path, files)}
+
+
+def concerns(files: Mapping[str, bytes]) -> bool:
+    """Whether any of the files is worth a parse for `examine`."""
+    return bool(candidates(files) or _foreign(files))
+
+
 def examine(files: Mapping[str, bytes], config: Config) -> Report:
     """What the codemods find in the programs of these files."""
     wanted = candidates(files)
-    others = {p for p, data in files.items() if p.endswith(prefilter.SUFFIX) and prefilter.uses_other_memory(data)}
+    others = _foreign(files)
     if not wanted and not others:
         return Report((), ())
     from cudafix.frontends.python import foreign, uses
@@ -63,7 +76,7 @@ def examine(files: Mapping[str, bytes], config: Config) -> Report:
     refusals: dict[tuple[str, int, str], Refusal] = {}
     groups = 0
     tree = PythonTree(files)
-    for path in sorted(path for path in others if not _is_of_a_library(path, files)):
+    for path in sorted(others):
         file = uses.file_of(tree, path)
         for refusal in foreign.examine(file) if file is not None else ():
             refusals[refusal.path, refusal.offset, "foreign"] = refusal

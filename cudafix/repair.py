@@ -8,6 +8,7 @@ In the end each insertion is taken out again, and stays only if the proof needs 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -104,6 +105,10 @@ class Group:
     def sites(self) -> Iterator[tuple[Key, Site]]:
         yield from self.allocations.items()
         yield from self.frees.items()
+
+    def names_any(self, keys: set[Key]) -> bool:
+        """Whether one of its sites is among `keys`."""
+        return not (self.allocations.keys().isdisjoint(keys) and self.frees.keys().isdisjoint(keys))
 
 
 @dataclass(slots=True)
@@ -410,14 +415,15 @@ class Repair:
         while True:
             found = self._ask()
             again = False
+            weights: Counter[int] = Counter()  # of the counterexamples, by the `id` of the groups
+            for v in found:
+                if v.kind in _LIFETIME:
+                    weight = 3 if v.kind in (Wrong.NO_STREAM, Wrong.STREAM_DESTROYED) else 1
+                    weights.update({id(group): weight for group in self._responsible(v)})
             for n, group in enumerate(self.plan.groups):
                 if group.refused is not None:
                     continue
-                bad = sum(
-                    3 if v.kind in (Wrong.NO_STREAM, Wrong.STREAM_DESTROYED) else 1
-                    for v in found
-                    if v.kind in _LIFETIME and group in self._responsible(v)
-                )
+                bad = weights[id(group)]
                 if n not in best or bad < best[n][0]:
                     best[n] = (bad, group.chosen)
                 if bad and best[n][0] and group.chosen + 1 < len(group.options):
@@ -442,7 +448,7 @@ class Repair:
             Wrong.NOT_UNDERSTOOD,
         }:
             keys.add(key_of(v.later.stmt))
-        found = [g for g in self.plan.moving() if any(k in keys for k, _ in g.sites())]
+        found = [g for g in self.plan.moving() if g.names_any(keys)]
         if not found and v.kind in (
             Wrong.FREE_MEMORY,
             Wrong.RESET_PENDING,

@@ -113,7 +113,7 @@ class Tree:
         """Whether a file may allocate or free."""
         if path.endswith(prefilter.SUFFIX):
             return prefilter.is_candidate(self.files[path])
-        return CANDIDATE.search(self.files[path]) is not None
+        return bool(self.words(path, CANDIDATE))
 
     def writer(self, path: str) -> Writer:
         """The words of statements in this file."""
@@ -228,6 +228,6 @@ class View:
 def is_included_by_a_program(tree: Tree, path: str) -> bool:
     """Whether a file with `main` in the same folder includes this one: `#define TESTING`, `#include "train.cu"`."""
     beside = (p for p in tree.files if p != path and os.path.dirname(p) == os.path.dirname(path))
-    return CANDIDATE.search(tree.files[path]) is not None and any(
+    return bool(tree.words(path, CANDIDATE)) and any(
         p.endswith(SOURCES) and has_main(tree.files[p]) and path in tree.included(p) for p in beside
     )

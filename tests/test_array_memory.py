@@ -7,13 +7,14 @@ import subprocess
 import sys
 import textwrap
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cudafix import edits, pools
+from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.driver import analyze, prove
 from cudafix.findings import Edit, Report, Safety
@@ -523,3 +524,23 @@ def test_a_notebook_gets_its_manager_beside_it() -> None:
     assert sources[3] == ["square[1, 256](v)\n", "cuda.synchronize()\n", "cuda.close()"]
     assert prove(before, after) == []
     assert rewritten(after) == after
+
+
+def test_what_was_found_is_remembered_until_a_python_file_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    examined: list[Report] = []
+    examine = pools.examine
+
+    def counting(files: Mapping[str, bytes], config: Config) -> Report:
+        examined.append(examine(files, config))
+        return examined[-1]
+
+    monkeypatch.setattr(pools, "examine", counting)
+    files = {"a.py": NUMBA.encode(), "kernel.cu": b"int main() {}\n"}
+    first = analyze(files, Config(), cache=Cache())
+    assert first.findings
+    assert analyze({**files, "kernel.cu": b"\n"}, Config(), cache=Cache()) == first
+    assert len(examined) == 1
+    off = Config(disabled=frozenset({"numba_memory_manager"}))
+    assert analyze(files, off, cache=Cache()) == analyze(files, off) != first
+    changed = {**files, "b.py": b"from a import main\nmain()\n"}
+    assert analyze(changed, Config(), cache=Cache()) == analyze(changed, Config())

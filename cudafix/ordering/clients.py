@@ -45,8 +45,12 @@ def assumption(root: ir.Function) -> Assumption:
     return Assumption("no_caller_relies_on_waits", f"`{last(root.name)}`")
 
 
-def called(function: ir.Function) -> Iterator[tuple[str, int]]:
+def called(function: ir.Function) -> tuple[tuple[str, int], ...]:
     """The names that a function calls, with the number of arguments."""
+    return function.kept("called", lambda function: tuple(dict.fromkeys(_called(function))))
+
+
+def _called(function: ir.Function) -> Iterator[tuple[str, int]]:
     for stmt in walk(function.body):
         if isinstance(stmt, ir.Call):
             yield stmt.callee, len(stmt.args)
@@ -248,6 +252,10 @@ def _sharing(program: Program, graph: _Graph, functions: Sequence[ir.Function]) 
 
 
 def _globals_in(function: ir.Function) -> set[str]:
+    return function.kept("globals", _named_globals)
+
+
+def _named_globals(function: ir.Function) -> set[str]:
     found: set[str] = set()
 
     def visit(expr: object) -> None:

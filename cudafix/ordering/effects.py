@@ -16,7 +16,7 @@ from cudafix.ordering import memory as mem
 from cudafix.ordering.clients import CALLER, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
-from cudafix.ordering.program import Object, Operation, Overlay, Point, Violation, Wrong, key_of
+from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
 from cudafix.ordering.slicing import OSTREAMS
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
@@ -133,7 +133,7 @@ class Effects(Engine):
             lost |= bits
         for number in numbers(lost):
             op = self.outcome.operations[number]
-            self.wrong(Violation(Wrong.LEAVES, op, point, via=tuple(op.via)))
+            self.wrong(Wrong.LEAVES, op, point, via=tuple(op.via))
         kept = self.mask(self.reachable(state, held)) & state.live
         self.obstacle(kept, "escapes", f"is still reachable when {point.text}", point.span)
 
@@ -384,14 +384,12 @@ class Effects(Engine):
                 self.host_races(state, point, reads, writes)
         if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
-            self.wrong(Violation(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call)))
+            self.wrong(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call))
         if args.stream is not None and state.destroyed and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
             gone = self.streams(state, args.stream) & state.destroyed
             if gone:
                 op = self.operation("step", call, f"`{call.callee}`", state)
-                self.wrong(
-                    Violation(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone)
-                )
+                self.wrong(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone)
         run = self._effect.get(api.effect)
         if api.effect is Effect.HOST and "fn" in args.named:
             state = self._called_back(call, args, state)
@@ -598,11 +596,11 @@ class Effects(Engine):
             pending |= orders.pending[s]
             lost |= orders.lost.get(s, 0)
             if s in state.destroyed:
-                self.wrong(Violation(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams))
-        if not op.rewritten_only and lost:
+                self.wrong(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams)
+        if not op.rewritten_only and lost and not self.others:
             point = Point(span, f"{op.text} runs", op.stmt)
             for other in self.conflicts(lost, reads, writes):
-                self.wrong(Violation(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams))
+                self.wrong(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams)
         touched = touches_async = (reads | writes) & self.async_objects
         while touched:
             low = touched & -touched
@@ -610,14 +608,10 @@ class Effects(Engine):
             obj = self.outcome.objects[low.bit_length() - 1]
             if obj.allocated_by & pending and not obj.summary:
                 allocation = self.operations_in(obj.allocated_by & pending)[0]
-                self.wrong(
-                    Violation(
-                        Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams
-                    )
-                )
+                self.wrong(Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams)
             if state.freed_early & low or self.was_freed(obj, state):
                 point, certain = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state)
-                self.wrong(Violation(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=certain))
+                self.wrong(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=certain)
         for bits in (reads | writes,):
             remaining = bits & ~1
             while remaining:
@@ -775,7 +769,7 @@ class Effects(Engine):
         op = self.operation("free", call, f"the free of `{call.callee}`", state)
         pending = 0
         if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
-            self.wrong(Violation(Wrong.NO_STREAM, op, Point(call.span, "the memory is freed", call), streams=streams))
+            self.wrong(Wrong.NO_STREAM, op, Point(call.span, "the memory is freed", call), streams=streams)
         for s in streams:
             orders.known(s)
             if len(streams) == 1:
@@ -789,17 +783,15 @@ class Effects(Engine):
                 continue
             for use in self.operations_in((obj.used_by | obj.allocated_by) & pending):
                 self.wrong(
-                    Violation(
-                        Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams
-                    )
+                    Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams
                 )
             if self.was_freed(obj, state):
                 point = Point(call.span, "the memory is freed", call)
                 certain = len(values) == 1
-                self.wrong(Violation(Wrong.DOUBLE_FREE, op, point, obj, streams=streams, certain=certain))
+                self.wrong(Wrong.DOUBLE_FREE, op, point, obj, streams=streams, certain=certain)
         other = [o for o in objects if o.number and o.memory not in ("device", "async", "external", "pitched")]
         if other and len(other) == len(values):
-            self.wrong(Violation(Wrong.OTHER_MEMORY, op, Point(call.span, "the memory is freed", call), other[0]))
+            self.wrong(Wrong.OTHER_MEMORY, op, Point(call.span, "the memory is freed", call), other[0])
         frees = bool(values) and all(isinstance(v, mem.Ptr) for v in values)  # of a null pointer it is no step at all
         self.issue(op, streams, state, where, call.span, certain=frees)
 
@@ -832,12 +824,10 @@ class Effects(Engine):
         for obj in objects:
             if obj.memory_after == "async" and not obj.summary:
                 for use in self.operations_in((obj.used_by | obj.allocated_by) & orders.pending[HOST]):
-                    self.wrong(
-                        Violation(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
-                    )
+                    self.wrong(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
                 if self.was_freed(obj, state):
                     op = self.operation("free", call, "the free", state)
-                    self.wrong(Violation(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj))
+                    self.wrong(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj)
         certain = bool(values) and all(
             isinstance(v, mem.Ptr) and self.outcome.objects[v.object].memory_after in BLOCKING_MEMORY for v in values
         )
@@ -852,9 +842,7 @@ class Effects(Engine):
         new = self.tables.lookup(replacement.callee, len(replacement.args))
         if old is None or new is None or old.effect is not new.effect:
             self.wrong(
-                Violation(
-                    Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` became `{replacement.callee}`", call)
-                )
+                Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` became `{replacement.callee}`", call)
             )
             return self.call(call, state, In.BOTH)
         args = self.arguments(call, old, state)
@@ -873,11 +861,9 @@ class Effects(Engine):
         after = self.library_call(call, old, state, In.ORIGINAL)
         if after is not None:
             self.wrong(
-                Violation(
-                    Wrong.NOT_UNDERSTOOD,
-                    None,
-                    Point(call.span, f"`{call.callee}` is called with other arguments", call),
-                )
+                Wrong.NOT_UNDERSTOOD,
+                None,
+                Point(call.span, f"`{call.callee}` is called with other arguments", call),
             )
             after = self.library_call(replacement, new, after, In.REWRITTEN)
         return after
@@ -892,9 +878,7 @@ class Effects(Engine):
         op = self.operation("alloc", call, f"the allocation `{call.callee}`", state)
         obj.allocated_by |= 1 << op.number
         if old.memory not in ("device", "async") or new.memory != "async":
-            self.wrong(
-                Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "another kind of memory is allocated", call), obj)
-            )
+            self.wrong(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "another kind of memory is allocated", call), obj)
         self._site_streams(op, streams, call, obj, state)
         self.issue(op, streams, state, In.REWRITTEN, call.span)
         state.allocated = True
@@ -906,11 +890,11 @@ class Effects(Engine):
             call.span, "the memory is allocated" if op.text.startswith("the alloc") else "the memory is freed", call
         )
         if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
-            self.wrong(Violation(Wrong.NO_STREAM, op, point, obj, streams=streams))
+            self.wrong(Wrong.NO_STREAM, op, point, obj, streams=streams)
         if state.capturing:
-            self.wrong(Violation(Wrong.UNDER_CAPTURE, op, point, obj, streams=streams))
+            self.wrong(Wrong.UNDER_CAPTURE, op, point, obj, streams=streams)
         if obj is not None and (obj.device != state.device or state.device == "?"):
-            self.wrong(Violation(Wrong.OTHER_DEVICE, op, point, obj, streams=streams))
+            self.wrong(Wrong.OTHER_DEVICE, op, point, obj, streams=streams)
 
     def _moved_free(self, call: ir.Call, replacement: ir.Call, new: Api, args: Arguments, state: State) -> None:
         expr = args.one("free")
@@ -923,9 +907,7 @@ class Effects(Engine):
         for obj in objects:
             self._site_streams(op, streams, call, obj, state)
             if obj.memory_after != "async":
-                self.wrong(
-                    Violation(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "other memory may be freed here", call), obj)
-                )
+                self.wrong(Wrong.NOT_UNDERSTOOD, op, Point(call.span, "other memory may be freed here", call), obj)
         # P's barrier comes first: what it waited for is what Q may lose.
         self._free_and_wait(call, objects, values, state, In.ORIGINAL)
         if state.threads:
@@ -1071,9 +1053,7 @@ class Effects(Engine):
                 calls.append(call)
         if state.reset and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "a stream", state)
-            self.wrong(
-                Violation(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
-            )
+            self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
             state.destroyed |= {s for s in streams if s is not self.default_stream and s is not UNKNOWN_STREAM}
         return state
@@ -1098,7 +1078,7 @@ class Effects(Engine):
     def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         if state.reset and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "an event", state)
-            self.wrong(Violation(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call)))
+            self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call))
         return state
 
     def _record(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -1127,7 +1107,7 @@ class Effects(Engine):
         return state
 
     def _not_understood(self, call: ir.Call, state: State) -> None:
-        self.wrong(Violation(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` is taken away", call)))
+        self.wrong(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` is taken away", call))
 
     def _wait(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
@@ -1166,7 +1146,7 @@ class Effects(Engine):
         for x in observers:
             for number in self._set(state.orders.lost.get(x, 0)):
                 op = self.outcome.operations[number]
-                self.wrong(Violation(Wrong.CLOCK, op, point, via=tuple(op.via)))
+                self.wrong(Wrong.CLOCK, op, point, via=tuple(op.via))
         return state
 
     def _set(self, bits: Bits) -> list[int]:
@@ -1239,7 +1219,7 @@ class Effects(Engine):
             obj = self.outcome.objects[number]
             if obj.memory_after == "async" and not (state.freed >> number & 1 and obj.summary):
                 op = self.operation("reset", call, "the memory", state)
-                self.wrong(Violation(Wrong.RESET_LEAKS, op, point, obj, certain=not state.freed >> number & 1))
+                self.wrong(Wrong.RESET_LEAKS, op, point, obj, certain=not state.freed >> number & 1)
             elif obj.memory == "device" and not state.freed >> number & 1:
                 self.obstacle(
                     1 << number, "freed_by_device_reset", "is still allocated when the device is reset", call.span
@@ -1250,7 +1230,7 @@ class Effects(Engine):
                 touching |= obj.used_by | obj.allocated_by | obj.freed_by
         pending = orders.pending[HOST] & (touching | orders.lost.get(HOST, 0))
         for op in self.operations_in(pending):
-            self.wrong(Violation(Wrong.RESET_PENDING, op, point, via=tuple(op.via)))
+            self.wrong(Wrong.RESET_PENDING, op, point, via=tuple(op.via))
         orders.finish(-1, where)
         state.live = 0
         state.reset = True
@@ -1327,7 +1307,7 @@ class Effects(Engine):
         if state.allocated and where is In.BOTH:
             op = self.operation("query", call, "the pool", state)
             moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
-            self.wrong(Violation(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved))
+            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved)
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

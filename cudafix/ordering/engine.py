@@ -181,6 +181,7 @@ class Frame:
         "labels",
         "name",
         "returned",
+        "roots",
         "slice",
         "value",
     )
@@ -206,6 +207,7 @@ class Frame:
         self.continues: list[State | None] = []
         self.depth = depth
         self.home = home  # of a lambda: the call of the function around it, whose variables it shares
+        self.roots: dict[str, Root] = {}  # what names mean, as far as somebody has asked
 
     @property
     def is_lambda(self) -> bool:
@@ -352,6 +354,13 @@ class Machine:
     # -- expressions -----------------------------------------------------------------------------------------------
 
     def root(self, name: str) -> Root:
+        """What a name means in the current function."""
+        roots = self.frame.roots
+        if name not in roots:
+            roots[name] = self._root(name)
+        return roots[name]
+
+    def _root(self, name: str) -> Root:
         if name.startswith("::"):
             return self._global(name[2:])
         if "::" in name and not name.startswith("%"):
@@ -382,6 +391,8 @@ class Machine:
         frame = self.holder(name)
         if frame is not None and name in frame.arrays:
             return True
+        if self.root(name)[0] != "global":
+            return False
         variable = self.global_at(self.root(name))
         return variable is not None and variable.array
 
@@ -594,14 +605,24 @@ class Machine:
 
     # -- what is wrong ---------------------------------------------------------------------------------------------
 
-    def wrong(self, violation: Violation) -> None:
+    def wrong(
+        self,
+        kind: Wrong,
+        earlier: Operation | None,
+        later: Point,
+        about: Object | None = None,
+        *,
+        via: tuple[Key, ...] = (),
+        streams: frozenset[Stream] = frozenset(),
+        certain: bool = True,
+    ) -> None:
+        """Note a `Violation`, each once."""
         if self.others:  # the generic round stands for the others
             return
-        v = violation
-        key = (v.kind, v.earlier and v.earlier.number, v.later.span, v.object and v.object.number, v.streams)
+        key = (kind, earlier and earlier.number, later.span, about and about.number, streams)
         if key not in self._seen:
             self._seen.add(key)
-            self.outcome.violations.append(violation)
+            self.outcome.violations.append(Violation(kind, earlier, later, about, via, streams, certain))
 
     def operation(self, identity: object, stmt: ir.Call | ir.Launch | None, text: str, state: State) -> Operation:
         key = (identity, *self.context(stmt))
@@ -630,7 +651,7 @@ class Machine:
     ) -> None:
         """The host looks at memory, or at everything: no operation that matters may be pending in Q and not in P."""
         lost = state.orders.lost.get(HOST, 0)
-        if lost:
+        if lost and not self.others:
             if everything:
                 found: Iterable[Operation] = [self.outcome.operations[n] for n in numbers(lost)]
             elif kind in (Wrong.OUTPUT, Wrong.EXIT):
@@ -638,13 +659,13 @@ class Machine:
             else:
                 found = self.conflicts(lost, reads, writes)
             for op in found:
-                self.wrong(Violation(kind, op, point, via=tuple(op.via)))
+                self.wrong(kind, op, point, via=tuple(op.via))
 
     def faults_are_reported(self, state: State, point: Point) -> None:
         """What the user sees now must not be there if an operation has failed: P would have stopped before."""
-        for number in numbers(state.unreported):
+        for number in numbers(state.unreported if not self.others else 0):
             op = self.outcome.operations[number]
-            self.wrong(Violation(Wrong.FAULT, op, point, via=tuple(op.via)))
+            self.wrong(Wrong.FAULT, op, point, via=tuple(op.via))
 
     def looks(self, state: State) -> None:
         """The program looks at a status: it learns of the errors of all operations that have finished.
@@ -905,7 +926,7 @@ class Engine(Machine):
             op = self.outcome.operations[number]
             shared = (writes & (op.reads | op.writes) | reads & op.writes) & self.host_visible
             for n in numbers(shared):
-                self.wrong(Violation(Wrong.HOST_RACE, op, point, self.outcome.objects[n]))
+                self.wrong(Wrong.HOST_RACE, op, point, self.outcome.objects[n])
 
     def touched(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         bits = 0

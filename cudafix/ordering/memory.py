@@ -195,8 +195,9 @@ class Environment:
             return exact
         found: Values = NOTHING
         if path:
+            n = len(path)
             for other, values in inner.items():
-                if overlaps(other, path):
+                if len(other) == n and overlaps(other, path):
                     found |= values
         if not found and path:
             for n in range(len(path)):
@@ -218,9 +219,10 @@ class Environment:
             if root[0] == "memory" and root[1] == EXTERNAL:
                 continue
             inner = dict(self.roots.get(root, {}))
-            if path:
+            n = len(path)
+            if n and len(inner) > 1:
                 for other in inner:
-                    if other != path and overlaps(other, path):
+                    if len(other) == n and other != path and overlaps(other, path):
                         inner[other] |= values
             inner[path] = values if strong else inner.get(path, NOTHING) | values
             self.roots[root] = inner

@@ -76,6 +76,8 @@ class Operation:
 class Wrong(Enum):
     """What can be wrong with Q. The values are the words of the message."""
 
+    __hash__ = object.__hash__  # members are unique
+
     ORDER = "may still run when"
     HOST_ACCESS = "may still run when the host touches what it works on"
     OUTPUT = "may print after what the program prints"

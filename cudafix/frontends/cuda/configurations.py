@@ -72,6 +72,7 @@ class Preprocessor:
             for i, d in enumerate(scan.directives)
             if d.keyword == b"define" and (macro := define(d, path)) is not None
         }
+        self._own = frozenset(macro.name for macro in self._macros.values())
         self._conditions: dict[int, Node] = {
             i: parse(d.keyword, d.rest)
             for i, d in enumerate(scan.directives)
@@ -143,10 +144,11 @@ class Preprocessor:
 
     def _is_switched_off(self, stack: Sequence[_Open], result: Run) -> bool:
         """Whether conditions that only ask for macros of this file leave out what stands here."""
-        own = {macro.name for macro in self._macros.values()}
+        if any(o.group in result.asked for o in stack):
+            return False
         asked = [b.directive for o in stack if not o.active for b in self.scan.groups[o.group].branches]
         conditions = [self._conditions[i] for i in asked if i in self._conditions]
-        return not any(o.group in result.asked for o in stack) and all(set(names(c)) <= own for c in conditions)
+        return all(self._own.issuperset(names(c)) for c in conditions)
 
     def _takes(self, i: int, group: int, environment: Environment, result: Run, fork: frozenset[int]) -> bool:
         result.reached.add(group)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 
 NOTEBOOK = ".ipynb"
@@ -39,13 +40,24 @@ def uses_arrays(data: bytes) -> bool:
     """Whether a file may choose an allocator for arrays, or make and end what holds them. Tests of a package are left
     out: they try its allocators one by one.
     """
-    if _TESTS.search(data) is not None:
-        return False
-    if b"cupy" in data and _ARRAYS.search(data) is not None:
-        return True
-    return _NUMBA_CUDA.search(data) is not None and _NUMBA.search(data) is not None
+    chooses = b"cupy" in data and _ARRAYS.search(data) is not None
+    makes = b"numba" in data and _NUMBA_CUDA.search(data) is not None and _NUMBA.search(data) is not None
+    return (chooses or makes) and _TESTS.search(data) is None
 
 
 def uses_other_memory(data: bytes) -> bool:
     """Whether a file may take memory of a library that has an allocator of its own."""
     return _OTHERS.search(data) is not None and _FOREIGN.search(data) is not None and _TESTS.search(data) is None
+
+
+def may_be_script(path: str, data: bytes) -> bool:
+    """Whether `lower.is_script` may hold: a notebook, or a file that has `__name__` or calls something at its top."""
+    if path.endswith(NOTEBOOK) or b"__name__" in data:
+        return True
+    try:
+        module = ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return True  # a newer Python, perhaps
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    statements = (statement for statement in module.body if not isinstance(statement, definitions))
+    return any(isinstance(node, ast.Call) for statement in statements for node in ast.walk(statement))

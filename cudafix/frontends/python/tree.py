@@ -11,7 +11,7 @@ from cudafix import ir
 from cudafix.frontends.python import lower, source
 from cudafix.frontends.python.meaning import Modules
 from cudafix.frontends.python.names import Outline, absolute
-from cudafix.frontends.python.prefilter import DESCRIBED, SUFFIX, is_candidate
+from cudafix.frontends.python.prefilter import DESCRIBED, SUFFIX, is_candidate, may_be_script
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
 
@@ -126,6 +126,8 @@ class PythonTree:
             return
         covered: set[str] = set()
         for path in sorted(self.importers(candidates)):
+            if not may_be_script(path, self.files[path]):
+                continue
             read, outline = self.source(path), self.outline(path)
             if isinstance(read, source.Source) and outline is not None:
                 if lower.is_script(read.module, outline, self.modules):

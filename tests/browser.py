@@ -13,16 +13,28 @@ from playwright.sync_api import Browser, Error, sync_playwright
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
 
+def need_chromium() -> None:
+    """Skip the module that asks, with one line, where there is none; with `CUDAFIX_REQUIRE_CHROMIUM` its tests fail."""
+    if _on_path() or os.environ.get("CUDAFIX_REQUIRE_CHROMIUM"):
+        return
+    try:
+        with chromium():
+            pass
+    except Error:
+        pytest.skip(
+            "no Chromium: install `chromium-headless-shell`, or run `playwright install chromium`",
+            allow_module_level=True,
+        )
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Skips the test where there is none, unless `CUDAFIX_REQUIRE_CHROMIUM` is set."""
+    """Raises playwright's `Error` where there is none."""
     with sync_playwright() as playwright:
-        found = next(filter(None, map(shutil.which, _NAMES)), None)
-        try:
-            browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        except Error:
-            if os.environ.get("CUDAFIX_REQUIRE_CHROMIUM"):
-                raise
-            pytest.skip("no Chromium: install `chromium-headless-shell`, or run `playwright install chromium`")
+        browser = playwright.chromium.launch(executable_path=_on_path(), args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+def _on_path() -> str | None:
+    return next(filter(None, map(shutil.which, _NAMES)), None)

@@ -20,7 +20,9 @@ from cudafix.config import Config
 from cudafix.findings import Certificate, Edit, Finding, Place, Refusal, Report, Step
 from cudafix.report import html
 from cudafix.selection import select
-from tests.browser import chromium
+from tests.browser import chromium, need_chromium
+
+need_chromium()
 
 ROOT = Path(__file__).parents[1]
 PAIRS = ROOT / "fixtures" / "stream_ordered_pairs"

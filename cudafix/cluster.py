@@ -32,6 +32,9 @@ from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refus
 from cudafix.rewrite import Rewriter
 from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
+TOO_LARGE = 4
+"""Roots of one cluster that may take up the whole budget; so one cluster of a library ends in seconds."""
+
 _PROBLEMS = {
     "generator": "is a generator",
     "coroutine": "is a coroutine",
@@ -194,14 +197,15 @@ class Cluster:
 
     def survey(self) -> list[Outcome]:
         """One run of the original program for each view; views that are too large are left out and their sites
-        refused. Where one configuration is too large, the others from the same root count as too large.
+        refused. Where one configuration is too large, the others from the same root count as too large, and after
+        `TOO_LARGE` roots all that are left.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
         left_out: set[ir.Span] = set()
         for view in self.views:
             try:
-                if view.root.span not in left_out:
+                if view.root.span not in left_out and len(left_out) < TOO_LARGE:
                     outcomes += self.run(Overlay(), [view])
                     fitting.append(view)
                     continue

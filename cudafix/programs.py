@@ -23,6 +23,9 @@ from cudafix.frontends.python import prefilter
 from cudafix.link import SOURCES
 from cudafix.tree import Tree, has_main, shared_folders
 
+MOST_FILES = 200
+"""Files of one program. A program that links more of them is proved without the sources of other folders."""
+
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
 _DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
@@ -115,7 +118,14 @@ class _Linker:
                 self._including[header].append(path)
 
     def program(self, start: str) -> list[str]:
-        """A file with its headers, and the other sources that define what it calls."""
+        """A file with its headers, and the other sources that define what it calls.
+
+        Those of other folders are left out where they would be too many: calls into a large library are unknown then.
+        """
+        files = self._grown(start, everywhere=True)
+        return files if len(files) <= MOST_FILES else self._grown(start, everywhere=False)
+
+    def _grown(self, start: str, everywhere: bool) -> list[str]:
         files: dict[str, None] = {}
         reached: set[bytes] = set()
         used: set[bytes] = set()
@@ -123,7 +133,7 @@ class _Linker:
         while fresh:
             added = [p for path in fresh for p in (path, *self._tree.included(path)) if p not in files]
             files.update(dict.fromkeys(added))
-            linked = self._linked(files, reached, start)
+            linked = self._linked(files, reached, start) if everywhere and len(files) <= MOST_FILES else []
             beside: Iterable[str] = ()
             if has_main(self._tree.files[start]):
                 used.update(*(self._tree.words(p, _WORD) for p in added))

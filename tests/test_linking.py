@@ -114,3 +114,8 @@ int main() {
     assert pairs(analyze(files, Config())) == [Safety.PROVEN]
     report = analyze(files | {"b/main.cu": waits}, Config())
     assert [refusal.name for refusal in report.refusals] == ["out_of_order"]
+
+
+def test_a_program_of_too_many_files_goes_without_other_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cudafix.programs.MOST_FILES", 2)
+    assert programs(FILES)[0] == ["app/main.cu", "inc/scale.h"]

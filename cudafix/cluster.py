@@ -32,8 +32,8 @@ from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refus
 from cudafix.rewrite import Rewriter
 from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
-TOO_LARGE = 4
-"""Roots of one cluster that may take up the whole budget; so one cluster of a library ends in seconds."""
+TOO_LARGE = 12
+"""Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
 
 _PROBLEMS = {
     "generator": "is a generator",

@@ -98,6 +98,7 @@ class Tree:
     includes: dict[str, list[str]] = field(default_factory=dict)
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
     direct: dict[str, list[str]] = field(default_factory=dict)
+    visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     python: PythonTree | None = None
 
@@ -192,7 +193,10 @@ class Tree:
 
     def _visible(self, path: str) -> Declarations:
         """What the headers declare that a file includes; those of the first configuration of each."""
-        return Declarations.together(self.variants_of(h)[0].declarations for h in reversed(self.included(path)))
+        if path not in self.visible:
+            headers = (self.variants_of(h)[0].declarations for h in reversed(self.included(path)))
+            self.visible[path] = Declarations.together(headers)
+        return self.visible[path]
 
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import click
 
 from cudafix import edits, writing
-from cudafix.findings import Finding, Problem, Safety
+from cudafix.findings import Safety
 from cudafix.selection import Analysis
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
@@ -69,8 +69,10 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
             if message and not request.quiet:
                 click.echo(f"cudafix: {message}", err=True)
     _write(done, request)
-    _tell(done.report.problems)
     if done.report.problems:
+        from cudafix.report.terminal import tell
+
+        tell(done.report.problems)
         return 2
     return 1 if done.selection.chosen else 0
 
@@ -119,7 +121,7 @@ def _write(done: Analysis, request: Request) -> None:
         write(Console(file=sys.stdout, highlight=False, soft_wrap=True), statistics(sources, report, selection))
     elif request.format == "text":
         out = Terminal(sys.stdout, sources)
-        held = {(s.item.path, s.item.offset, s.item.codemod) for s in report.suppressed if isinstance(s.item, Finding)}
+        held = report.suppressed_findings
         left = [finding for finding, _ in selection.left if (finding.path, finding.offset, finding.codemod) not in held]
         assumed = [finding for finding in left if finding.safety is Safety.ASSUMES]
         out.details((*selection.chosen, *assumed), report.refusals)
@@ -134,11 +136,3 @@ def _write(done: Analysis, request: Request) -> None:
         sys.stdout.buffer.flush()
         if not request.quiet:
             Terminal(sys.stderr, sources).summary(report, selection, "can be rewritten")
-
-
-def _tell(problems: tuple[Problem, ...]) -> None:
-    from cudafix.report.terminal import Terminal
-
-    errors = Terminal(sys.stderr, {})
-    for problem in problems:
-        errors.problem(problem)

@@ -304,11 +304,9 @@ def _settings(options: _Options) -> Config:
 def _fail(problems: Sequence[Problem]) -> None:
     """Exit with code 2 if there are problems, one line each."""
     if problems:
-        from cudafix.report.terminal import Terminal
+        from cudafix.report.terminal import tell
 
-        terminal = Terminal(sys.stderr, {})
-        for problem in problems:
-            terminal.problem(problem)
+        tell(problems)
         sys.exit(2)
 
 

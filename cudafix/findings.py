@@ -174,5 +174,11 @@ class Report:
     suppressed: tuple[Suppressed, ...] = ()
 
     @property
+    def suppressed_findings(self) -> frozenset[tuple[str, int, str]]:
+        """Path, offset and codemod of the findings among them."""
+        items = (held.item for held in self.suppressed)
+        return frozenset((item.path, item.offset, item.codemod) for item in items if isinstance(item, Finding))
+
+    @property
     def suppressed_refusals(self) -> int:
         return sum(isinstance(held.item, Refusal) for held in self.suppressed)

@@ -72,7 +72,7 @@ def select(
     """
     findings = [_judged(finding, config) for finding in report.findings]
 
-    held = {(s.item.path, s.item.offset, s.item.codemod) for s in report.suppressed if isinstance(s.item, Finding)}
+    held = report.suppressed_findings
 
     def reason(finding: Finding) -> str | None:
         place = (finding.path, finding.offset, finding.codemod)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TextIO
@@ -128,6 +129,13 @@ class Terminal:
             length = max(min(length, room - caret), 1)
         self._console.print(Text.assemble((margin, "dim"), shown), crop=False, no_wrap=True, overflow="ignore")
         self._console.print(Text.assemble((" " * 6 + " | ", "dim"), " " * caret, ("^" * length, "bold magenta")))
+
+
+def tell(problems: Iterable[Problem]) -> None:
+    """Each problem as one line on standard error."""
+    terminal = Terminal(sys.stderr, {})
+    for problem in problems:
+        terminal.problem(problem)
 
 
 def _by_place(findings: Iterable[Finding], refusals: Iterable[Refusal]) -> list[Finding | Refusal]:

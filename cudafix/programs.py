@@ -127,13 +127,12 @@ class _Linker:
 
     def _grown(self, start: str, everywhere: bool) -> list[str]:
         files: dict[str, None] = {}
-        reached: set[bytes] = set()
         used: set[bytes] = set()
         fresh = [start]
         while fresh:
             added = [p for path in fresh for p in (path, *self._tree.included(path)) if p not in files]
             files.update(dict.fromkeys(added))
-            linked = self._linked(files, reached, start) if everywhere and len(files) <= MOST_FILES else []
+            linked = self._linked(files, start) if everywhere and len(files) <= MOST_FILES else []
             beside: Iterable[str] = ()
             if has_main(self._tree.files[start]):
                 used.update(*(self._tree.words(p, _WORD) for p in added))
@@ -144,7 +143,7 @@ class _Linker:
     def _defining(self, paths: Iterable[str], names: AbstractSet[bytes]) -> Iterator[str]:
         return (p for p in paths if not names.isdisjoint(self._tree.words(p, _DEFINED)))
 
-    def _linked(self, files: Collection[str], reached: set[bytes], start: str) -> list[str]:
+    def _linked(self, files: Collection[str], start: str) -> list[str]:
         """Sources that define a name which the files reach, and which a header declares that both include."""
         offered: dict[_Name, set[str]] = defaultdict(set)
         for path in files:
@@ -153,7 +152,7 @@ class _Linker:
         if all(p in files for sources in offered.values() for p in sources):
             return []
         uses: dict[bytes, set[bytes]] = defaultdict(set)
-        fresh = {b"main"} | reached
+        fresh, reached = {b"main"}, set[bytes]()
         for path in files:
             outline = self._outline(path)
             for name, words in outline.uses.items():
@@ -161,7 +160,6 @@ class _Linker:
             fresh |= outline.always
             if path in self._candidates or path == start:  # what it exports is looked at too
                 fresh |= outline.uses.keys()
-        reached.clear()
         while fresh:
             reached |= fresh
             fresh = set().union(*(uses[name] for name in fresh & uses.keys())) - reached

@@ -126,11 +126,12 @@ def apply(options: _Options, **how: Any) -> None:
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is written then).
     """
-    request = applying.Request(**how)
-    _fail(applying.links(options.paths, _settings(options)))
+    request, settings = applying.Request(**how), _settings(options)
+    _fail(applying.links(options.paths, settings))
     done = _analyse(options, certificates=request.interactive)
     _fail(done.report.problems)
-    taken, problems = applying.run(request, done.sources, done.selection, _settings(options))
+    settings = _as_built(done.sources, settings, lambda _: None)
+    taken, problems = applying.run(request, done.sources, done.selection, settings)
     _fail(problems)
     _tell(done._replace(selection=taken), "rewritten")
 

@@ -11,6 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from cudafix.cli import main
+from cudafix.config import Config
+from cudafix.findings import Problem
+from cudafix.selection import Selection
+
 ROOT = Path(__file__).parents[1]
 PAIRS = ROOT / "fixtures" / "stream_ordered_pairs"
 CASES = {
@@ -121,3 +126,23 @@ def test_an_edited_fix_that_is_wrong_is_called_so(tree: Path, tmp_path: Path) ->
     run = answered(tree, "e\nn\nq\n", script(tmp_path, "/cudaStreamSynchronize/d"))
     assert "  not proven: `cudaMemcpyAsync` may still run when the host touches what it works on" in run.stdout
     assert changed(tree) == []
+
+
+def test_an_edited_fix_is_proved_with_the_default_stream_of_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (CASES["b_together"] / "before" / "main.cu").read_bytes()
+    (tmp_path / "main.cu").write_bytes(source)
+    (tmp_path / "Makefile").write_text("main: main.cu\n\tnvcc --default-stream per-thread -o main main.cu\n")
+    monkeypatch.chdir(tmp_path)
+    asked: list[Config] = []
+
+    def run(_: object, __: object, selection: Selection, config: Config) -> tuple[Selection, list[Problem]]:
+        asked.append(config)
+        return selection, []
+
+    monkeypatch.setattr("cudafix.applying.run", run)
+    with pytest.raises(SystemExit) as ended:
+        main(["apply", "--interactive", "--no-cache", "main.cu"])
+    assert not ended.value.code
+    assert [config.per_thread for config in asked] == [frozenset({"main.cu"})]

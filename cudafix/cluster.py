@@ -38,6 +38,7 @@ TOO_LARGE = 12
 _PROBLEMS = {
     "generator": "is a generator",
     "coroutine": "is a coroutine",
+    "control_flow": "is left and entered again by `setjmp` and `longjmp`",
     "implicit_call": "is called by Python itself",
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }

@@ -22,6 +22,13 @@ def last(name: str) -> str:
     return name.rsplit("::", 1)[-1]
 
 
+def _takes(function: ir.Function, arity: int) -> bool:
+    """Whether a function can be called with this number of arguments, which is not that of its parameters."""
+    if function.params and function.params[-1].type.rstrip().endswith("..."):
+        return True
+    return len(function.params) > arity and all(param.optional for param in function.params[arity:])
+
+
 def _handed_over(stmt: ir.Stmt) -> Iterator[str]:
     """The functions that a statement hands to somebody who may call them."""
     values: tuple[ir.Expr | None, ...] = ()
@@ -126,5 +133,7 @@ class Program:
         else:
             found = [f for f in found if f.cls is None or f.name == name] or found
         exact = [f for f in found if len(f.params) == arity]
+        if exact:  # the types of the arguments decide between it and one with default arguments or a pack
+            exact = [f for f in found if f in exact or _takes(f, arity)]
         found = exact or found
         return [f for f in found if f.span.path == path] or found

@@ -56,16 +56,7 @@ class Branches(Variables):
             kept = self.blocked
             if nested:
                 self.blocked = kept or "in the condition of an `else if`"
-            value = condition
-            if condition.type == "condition_clause":
-                first = condition.child_by_field_name("initializer")
-                if first is not None:
-                    for child in first.children:
-                        if child.type == "declaration":
-                            self._declaration(child)
-                        elif child.is_named:
-                            self.value(child, None, False)
-                value = condition.child_by_field_name("value") or condition
+            value = self._opening(condition)
             if value.type == "declaration":
                 self._declaration(value)
                 declarator = value.child_by_field_name("declarator")
@@ -84,6 +75,18 @@ class Branches(Variables):
             self.compose(plan, then, other, node)
 
         self.scoped(run, node)
+
+    def _opening(self, condition: Node) -> Node:
+        """Lower what stands in front of a condition in its parentheses; the condition itself."""
+        if condition.type != "condition_clause":
+            return condition
+        first = condition.child_by_field_name("initializer")
+        for child in first.children if first is not None else ():
+            if child.type == "declaration":
+                self._declaration(child)
+            elif child.is_named:
+                self.value(child, None, False)
+        return condition.child_by_field_name("value") or condition
 
     def _branch_on(self, test: Test, then_node: Node | None, else_node: Node | None, node: Node) -> None:
         then = self.body_of(then_node)
@@ -190,7 +193,14 @@ class Branches(Variables):
         if condition is None or body is None:
             self.unknown("parse_error", node)
             return
-        self.test(condition)
+        self.scoped(lambda: self._arms(node, condition, body), node)
+
+    def _arms(self, node: Node, condition: Node, body: Node) -> None:
+        value = self._opening(condition)
+        if value.type == "declaration":
+            self._declaration(value)
+        else:
+            self.test(value)
         arms: list[Block] = []
         has_default = False
         current: list[Node] = []

@@ -57,7 +57,6 @@ class File:
     qualifiers: tuple[tuple[int, str], ...]  # CUDA qualifiers that a mask hid
     hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
     kernels: frozenset[str]
-    returned: Mapping[tuple[bool, str], str]  # what methods, and other functions, return by value, by the last name
     functions: list[ir.Function] = field(default_factory=list)
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
@@ -129,6 +128,8 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
 @dataclass(slots=True)
 class Scope:
     names: dict[str, str] = field(default_factory=dict)
-    destroyed: list[tuple[ir.Expr, Class, str]] = field(default_factory=list)  # objects, or arrays of so many of them
+    # objects, or arrays of so many of them; of a class that is not seen instead its name
+    destroyed: list[tuple[ir.Expr, Class | None, str]] = field(default_factory=list)
     breaks: bool = False  # `break` leaves up to here
     continues: bool = False
+    catches: bool = False  # `throw` leaves up to here

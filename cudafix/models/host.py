@@ -131,7 +131,7 @@ sem_{init,wait,post,destroy,open,close} external -*         ; why=orders host th
 {CreateThread,_beginthreadex,WaitForSingleObject,WaitForMultipleObjects} external rw* ; why=runs in another host thread
 {dlopen,dlsym,dlclose,LoadLibrary,GetProcAddress} external -* ; why=calls code that is loaded at run time
 {shm_open,shm_unlink,shmget,shmat,shmdt} external -*        ; why=memory that other processes see
-{socket,bind,listen,accept,connect,setsockopt,getsockopt,shutdown,inet_addr,inet_pton,inet_ntoa,htons,htonl,ntohs,\
+{socket,listen,accept,connect,setsockopt,getsockopt,shutdown,inet_addr,inet_pton,inet_ntoa,htons,htonl,ntohs,\
 ntohl} host hr*
 {poll,select,epoll_wait,epoll_create,epoll_ctl,ioctl,fcntl} host hr*
 omp_{get_thread_num,get_num_threads,get_max_threads,set_num_threads,get_num_procs,in_parallel,set_dynamic,set_nested} \
@@ -172,7 +172,8 @@ returns=same
 {lower_bound,upper_bound,equal_range,binary_search} host hr hr - fn ; returns=same
 {equal,mismatch,lexicographical_compare,search,includes,is_permutation} host hr hr hr fn fn
 swap_ranges                             host    hrw hrw hrw
-{swap,iter_swap}                        host    swap swap
+swap                                    host    swap swap
+iter_swap                               host    hrw hrw
 {max,min,minmax,clamp,gcd,lcm,midpoint} host      hr hr hr hr
 {begin,end,cbegin,cend,rbegin,rend,data,size,ssize,empty,advance,next,prev,distance} host hr* ; returns=same
 {back_inserter,front_inserter,inserter,make_move_iterator,make_reverse_iterator,istream_iterator,ostream_iterator} \

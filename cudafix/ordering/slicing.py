@@ -36,6 +36,51 @@ _NUMBERS = frozenset(
     for sign in ("", "unsigned ", "signed ")
     for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
 ) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
+_LONG = frozenset(("long", "long long", "size_t", "int64_t", "uint64_t", "half", "__half", "__nv_bfloat16"))
+_BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))
+_ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
+
+
+def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str], raw: bool = False) -> bool:
+    """Whether there may be pointers in the memory that an argument leads to, by its type as far as that is known.
+    `raw`: also if it is called bytes.
+    """
+    match expr:
+        case ir.Const() | ir.FuncRef() | ir.Opaque():
+            return False
+        case ir.Addr(ir.Var(name)):
+            return types.get(name, "") not in _NUMBERS
+        case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
+            return _holds_pointers(base, types, arrays, raw)
+        case ir.Var(name) if name in types:
+            kind = types[name].removesuffix("&").strip()
+            if name not in arrays:
+                container = _ONE_NUMBER.fullmatch(kind)
+                kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
+            return kind not in _NUMBERS and kind not in _LONG or (raw and kind in _BYTES)
+        case _:
+            return True
+
+
+def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
+    """The calls in a function (by `id`) of host functions that may copy or reorder pointers: `memcpy`, `iter_swap`."""
+    found: set[int] = set()
+    arrays: frozenset[str] | None = None
+    for stmt in ir.walk(function.body):
+        if not isinstance(stmt, ir.Call) or stmt.receiver is not None or len(stmt.args) < 2:
+            continue
+        api = tables.lookup(stmt.callee, len(stmt.args))
+        if api is None or api.effect not in HOST_EFFECTS or api.any:
+            continue
+        given = [(r, e) for r, e in zip(roles_of(api, len(stmt.args)), stmt.args, strict=False) if r in _HOST_MEMORY]
+        if len(given) < 2 or not any(role in _WRITES for role, _ in given):
+            continue
+        if arrays is None:
+            arrays = frozenset(s.var.name for s in ir.walk(function.body) if isinstance(s, ir.Declare) and s.array)
+        reads = any(role != "hw" and _holds_pointers(e, function.types, arrays) for role, e in given)
+        if reads and any(role in _WRITES and _holds_pointers(e, function.types, arrays, True) for role, e in given):
+            found.add(id(stmt))
+    return frozenset(found)
 
 
 class Way(Flag):
@@ -96,7 +141,9 @@ class Slicer:
         self._slices: dict[int, Slice] = {}
         self._shared: dict[str, set[str]] = {}  # by function: what lambdas inside of it name
         self._outward: set[int] = set()  # statements of lambdas that matter to the function around
+        self._moves: set[int] = set()
         for function in program.functions():
+            self._moves |= function.kept("moves pointers", lambda f: moves_pointers(f, tables))
             outer, inside, _ = function.name.rpartition("::<lambda@")
             if not inside:
                 continue
@@ -166,7 +213,7 @@ class Slicer:
         return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
 
     def _is_consequence(self, stmt: ir.Stmt) -> bool:
-        if id(stmt) in self._outward:
+        if id(stmt) in self._outward or id(stmt) in self._moves:
             return True
         if isinstance(stmt, ir.Assign):
             number = isinstance(stmt.value, ir.Opaque) or (
@@ -367,7 +414,7 @@ class Slicer:
         return (Way.BELOW if goes_on else Way(0)) | (body & Way.END)
 
     def _call(self, call: ir.Call) -> Way | None:
-        if call.result is not None and self._is_observed(call.result):
+        if id(call) in self._moves or (call.result is not None and self._is_observed(call.result)):
             return None
         given = call.args if call.receiver is None else (call.receiver, *call.args)
         api = self._api(call)

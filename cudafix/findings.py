@@ -97,15 +97,16 @@ class Certificate:
     """The proof of one group, shown on one path; or of a refused one, the path on which an order would be lost.
 
     `after` is the program as it would be rewritten, empty where nothing can be said of it. `lost` names the two steps
-    of `after` that nothing orders any more. Of a defect, `before` is empty, and `after` the program as it is. The proof
-    itself covers all paths of `runs` runs of the engine: one for each program, root and configuration that reaches the
-    sites.
+    of `after` that nothing orders any more; `faulty`, of a defect, the two of `before` that nothing orders as it is.
+    The proof itself covers all paths of `runs` runs of the engine: one for each program, root and configuration that
+    reaches the sites.
     """
 
     memory: tuple[Place, ...]
     before: tuple[Step, ...]
     after: tuple[Step, ...]
     lost: tuple[int, int] | None = None
+    faulty: tuple[int, int] | None = None
     runs: int = 1
 
 

@@ -153,10 +153,11 @@ class Problem:
 
 
 class Suppressed(NamedTuple):
-    """A result that a comment in the source holds back, and the reason that it gives."""
+    """A result that a comment in the source, or else the configuration, holds back, and the reason that it gives."""
 
     item: Finding | Refusal
     reason: str
+    in_source: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,8 @@ class Report:
     """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
-    `suppressed` are results that comments hold back: refusals are left out of `refusals`, findings are left alone.
+    `suppressed` are results that comments or the configuration hold back: refusals are left out of `refusals`, findings
+    are left alone.
     """
 
     findings: tuple[Finding, ...]

@@ -64,8 +64,8 @@ def defects(
     run: Run,
     context: Context,
     codemods: Mapping[str, tuple[frozenset[Wrong], Propose]],
-) -> list[Finding]:
-    """One finding for each faulty statement and codemod, in source order."""
+) -> tuple[list[Finding], Overlay]:
+    """One finding for each faulty statement and codemod, in source order, and the program with all of the fixes."""
     faulty: dict[tuple[str, ir.Span], list[Violation]] = {}
     leading: dict[tuple[str, ir.Span], list[Place]] = {}
     for outcome in survey:
@@ -88,7 +88,7 @@ def defects(
         mended = _merged([Proposal(mended, ()), *chosen])
         edits = tuple(e for p in chosen for e in p.edits)
         found.append(Finding(name, span.path, span.start, violations[0].words, edits, tuple(leading[name, span])))
-    return found
+    return found, mended
 
 
 def _leading_to(v: Violation, outcome: Outcome) -> list[Place]:

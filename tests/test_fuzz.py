@@ -87,3 +87,13 @@ def test_a_defect_in_a_function_that_cannot_be_read_gets_no_fix() -> None:
     found = analyze({"a.cu": broken}, Config()).findings
     assert found
     assert not any(finding.edits for finding in found)
+
+
+def test_the_threshold_is_not_set_in_a_function_that_cannot_be_read() -> None:
+    data = (
+        b"void work() {\n    float *d;\n    cudaMalloc(&d, 4);\n    fill<<<1, 1>>>(d);\n    cudaFree(d);\n}\n"
+        b"int main() {\n    work();\n    show(bad, );\n}\n"
+    )
+    edits = [edit for finding in analyze({"a.cu": data}, Config()).findings for edit in finding.edits]
+    assert edits
+    assert all(edit.start < data.index(b"int main") for edit in edits)

@@ -7,7 +7,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.api import in_order
-from cudafix.frontends.python.containers import LOADS, STORES
+from cudafix.frontends.python.containers import DICTIONARIES, LOADS, STORES
 from cudafix.frontends.python.functions import Functions
 from cudafix.frontends.python.meaning import (
     Dotted,
@@ -146,8 +146,10 @@ class Calls(Functions):
         return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
 
     def _calls_back(self, node: cst.Call, callee: str, values: tuple[Expr, ...]) -> bool:
-        """Whether a function that only works on the host is given one to call that may do more."""
+        """Whether a function that only works on the host, or runs an engine, has one to call that may do more."""
         api = bindings.tables().lookup(callee, len(values))
+        if api is not None and api.source.startswith("TensorRT") and self.unit.modules.gives_code(self.source.path):
+            return True
         if api is None or api.effect not in HOST_EFFECTS:
             return False
         for number, (argument, value) in enumerate(zip(node.args, values, strict=True)):
@@ -196,7 +198,7 @@ class Calls(Functions):
         return in_order(node.args, values, PARAMETERS.get(callee, ()))
 
     def _container_call(self, node: cst.Call) -> Expr:
-        made = self.container(node)
+        made = self.dictionary(node) if self.resolver.origin(node) in DICTIONARIES else self.container(node)
         for argument in node.args:
             if isinstance(argument.value, cst.ListComp | cst.GeneratorExp) and len(node.args) == 1:
                 return self.value(argument.value)

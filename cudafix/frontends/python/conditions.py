@@ -65,7 +65,7 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
         yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
     for file in program.files.values():
         outline = program.tree.outline(file.path)
-        if outline is not None and outline.stars:
+        if outline is not None and program.tree.modules.hides(outline):
             star = _in_text(file, re.compile(rb"\bimport[ \t]*\*"))
             yield Obstacle("unknown_call", "what `import *` brings is not seen", star or Place(file.path, 0, "here"))
         for name in sorted(file.imports):

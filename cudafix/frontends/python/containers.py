@@ -47,6 +47,12 @@ class Containers(Lowering):
             self.emit(ir.Assign(Index(made, key), value, self.span(node)))
         return made
 
+    def dictionary(self, node: cst.CSTNode) -> Var:
+        """A fresh dictionary. Its keys are held apart: they are given to whoever runs through it."""
+        made = self.container(node)
+        self.emit(ir.Assign(keys_field(made), self.container(node), self.span(node)))
+        return made
+
     def _hold_key(self, made: Var, key: cst.BaseExpression, node: cst.CSTNode) -> None:
         """A key of a dictionary, which is kept like its values."""
         value = self.value(key)
@@ -55,7 +61,7 @@ class Containers(Lowering):
 
     def _dict(self, node: cst.CSTNode, elements: object) -> Expr:
         assert isinstance(elements, list | tuple)
-        made = self.container(node)
+        made = self.dictionary(node)
         for element in elements:
             if isinstance(element, cst.DictElement):
                 text = literal(element.key)
@@ -104,7 +110,7 @@ class Containers(Lowering):
     def comprehension(self, node: cst.BaseExpression) -> Expr:
         """`[f(x) for x in xs]` as a loop that fills a list; a generator expression the same."""
         assert isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp)
-        made = self.container(node)
+        made = self.dictionary(node) if isinstance(node, cst.DictComp) else self.container(node)
         renamed = dict(self.renamed)
         blocked, self.place.blocked = self.place.blocked, self.place.blocked or "it is in a comprehension"
         with self.block() as body:
@@ -289,9 +295,13 @@ class Containers(Lowering):
             self.unpack(element.value, item)
 
 
+def keys_field(dictionary: Expr) -> Expr:
+    return Field(deref(dictionary), "<keys>")
+
+
 def keys_of(dictionary: Expr) -> Expr:
-    """Any key of a dictionary: it gives them to whoever runs through it."""
-    return Index(Field(deref(dictionary), "<keys>"), NOTHING)
+    """Any key of a dictionary."""
+    return Index(keys_field(dictionary), NOTHING)
 
 
 def _first(node: cst.BaseExpression) -> cst.CompFor | None:

@@ -116,7 +116,7 @@ class Modules:
         if depth > 8:
             return None
         bound = self._bound(outline, name, depth)
-        if bound is not None and outline.top.star_behind_names:
+        if bound is not None and not isinstance(bound, Dotted) and outline.top.star_behind_names:
             brought = self._starred(outline, name, depth)
             if self.hides(outline) or (brought is not None and brought != bound):
                 return None  # an `import *` may bind the name anew

@@ -128,8 +128,13 @@ class PythonTree:
         return self._giving[path]
 
     def programs(self) -> Iterator[list[str]]:
-        """Every script that reaches a candidate, then the candidates that no script reaches."""
-        candidates = self.candidates()
+        """Every script that reaches a candidate, then the candidates that no script reaches. What reaches only files
+        that cannot be read proves nothing: those stand alone.
+        """
+        every = self.candidates()
+        candidates = {path for path in every if isinstance(self.source(path), source.Source)}
+        for path in sorted(every - candidates):
+            yield [path]
         if not candidates:
             return
         covered: set[str] = set()

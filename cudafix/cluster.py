@@ -58,7 +58,7 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
 
 def _views(tree: Tree, paths: list[str]) -> list[View]:
     programs: list[Program] = []
-    variants = [tree.variants_of(p) for p in paths]
+    variants = [tree.variants_of(p, paths) for p in paths]
     seen: set[tuple[int, ...]] = set()
     for n, own in enumerate(variants):
         varied = own if tree.is_candidate(paths[n]) or not n else own[:1]
@@ -302,8 +302,8 @@ class Cluster:
         if len(self.default_streams) > 1:
             return Refused("mixed_default_streams", "the files of the program have different default streams")
         for key, _ in group.sites():
-            for module in self.tree.lowered(key.path):
-                for function in module.functions:
+            for variant in self._variants(key.path):
+                for function in variant.module.functions:
                     if function.problems and function.span.start <= key.start < function.span.end:
                         name, offset = function.problems[0]
                         span = ir.Span(key.path, offset, offset + 1)
@@ -341,9 +341,15 @@ class Cluster:
         """The host functions of the files that may allocate, in every configuration."""
         for path in self.paths:
             candidate = self.tree.is_candidate(path)
-            for variant in self.tree.variants_of(path):
+            for variant in self._variants(path):
                 if candidate or variant.lowered:
                     yield from variant.module.functions
+
+    def _variants(self, path: str) -> Iterator[Variant]:
+        """A file in each of its configurations, in each program that has it."""
+        for program in self.programs:
+            if path in program:
+                yield from self.tree.variants_of(path, program)
 
     def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
         """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.
@@ -442,7 +448,7 @@ def lockstep(
         if all(before.files[path] == after.files[path] for path in paths):
             continue
         for path in paths:
-            if before.files[path] != after.files[path] and before.errors(path) < after.errors(path):
+            if before.files[path] != after.files[path] and before.errors(path, paths) < after.errors(path, paths):
                 return [f"{path}: a parse error that was not there"]
         views, rewritten = views_of(before, [paths]), views_of(after, [paths])
         if len(views) != len(rewritten):

@@ -27,7 +27,9 @@ MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
-_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
+_DEFINED = re.compile(
+    rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{", re.MULTILINE
+)
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
 _STATIC = re.compile(rb"\bstatic\b")
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
@@ -106,9 +108,11 @@ class _Linker:
         self._offers: dict[str, dict[_Name, list[str]]] = {}
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._including: dict[str, list[str]] = defaultdict(list)  # and by header
+        self._included: set[str] = set()  # sources that others include
         self.mains: list[str] = []
         self._without_main: list[str] = []
         for path in sorted(p for p in tree.files if p.endswith(SOURCES)):
+            self._included.update(p for p in tree.included(path) if p.endswith(SOURCES))
             if has_main(tree.files[path]):
                 self.mains.append(path)
                 continue
@@ -136,9 +140,21 @@ class _Linker:
             beside: Iterable[str] = ()
             if has_main(self._tree.files[start]):
                 used.update(*(self._tree.words(p, _WORD) for p in added))
-                beside = self._defining(self._beside[os.path.dirname(start)], used)
+                beside = self._beside_it(start, files, used)
             fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
         return list(files)
+
+    def _beside_it(self, start: str, files: Collection[str], used: AbstractSet[bytes]) -> Iterator[str]:
+        """Sources of the same folder that define what the files use. What another source includes is compiled on its
+        own only where a name would be missing.
+        """
+        defined: set[bytes] | None = None
+        for path in self._defining(self._beside[os.path.dirname(start)], used):
+            if path in self._included and path not in files:
+                defined = defined or set().union(*(self._tree.words(p, _DEFINED) for p in files))
+                if defined >= self._tree.words(path, _DEFINED) & used:
+                    continue
+            yield path
 
     def _defining(self, paths: Iterable[str], names: AbstractSet[bytes]) -> Iterator[str]:
         return (p for p in paths if not names.isdisjoint(self._tree.words(p, _DEFINED)))
@@ -188,8 +204,10 @@ class _Linker:
 
 
 def _nearest(sources: Iterable[str], start: str) -> list[str]:
-    """Of several sources that define the same function, those that share most folders with a program's first file."""
-    ranked = sorted((-shared_folders(path, start), path) for path in sources)
+    """Of several sources that define the same function, those that share most folders with a program's first file, and
+    stand in the fewest others.
+    """
+    ranked = sorted(((-shared_folders(path, start), path.count(os.sep)), path) for path in sources)
     return [path for rank, path in ranked if rank == ranked[0][0]]
 
 

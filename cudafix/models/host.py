@@ -88,6 +88,7 @@ gets                                    host    hw          ; returns=same
 fma{,f,l}                               host    - - -
 {frexp,modf}{,f,l}                      host    - out
 remquo{,f,l}                            host    - - out
+lgamma{,f,l}_r                          host    - out
 sincos{,f,l}                            host    - out out
 {sincospi,sincospif}                    host    - out out
 {rsqrt,rcbrt,sinpi,cospi,exp10,normcdf,normcdfinv,erfinv,erfcinv,erfcx}{,f} host -

@@ -126,4 +126,5 @@ def test_what_the_host_reads_in_it_is_waited_for() -> None:
     )
     report = driver.analyze({"main.cu": text.encode()}, Config())
     moved = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
-    assert moved and any(b"Synchronize" in e.text for f in moved for e in f.edits)
+    assert moved
+    assert any(b"Synchronize" in e.text for f in moved for e in f.edits)

@@ -7,8 +7,8 @@ nothing is lost for the host, what it prints or looks at does not matter either 
 
 A function works on the host alone if every statement of it and of what it calls does: no launch, no call that no table
 and no file knows, none that a table calls anything but host work, no function stored as a value (who calls it later
-would not be seen). A method that is called on some object may be any method of that name. Python is left out: there, a name may
-mean a function that is stored anywhere.
+would not be seen). A method that is called on some object may be any method of that name. Python is left out: there, a
+name may mean a function that is stored anywhere.
 """
 
 from __future__ import annotations

@@ -325,10 +325,10 @@ class Effects(Engine):
                     self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
             self.result(call, mem.NOTHING, state)
             return state
-        if self.coarse and (stored := self._worked_alone(call, found, state)) is not None:
-            self.result(call, stored, state)
+        if self.coarse and (returned := self._worked_alone(call, found, state)) is not None:
+            self.result(call, returned, state)
             for root, path in self.cells(state, call.result) if call.result is not None else ():
-                state.env.may_hold(root, path, stored)
+                state.env.may_hold(root, path, returned)
             return state
         on_stack = {id(frame.function) for frame in self.frames}
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}"
@@ -378,8 +378,8 @@ class Effects(Engine):
         return out
 
     def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
-        """Run a call as one step (`cudafix.ordering.alone`): what it may have stored and returned. None where it has to be
-        followed, because it may reach the device, or hold something of it.
+        """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
+        followed because it may reach the device, or hold something of it.
         """
         if not state.calm or self.thrown:
             return None

@@ -217,7 +217,7 @@ class Calls(Expressions):
         arguments = node.child_by_field_name("arguments")
         if macro is None or arguments is None:
             return None
-        bindings = self._bind(macro, [c for c in arguments.named_children if c.type != "comment"]) or {}
+        bindings = self.bind(macro, [c for c in arguments.named_children if c.type != "comment"]) or {}
         bound = bindings.get(macro.body.decode("utf-8", "replace").strip())
         if bound is None or bound.node.type != "identifier":
             return None
@@ -620,7 +620,7 @@ class Calls(Expressions):
             if checked is None:
                 return self.unknown(f"macro `{macro.name}`", node, self.arguments(arguments)[0])
             return self._through(arguments, checked, target)
-        bindings = self._bind(macro, nodes)
+        bindings = self.bind(macro, nodes)
         if macro.kind == "rename":
             return self._pasted(node, macro, bindings, nodes, target, used)
         if bindings is not None and macro.kind in ("operates", "constant", "transparent"):
@@ -632,7 +632,7 @@ class Calls(Expressions):
             return opaque(*values)
         return self.unknown(f"macro `{macro.name}`", node, values)
 
-    def _bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
+    def bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
         params = macro.params or ()
         given = [one for node in nodes for one in self._given(macro, node)]
         bindings: dict[str, Bound] = {}

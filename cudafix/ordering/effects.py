@@ -159,8 +159,7 @@ class Effects(Engine):
 
     def _reaches_device(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call):
-            callees = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
-            if any(self._works_on_device(f) for f in callees):
+            if any(self._works_on_device(f) for f in self.program.reached_by(stmt, self.frame.function.cls)):
                 return True
         return self._is_device_work(stmt)
 

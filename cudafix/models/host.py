@@ -19,7 +19,7 @@ malloc                                  alloc   -           ; memory=host return
 realloc                                 alloc   free -      ; memory=host returns=pointer
 {alloca,__builtin_alloca,valloc}        alloc   -           ; memory=host returns=pointer
 posix_memalign                          alloc   new - -     ; memory=host
-{strdup,strndup}                        alloc   hr -        ; memory=host returns=pointer
+{strdup,strndup,_strdup}                alloc   hr -        ; memory=host returns=pointer
 {free,_aligned_free,cfree}              free    free        ; memory=host
 VirtualAlloc                            alloc   - - - -     ; memory=host returns=pointer
 VirtualFree                             free    free - -    ; memory=host
@@ -76,7 +76,9 @@ gets                                    host    hw          ; returns=same
 {fscanf,vfscanf,fscanf_s}               host    - hr hw*
 {scanf,vscanf,scanf_s}                  host    hr hw*
 {fseek,fseeko,ftell,ftello,rewind,lseek,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} host hr*
-{remove,unlink,rename,mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
+{remove,unlink,rename,mkdir,_mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
+{_findfirst,_findnext}                 host    hr hw
+_findclose                              host    -
 {stat,fstat,lstat,_stat,getcwd,realpath,readlink,opendir,readdir,closedir,glob,globfree,basename,dirname} host hr*
 # numbers
 {abs,labs,llabs,div,ldiv,lldiv,imaxabs} host    - -

@@ -315,6 +315,10 @@ class Cluster:
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
                         return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+            for program in (p for p in self.programs if key.path in p):
+                for macro in self.tree.defined_around(key.path, program):
+                    if macro.name in ("cudaMalloc", "cudaFree"):
+                        return Refused("renaming_header", f"`{macro.path}` gives `{macro.name}` another meaning")
         return None
 
     def _too_old(self, group: Group) -> Refused | None:
@@ -349,9 +353,8 @@ class Cluster:
 
     def _variants(self, path: str) -> Iterator[Variant]:
         """A file in each of its configurations, in each program that has it."""
-        for program in self.programs:
-            if path in program:
-                yield from self.tree.variants_of(path, program)
+        found = (self.tree.variants_of(path, program) for program in self.programs if path in program)
+        yield from {id(variant): variant for variants in found for variant in variants}.values()
 
     def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
         """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.

@@ -97,8 +97,8 @@ class Program:
         return frozenset(reached)
 
     def reached_by(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
-        """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()` in
-        a method `run` is no call of itself.
+        """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`
+        in a method `run` is no call of itself.
         """
         found = self.resolve(call.callee, len(call.args), call.span.path, cls)
         if call.receiver is None or "::" in call.callee:

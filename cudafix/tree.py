@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 _UNDEFINED = re.compile(rb"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
-_WORD = re.compile(rb"\b[A-Za-z_]\w*")
+WORD = re.compile(rb"\b[A-Za-z_]\w*")
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
@@ -101,6 +101,7 @@ class Tree:
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
+    around: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     python: PythonTree | None = None
 
@@ -184,7 +185,7 @@ class Tree:
                 module, _, errors = self.python.lowered(path)
                 self.variants[path, ()] = [Variant.of(module, errors)]
             return self.variants[path, ()]
-        around = self._defined_around(path, program)
+        around = self.defined_around(path, program)
         if (path, around) not in self.variants:
             visible = {name: source.check_macro(name) for name in self.check_macros}
             visible.update((macro.name, macro) for macro in around)
@@ -198,16 +199,24 @@ class Tree:
             ]
         return self.variants[path, around]
 
+    def defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
+        """The macros that a file may use and that only those of `program` define which include it."""
+        key = path, tuple(program)
+        if key not in self.around:
+            self.around[key] = self._defined_around(path, program)
+        return self.around[key]
+
     def _defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
-        """The macros that a file may use and that only those define which include it."""
         own = {path, *self.included(path)}
-        words = {word.decode() for word in self.words(path, _WORD)}.difference(*(self.macros_of(p) for p in own))
-        found = self._around(path, program, frozenset()) if words else {}
+        words = {word.decode() for word in self.words(path, WORD)}.difference(*(self.macros_of(p) for p in own))
+        if all(words.isdisjoint(self.macros_of(p)) for p in program if p not in own):
+            return ()
+        found = self._around(path, program, frozenset())
         used: dict[str, source.Macro] = {}
         while fresh := sorted(words & found.keys() - used.keys()):  # what their bodies use is seen as well
             for name in fresh:
                 used[name] = found[name]
-                words |= {word.decode() for word in _WORD.findall(found[name].body)}
+                words |= {word.decode() for word in WORD.findall(found[name].body)}
         return tuple(macro for macro in used.values() if macro.path not in own)
 
     def _around(self, path: str, program: Collection[str], inside: frozenset[str]) -> dict[str, source.Macro]:

@@ -142,3 +142,9 @@ def test_of_two_sources_that_are_equally_near_the_one_in_fewer_folders_is_meant(
         "a/old/fill.cu": helper.replace(b"fill.h", b"../fill.h"),
     }
     assert programs(files) == [{"a/main.cu", "a/fill.h", "a/fill.cu"}]
+
+
+def test_a_name_of_the_runtime_that_the_including_file_renames_is_not_touched() -> None:
+    pair = b"void churn() { float *p; cudaMalloc(&p, 4); cudaFree(p); }\n"
+    main = b'#define cudaMalloc hipMalloc\n#define cudaFree hipFree\n#include "churn.h"\nint main() { churn(); }\n'
+    assert decided({"main.cu": main, "churn.h": pair}) == ["renaming_header"]

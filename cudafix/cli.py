@@ -209,20 +209,49 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # source text must not be able to stop a report in a narrow locale
             stream.reconfigure(errors="backslashreplace")
+    output = sys.stdout
     try:
-        sys.exit(cli.main(arguments, prog_name="cudafix", standalone_mode=False))
+        try:
+            code = cli.main(arguments, prog_name="cudafix", standalone_mode=False)
+        except SystemExit as left:
+            if sys.stdout is not output:  # how click takes an output that nobody reads
+                raise BrokenPipeError from None
+            code = left.code
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "flush"):
+                stream.flush()
+        sys.exit(code)
     except click.UsageError as error:
         error.show()
     except click.ClickException as error:
         click.echo(f"cudafix: {error.format_message()}", err=True)
     except (click.Abort, KeyboardInterrupt):
         click.echo("cudafix: interrupted", err=True)
-    except Exception:  # a defect in cudafix must not look like exit code 1, "findings"
-        import traceback
+    except BrokenPipeError:  # nobody reads any more
+        _give_up_output()
+    except OSError as error:  # what is expected of files is caught where they are read and written
+        click.echo(f"cudafix: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+        _give_up_output()
+    except MemoryError:
+        click.echo("cudafix: out of memory; nothing was written", err=True)
+    except Exception as error:
+        from concurrent.futures import BrokenExecutor
 
-        traceback.print_exc()
-        click.echo("cudafix: internal error; nothing was written", err=True)
+        if isinstance(error, BrokenExecutor):
+            click.echo("cudafix: a worker process was killed (out of memory?); `-j 1` uses none", err=True)
+        else:  # a defect in cudafix must not look like exit code 1, "findings"
+            import traceback
+
+            traceback.print_exc()
+            click.echo("cudafix: internal error; nothing was written", err=True)
     sys.exit(2)
+
+
+def _give_up_output() -> None:
+    """What is still to be written to standard output has no place: Python must not try again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
 
 
 def _analyse(options: _Options, settings: Config) -> tuple[Analysis, Config]:

@@ -267,12 +267,16 @@ class Cluster:
             and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
-        return defects(
+        faults = defects(
             outcomes,
             _Memory(self, faulty).run,
             Context(self.tree.files, self.tables, outcomes, self.tree.writer),
             found,
         )
+        unclear = [function.span for function in self._functions() if function.problems]
+        return [
+            replace(f, edits=()) if any(_is_inside(e, span) for e in f.edits for span in unclear) else f for f in faults
+        ]
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""
@@ -408,6 +412,10 @@ class _Memory:
                 yield check.run(
                     other.program, cluster.tables, overlay, other.root, per_thread=cluster.per_thread, known=known
                 )
+
+
+def _is_inside(edit: Edit, span: ir.Span) -> bool:
+    return edit.path == span.path and span.start <= edit.start <= span.end
 
 
 def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:

@@ -114,7 +114,7 @@ class Rewriter:
                 continue
             call = outcome.allocations[key].call
             function, block, once = self._where(view, outcome, key)
-            if not self._can_call(function):  # a `main` that includes no header of CUDA
+            if function.problems or not self._can_call(function):  # a `main` that includes no header of CUDA
                 function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
             stmt = next((s for s in block if _contains(s, key, view.program)), None)
             in_place = stmt is not None and _is_in(

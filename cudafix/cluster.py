@@ -267,16 +267,17 @@ class Cluster:
             and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
-        faults = defects(
+        faults, mended = defects(
             outcomes,
             _Memory(self, faulty).run,
             Context(self.tree.files, self.tables, outcomes, self.tree.writer),
             found,
         )
         unclear = [function.span for function in self._functions() if function.problems]
-        return [
+        faults = [
             replace(f, edits=()) if any(_is_inside(e, span) for e in f.edits for span in unclear) else f for f in faults
         ]
+        return faults, mended
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""

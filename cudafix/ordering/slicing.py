@@ -49,7 +49,7 @@ def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str]
         case ir.Const() | ir.FuncRef() | ir.Opaque():
             return False
         case ir.Addr(ir.Var(name)):
-            return types.get(name, "") not in _NUMBERS
+            return types.get(name, "") not in NUMBERS
         case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
             return _holds_pointers(base, types, arrays, raw)
         case ir.Var(name) if name in types:
@@ -57,7 +57,7 @@ def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str]
             if name not in arrays:
                 container = _ONE_NUMBER.fullmatch(kind)
                 kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
-            return kind not in _NUMBERS and kind not in _LONG or (raw and kind in _BYTES)
+            return kind not in NUMBERS and kind not in _LONG or (raw and kind in _BYTES)
         case _:
             return True
 

@@ -209,7 +209,7 @@ class Loops(Branches):
                     return
                 kind = one.type if not one.type.startswith("auto") else (self.type_of(element) or one.type)
                 if one.bindings:
-                    self.bind(one, element, declarator)
+                    self.bind_names(one, element, declarator)
                     return
                 if not options:
                     self.touch(container_node, element)

@@ -89,11 +89,11 @@ class Variables(Blocks):
                 place = self.lvalue(value) if value is not None else Opaque(())
                 if value is not None:
                     self.touch(value, place)
-                self.bind(one, place, child)
+                self.bind_names(one, place, child)
             else:
                 self._variable(one, child, value, base)
 
-    def bind(self, one: Declared, place: Expr, node: Node) -> None:
+    def bind_names(self, one: Declared, place: Expr, node: Node) -> None:
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None

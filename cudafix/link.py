@@ -90,7 +90,7 @@ class Program:
                 if holds(stmt):
                     found.append(id(function))
                 if isinstance(stmt, ir.Call):
-                    for callee in self.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls):
+                    for callee in self.reached_by(stmt, function.cls):
                         callers[id(callee)].add(id(function))
                 for name in _handed_over(stmt):
                     for callee in self.resolve(name, 0, stmt.span.path):
@@ -102,6 +102,17 @@ class Program:
                 reached.add(current)
                 found.extend(callers[current])
         return frozenset(reached)
+
+    def reached_by(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
+        """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`
+        in a method `run` is no call of itself.
+        """
+        found = self.resolve(call.callee, len(call.args), call.span.path, cls)
+        if call.receiver is None or "::" in call.callee:
+            return found
+        of_this = call.receiver == ir.Deref(ir.Var("this"))
+        others = (f for f in self._functions.get(call.callee, ()) if f.cls is not None and (f.bases or not of_this))
+        return list(dict.fromkeys((*found, *others)))
 
     def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
         """The functions that a call of `name` with `arity` arguments in the file `path` may reach.

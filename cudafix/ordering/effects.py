@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cudafix import ir
@@ -13,16 +13,18 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
+from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import CALLER, ELEMENT, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
-from cudafix.ordering.slicing import OSTREAMS, for_the_host
+from cudafix.ordering.slicing import NUMBERS, OSTREAMS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
+MOST_LEADS = 64  # addresses that a call which is one step may mix up
 MAX_CALLBACKS = 10  # rounds until nothing changes
 THREAD = re.compile(r"\bstd::j?thread\b")
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
@@ -174,8 +176,7 @@ class Effects(Engine):
 
     def _reaches_device(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call):
-            callees = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
-            if any(self._works_on_device(f) for f in callees):
+            if any(self._works_on_device(f) for f in self.program.reached_by(stmt, self.frame.function.cls)):
                 return True
         return self._is_device_work(stmt)
 
@@ -369,6 +370,11 @@ class Effects(Engine):
                     self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
             self.result(call, mem.NOTHING, state)
             return state
+        if self.coarse and (returned := self._worked_alone(call, found, state)) is not None:
+            self.result(call, returned, state)
+            for root, path in self.cells(state, call.result) if call.result is not None else ():
+                state.env.may_hold(root, path, returned)
+            return state
         on_stack = {id(frame.function) for frame in self.frames}
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}"
         if self.family:
@@ -415,6 +421,67 @@ class Effects(Engine):
             for path, held in inside.items():
                 self.store(out, [(root, base + path) for root, base in targets], held, call.span)
         return out
+
+    def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
+        """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
+        followed because it may reach the device, or hold something of it.
+        """
+        if not state.calm or self.thrown:
+            return None
+        alone = Alone.of(self.program, self.tables)
+        names: set[str] = set()
+        stores = False
+        for function, _ in found:
+            tree = alone.tree(function)
+            if tree is None or "::<lambda@" in function.name or self._is_anchored(tree):
+                return None
+            names.update(*(alone.names(one) for one in tree))
+            stores = stores or any(map(alone.stores, tree))
+        reached: set[mem.Value] = {mem.Ref((root, ())) for name in names for root in self._shared(name)}
+        for n, arg in enumerate(call.args):
+            reached |= self.whole(state, arg)
+            if any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
+                reached |= {self.reference(cell) for cell in self.cells(state, arg)}
+        values = self.reachable(state, frozenset(reached).union(*(this for _, this in found)))
+        handles = [v.name for v in values if isinstance(v, mem.Handle)]
+        if self._on_device(values) or any(
+            isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values
+        ):
+            return None
+        if any(("global", "", f"stream of {name}") in state.env.roots for name in handles):
+            return None
+        leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
+        if len(leads) > MOST_LEADS:
+            return None
+        made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
+        leads.add(mem.Ptr(made.number))
+        anything = frozenset({mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)})
+        stored = anything if stores else frozenset({mem.OTHER})
+        for value in leads:
+            if isinstance(value, mem.Ref):
+                root, path = value.cell
+                state.env.may_hold(root, path[:-1] if path and path[-1][0] == "at" else path, stored)
+            elif isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL:
+                state.env.may_hold(("memory", value.object, ""), (), stored)
+            elif isinstance(value, mem.Handle):
+                state.env.may_hold(("global", "", value.name), (), stored)
+        return anything if any(f.returns not in NUMBERS for f, _ in found) else frozenset({mem.OTHER})
+
+    def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:
+        """Whether the rewritten program has another statement in one of these functions."""
+        return any(f.span.start <= start < f.span.end for f in functions for start in self.anchors.get(f.span.path, ()))
+
+    def _shared(self, name: str) -> Iterator[mem.Root]:
+        """The variables at namespace scope that a name may mean in some function."""
+        plain = name.removeprefix("::")
+        if "::" not in name and plain not in self.program.globals:
+            return
+        yield "global", "", plain
+        for one, path in self._internal:
+            if one == plain:
+                yield "global", path, plain
+        for path in self._copies.get(plain, ()):
+            yield "global", path, plain
 
     def _packed(self, call: ir.Call, state: State) -> tuple[int, Values] | None:
         """The position of an argument that expands a parameter pack, and what the pack may hold."""

@@ -47,6 +47,7 @@ from cudafix.ordering.state import (
 
 MAX_DEPTH = 40  # inlined calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
+MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
 
@@ -364,6 +365,7 @@ class Machine:
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
         self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
         self.empty: frozenset[str] = frozenset()  # those that have none in this run
+        self.coarse = False  # what works on the host alone is one step (`cudafix.ordering.alone`)
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
@@ -829,7 +831,7 @@ class Engine(Machine):
             if state is not None and self.passes(stmt, state):
                 continue
             self.steps += 1
-            if self.steps > MAX_STEPS:
+            if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
                 raise OutOfBudget
             if isinstance(stmt, ir.Declare):
                 declared.append(self.root(stmt.var.name))

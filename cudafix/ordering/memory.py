@@ -239,6 +239,14 @@ class Environment:
             inner[path] = values if strong else inner.get(path, NOTHING) | values
             self.roots[root] = inner
 
+    def may_hold(self, root: Root, base: Path, values: Values) -> None:
+        """Any part of a place may hold any of these too, whether it has been written before or not."""
+        inner = dict(self.roots.get(root, NO_CELLS))
+        n = len(base)
+        for path in [base, (*base, ("at", ANY)), *(p for p in inner if len(p) >= n and overlaps(p[:n], base))]:
+            inner[path] = inner.get(path, NOTHING) | values
+        self.roots[root] = inner
+
     def forget(self, roots: Iterable[Root]) -> None:
         for root in roots:
             self.roots.pop(root, None)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
 from tree_sitter import Node
 
 from cudafix import ir
@@ -21,6 +25,9 @@ from cudafix.ir import (
     Block,
     Test,
 )
+
+_CASE = re.compile(rb"\s*case\b[^:?;{}]*:(?!:)")
+_LABEL = re.compile(rb"\b(?:case|default)\b")
 
 
 class _Plan:
@@ -213,6 +220,8 @@ class Branches(Variables):
                     value = child.child_by_field_name("value")
                     after = [c for c in child.named_children if c != value]
                     arms.append(self.collect(lambda after=after, at=child.start_byte: self.statement_list(after, at)))  # type: ignore[misc]
+                elif (arm := self._case_of_macro(child)) is not None:
+                    arms.append(self.collect(arm))
                 elif child.type not in SKIPPED:
                     current.append(child)
             if current:
@@ -225,6 +234,34 @@ class Branches(Variables):
         else:
             for arm in arms:
                 self.merge(arm)
+
+    def _case_of_macro(self, node: Node) -> Callable[[], None] | None:
+        """What lowers a use of a macro that is an arm of its own: `#define NAME(x) case x: return #x`."""
+        call = first_named(node) if node.type == "expression_statement" else None
+        function, arguments = (
+            (call.child_by_field_name("function"), call.child_by_field_name("arguments"))
+            if call is not None and call.type == "call_expression"
+            else (None, None)
+        )
+        macro = self.file.macros.get(self.raw(function)) if function is not None else None
+        label = _CASE.match(macro.body) if macro is not None else None
+        if call is None or macro is None or label is None or _LABEL.search(macro.body, label.end()):
+            return None
+        bindings = self.bind(macro, [c for c in arguments.named_children if c.type != "comment"] if arguments else [])
+        if bindings is None:
+            return None
+        rest = replace(
+            macro,
+            name=f"{macro.name}:",
+            body=macro.body[label.end() :],
+            body_start=macro.body_start + label.end(),
+        )
+
+        def lower() -> None:
+            if self.expand(rest, bindings, call, want_value=False) is None:
+                self.unknown(f"macro `{macro.name}`", call)
+
+        return lower
 
 
 def _contains_logic(node: Node) -> bool:

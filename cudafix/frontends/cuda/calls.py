@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -208,8 +209,26 @@ class Calls(Expressions):
             if isinstance(callee, FuncRef):
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, callee.name, values, spans, None, target, used)
+        if kind == "call_expression" and (picked := self._picked(function)) is not None:
+            fixed = None if picked in self.file.macros else "a macro picks the name"
+            return self._named(node, function, arguments, picked, target, used, fixed)
         callee = self.value(function)
         return self._computed(node, callee, arguments, target)
+
+    def _picked(self, node: Node) -> str | None:
+        """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
+        `PICK(_1, _2, _3, NAME, ...)` is `NAME`.
+        """
+        macro = self.file.macros.get(self._callee_text(node))
+        arguments = node.child_by_field_name("arguments")
+        if macro is None or arguments is None:
+            return None
+        bindings = self.bind(macro, [c for c in arguments.named_children if c.type != "comment"]) or {}
+        bound = bindings.get(macro.body.decode("utf-8", "replace").strip())
+        if bound is None or bound.node.type != "identifier":
+            return None
+        name = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+        return name if name not in bound.bindings else None
 
     def _is_object(self, kind: str) -> bool:
         """Whether a type can only be a class, of another file: a call of such an object is its `operator()`."""
@@ -778,15 +797,16 @@ class Calls(Expressions):
         nodes = [c for c in arguments.named_children if c.type != "comment"] if arguments is not None else []
         if macro.params is None:
             return None
-        if macro.kind == "transparent":
+        expands = any(len(list(self._given(macro, one))) > 1 for one in nodes)  # `__VA_ARGS__` is several arguments
+        if macro.kind == "transparent" and not expands:
             checked = self.checked(node)
             if checked is None:
                 return self.unknown(f"macro `{macro.name}`", node, self.arguments(arguments)[0])
             return self._through(arguments, checked, target)
-        bindings = self._bind(macro, nodes)
+        bindings = self.bind(macro, nodes)
         if macro.kind == "rename":
             return self._pasted(node, macro, bindings, nodes, target, used)
-        if bindings is not None and macro.kind in ("operates", "constant"):
+        if bindings is not None and macro.kind in ("operates", "constant", "transparent"):
             done = self.expand(macro, bindings, node, want_value=used or target is not None or macro.kind == "constant")
             if done is not None:
                 return done
@@ -795,24 +815,35 @@ class Calls(Expressions):
             return opaque(*values)
         return self.unknown(f"macro `{macro.name}`", node, values)
 
-    def _bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
+    def bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
         params = macro.params or ()
+        given = [one for node in nodes for one in self._given(macro, node)]
         bindings: dict[str, Bound] = {}
         for number, param in enumerate(params):
             if param.endswith("..."):
-                rest = tuple(nodes[number:])
+                rest = given[number:]
                 name = variadic_name(param).decode()
+                if any(one.source != rest[0].source or one.bindings is not rest[0].bindings for one in rest):
+                    return None  # some are from the arguments of a macro around this use, some are not
                 if rest:
-                    bindings[name] = self._bound(macro, rest[0], rest)
+                    bindings[name] = replace(rest[0], rest=tuple(one.node for one in rest))
                 return bindings
-            if number >= len(nodes):
+            if number >= len(given):
                 return None
-            bindings[param] = self._bound(macro, nodes[number])
-        return bindings if len(nodes) == len(params) else None
+            bindings[param] = given[number]
+        return bindings if len(given) == len(params) else None
 
-    def _bound(self, macro: Macro, node: Node, rest: tuple[Node, ...] = ()) -> Bound:
+    def _given(self, macro: Macro, node: Node) -> Iterator[Bound]:
+        """An argument of a macro; `__VA_ARGS__` is as many as it stands for."""
+        around = self.bindings.get(self.raw(node)) if node.type == "identifier" else None
+        if around is None or not around.rest:
+            yield self._bound(macro, node)
+        else:
+            yield from (replace(around, node=one, uses=0, rest=()) for one in around.rest)
+
+    def _bound(self, macro: Macro, node: Node) -> Bound:
         reports = _COMPARES.search(macro.body) is not None and sites.only_looks(macro.body)
-        return Bound(node, self.source, self.bindings, 0, rest, self.place, self.effects, self.branches, reports)
+        return Bound(node, self.source, self.bindings, 0, (), self.place, self.effects, self.branches, reports)
 
     def _pasted(
         self,

@@ -44,7 +44,9 @@ _NUMBERS = frozenset(
     )
 )
 """What makes a number: an array of the device does not become one without a word."""
-_VIEWS = frozenset("T data real imag size nbytes shape ndim".split())
+_PLAIN = frozenset("size nbytes shape ndim".split())
+_VIEWS = _PLAIN | frozenset("T data real".split())
+"""What of an array of CuPy is no new array; `imag` of real numbers is one, and so is `T` of Numba."""
 
 
 class Unordered(Exception):
@@ -249,7 +251,7 @@ class Streams:
             elif isinstance(one, ast.Name) and numba:
                 if not self._is_on_the_device(one.id):
                     raise Unordered(f"`{one.id}` may be an array of the host, which is copied for the launch", one)
-            elif not isinstance(one, ast.Name) and not self._is_number(one) and not self._is_view(one):
+            elif not isinstance(one, ast.Name) and not self._is_number(one) and not self._is_view(one, numba):
                 raise Unordered("an argument may be an array that is made for the launch alone", one)
 
     def _is_on_the_device(self, name: str) -> bool:
@@ -276,9 +278,11 @@ class Streams:
             case _:
                 return False
 
-    def _is_view(self, node: ast.expr) -> bool:
+    @staticmethod
+    def _is_view(node: ast.expr, numba: bool) -> bool:
         """Whether this is a field or a view of an array that a variable holds."""
-        return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _VIEWS
+        known = _PLAIN if numba else _VIEWS
+        return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in known
 
     # -- regions -------------------------------------------------------------------------------------------------------
 

@@ -84,6 +84,7 @@ def added(before: dict[str, bytes], after: dict[str, bytes]) -> list[str]:
         (CUPY, f"e = s.record()\nt.wait_event(e)\n{LAUNCH}", [OPEN, CLOSE]),
         (NUMBA, "k[1, 1, s](v, n)", [*READY, *DONE]),
         (NUMBA, "k[1, 1, s](v, 3)\ns.synchronize()", READY),
+        (NUMBA, "k[1, 1, s](v, 3)\nk[1, 1, s](v, 4)", [*READY, *DONE]),
         (NUMBA, "cuda.synchronize()\nk[1, 1, s](v, 3)\ncuda.synchronize()", []),
         (NUMBA, "k[1, 1, b](v, n)\nk[1, 1](v, n)", []),
         (NUMBA, "ready = 1\nk[1, 1, s](v, n)", [line.replace("ready", "ready_") for line in READY] + DONE),

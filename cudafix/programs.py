@@ -8,6 +8,7 @@ text: a name too many makes a program larger, and a name too few leaves a call t
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -176,7 +177,10 @@ class _Linker:
         if header not in self._defining_by_header:
             if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
                 folder = os.path.join(os.path.dirname(header), "")
-                sources = [p for p in self._without_main if p.startswith(folder)]
+                # names that start with `a/` are together in the order of names, in front of `a0`
+                behind = folder[:-1] + chr(ord(folder[-1]) + 1) if folder else "\U0010ffff"
+                first, last = bisect_left(self._without_main, folder), bisect_left(self._without_main, behind)
+                sources = self._without_main[first:last]
             else:
                 sources = self._including(header)
             words = self._outlines.words(header).all if sources else frozenset()

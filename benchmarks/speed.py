@@ -151,7 +151,19 @@ def contenders(folder: Path, scratch: Path, sizes: Mapping[str, int], library: P
         "languageGlobs": {"cuda": globs},
     }
     (scratch / "sgconfig.yml").write_text(json.dumps(settings))
-    command = [ast_grep, "run", "-c", str(scratch / "sgconfig.yml"), "-p", "cudaMalloc($$$)", "-l", "cuda", "."]
+    command = [
+        ast_grep,
+        "--custom-languages",
+        "allow",
+        "run",
+        "-c",
+        str(scratch / "sgconfig.yml"),
+        "-p",
+        "cudaMalloc($$$)",
+        "-l",
+        "cuda",
+        ".",
+    ]
     found[PEER] = Contender(command, folder)
     if semgrep is not None:
         found["semgrep"] = _semgrep(semgrep, folder, scratch, sizes)

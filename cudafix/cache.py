@@ -44,6 +44,7 @@ class Cache:
         folder = os.environ.get("CUDAFIX_CACHE_DIR") or platformdirs.user_cache_dir("cudafix")
         self.file = file or Path(folder, "cache.sqlite")
         self._database: sqlite3.Connection | None = None
+        self._given_up = False  # another process does not let go of it: waiting once is enough
 
     def get(self, keys: Collection[bytes]) -> dict[bytes, bytes]:
         """What is known, as it was put in."""
@@ -98,11 +99,14 @@ class Cache:
 
     def _with_database(self, work: Callable[[sqlite3.Connection], None]) -> bool:
         """Whether it worked. A file that is no database any more is removed."""
+        if self._given_up:
+            return False
         try:
             work(self._open())
             return True
         except (OSError, sqlite3.OperationalError):
             self.close()  # locked for too long, read-only, or the disk is full
+            self._given_up = True
         except sqlite3.DatabaseError:
             self.close()
             with contextlib.suppress(OSError):

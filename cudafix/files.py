@@ -81,54 +81,58 @@ class ChangedError(Exception):
         self.problem = problem
 
 
+class _Read:
+    """Texts that were read, in place of those that were read before if they are too many."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, bytes] = {}
+        self._size = 0
+
+    def keep(self, path: str, data: bytes) -> None:
+        self.texts[path] = data
+        self._size += len(data)
+        while self._size > KEPT and len(self.texts) > 1:
+            self._size -= len(self.texts.pop(next(iter(self.texts))))
+
+
 class Files(Mapping[str, bytes]):
     """The texts, in sorted order of their names. Raises `ChangedError` for one that has changed meanwhile."""
 
-    def __init__(self, entries: Mapping[str, Entry], texts: Mapping[str, bytes]) -> None:
+    def __init__(self, entries: Mapping[str, Entry], texts: Mapping[str, bytes], read: _Read | None = None) -> None:
+        """`texts` lie in memory alone; those that are `read` may be those of other lists of the same files."""
         self.entries = dict(sorted(entries.items()))
-        self._own = dict(texts)  # they lie nowhere else
-        self._read: dict[str, bytes] = {}
-        self._size = 0
+        self._own = texts
+        self._read = read or _Read()
 
     @classmethod
     def of(cls, files: Mapping[str, bytes]) -> Files:
         """Texts that are in memory."""
         if isinstance(files, Files):
             return files
-        return cls({path: Entry.of(path, data) for path, data in files.items()}, files)
+        return cls({path: Entry.of(path, data) for path, data in files.items()}, dict(files))
 
     def replaced(self, texts: Mapping[str, bytes]) -> Files:
         """The same files, some of them with other texts."""
         if not texts:
             return self
-        others = Files.of(texts)
-        result = Files({**self.entries, **others.entries}, {**self._own, **others._own})
-        result._read = {path: data for path, data in self._read.items() if path not in texts}
-        result._size = sum(map(len, result._read.values()))
-        return result
+        fresh = {path: Entry.of(path, data) for path, data in texts.items()}
+        return Files({**self.entries, **fresh}, {**self._own, **texts}, self._read)
 
     def only(self, paths: Iterable[str]) -> Files:
         """Some of the files."""
-        result = Files({path: self.entries[path] for path in paths}, {})
-        result._own, result._read, result._size = self._own, self._read, self._size
-        return result
+        return Files({path: self.entries[path] for path in paths}, self._own, self._read)
+
+    def with_entries(self, entries: Mapping[str, Entry]) -> Files:
+        """Other files, with what was read so far."""
+        return Files(entries, self._own, self._read)
 
     def held(self) -> Files:
         """The same files with all of their texts in memory, for another process."""
         return Files(self.entries, {path: self[path] for path in self})
 
-    def with_entries(self, entries: Mapping[str, Entry]) -> Files:
-        """What was read so far, as the texts of these files."""
-        result = Files(entries, {})
-        result._read, result._size = self._read, self._size
-        return result
-
     def keep(self, path: str, data: bytes) -> None:
-        """Keep a text that was read, in place of those that were read before if they are too many."""
-        self._read[path] = data
-        self._size += len(data)
-        while self._size > KEPT and len(self._read) > 1:
-            self._size -= len(self._read.pop(next(iter(self._read))))
+        """Keep a text that was read."""
+        self._read.keep(path, data)
 
     def digest(self, path: str) -> bytes:
         return self.entries[path].digest
@@ -141,11 +145,11 @@ class Files(Mapping[str, bytes]):
         return self.entries[path].facts
 
     def __getitem__(self, path: str) -> bytes:
+        entry = self.entries[path]
         if path in self._own:
             return self._own[path]
-        if path in self._read:
-            return self._read[path]
-        entry = self.entries[path]
+        if path in self._read.texts:
+            return self._read.texts[path]
         data = read(path)
         if isinstance(data, Problem):
             raise ChangedError(data)

@@ -195,3 +195,43 @@ def test_a_kept_report_is_whole() -> None:
     assert report.refusals
     Cache().put_reports({b"key": report})
     assert Cache().reports([b"key", b"other"]) == {b"key": report}
+
+
+WRITER = """
+import sys
+from cudafix.cache import Cache
+cache = Cache()
+print("ready", flush=True)
+for n in range(100_000):
+    cache.put({b"%d" % (n % 50): b"%s " % sys.argv[1].encode() * 2000})
+"""
+
+
+def test_processes_share_it_and_a_kill_while_it_is_written_loses_nothing() -> None:
+    Cache().put({b"before": b"whole"})
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, name], stdout=subprocess.PIPE) for name in ("one", "two")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
+    while len(Cache().get([b"%d" % n for n in range(50)])) < 50:
+        pass
+    for writer in writers:
+        writer.kill()
+        writer.communicate()
+    found = Cache().get([b"before", *(b"%d" % n for n in range(50))])
+    assert len(found) == 51
+    assert found.pop(b"before") == b"whole"
+    assert set(found.values()) <= {b"one " * 2000, b"two " * 2000}
+    with sqlite3.connect(Cache().file) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()
+
+
+def test_an_entry_under_another_key_is_none(proofs: list[int]) -> None:
+    Cache().put({b"one": b"content"})
+    with sqlite3.connect(Cache().file) as database:
+        database.execute("UPDATE kept SET key = ?", (b"two",))
+    database.close()
+    assert Cache().get([b"one", b"two"]) == {}

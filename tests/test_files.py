@@ -100,7 +100,9 @@ def test_what_is_kept_in_memory_is_bounded(tree: Path, reads: list[str], monkeyp
     found = remembered()
     reads.clear()
     assert {name: found[name] for name in found} == dict.fromkeys(found, TEXT)
-    assert len(reads) == 2  # the last one is still there
+    assert reads == ["a.cu", "b/c.cu", "b/d.h"]
+    assert found["b/d.h"] == TEXT
+    assert len(reads) == 3  # the last one is still there
     assert found.only(["a.cu"]).keys() == {"a.cu"}
     assert "b/d.h" not in found.only(["a.cu"])
 

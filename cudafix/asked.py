@@ -54,5 +54,4 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         config.check_macros,
         cuda,
         config.only,
-        config.certificates,
     )

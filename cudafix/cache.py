@@ -1,4 +1,4 @@
-"""What earlier runs found out, by everything that it depends on: reports, outlines of files, lists of files.
+"""What earlier runs found out, by everything that it depends on: reports, scenes of certificates, outlines of files.
 
 One SQLite file in the user's cache folder (or in `CUDAFIX_CACHE_DIR`), shared by all trees and safe with several
 processes. It only saves time: whatever is wrong with it (no room, no permission, a damaged file or entry), the run goes
@@ -18,12 +18,11 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import platformdirs
 
 import cudafix.codemods
-from cudafix import findings
 from cudafix.findings import Report
 
 LIMIT = 256 * 2**20
@@ -31,7 +30,11 @@ LIMIT = 256 * 2**20
 FRESH = 3600.0
 """Seconds within which a use of an entry is not noted again: most runs only read."""
 _SUM = 16  # bytes of the check sum in front of an entry
+# of reports and scenes; by name, as most runs need no engine
+_MODULES = frozenset(("cudafix.findings", "cudafix.certificates", "cudafix.ordering.program", "cudafix.ir"))
 _WAIT = 2.0  # seconds for another process that writes
+
+T = TypeVar("T")
 
 
 class Cache:
@@ -85,12 +88,16 @@ class Cache:
 
     def reports(self, keys: Collection[bytes]) -> dict[bytes, Report]:
         """The reports that are known."""
-        found = {key: loaded(content) for key, content in self.get(keys).items()}
-        return {key: report for key, report in found.items() if report is not None}
+        return self.entries(keys, Report)
 
-    def put_reports(self, reports: Mapping[bytes, Report]) -> bool:
-        """Keep reports for later runs. Whether that was possible."""
-        return self.put({key: dumped(report) for key, report in reports.items()})
+    def entries(self, keys: Collection[bytes], kind: type[T]) -> dict[bytes, T]:
+        """What is known of this kind."""
+        found = {key: loaded(content, kind) for key, content in self.get(keys).items()}
+        return {key: entry for key, entry in found.items() if entry is not None}
+
+    def put_entries(self, entries: Mapping[bytes, object]) -> bool:
+        """Keep reports and scenes for later runs. Whether that was possible."""
+        return self.put({key: dumped(entry) for key, entry in entries.items()})
 
     def close(self) -> None:
         if self._database is not None:
@@ -157,25 +164,25 @@ def _version(distribution: str) -> str:
     return version(distribution)
 
 
-class _Reports(pickle.Unpickler):
-    """Makes what a report consists of, and nothing else: an entry may come from another machine (`cudafix merge`)."""
+class _Entries(pickle.Unpickler):
+    """Makes what entries consist of, and nothing else: one may come from another machine (`cudafix merge`)."""
 
     def find_class(self, module: str, name: str) -> Any:
-        found = getattr(findings, name, None) if module == findings.__name__ else None
+        found = super().find_class(module, name) if module in _MODULES and "." not in name else None
         if not isinstance(found, type) or found.__module__ != module:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a report")
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of an entry")
         return found
 
 
-def dumped(report: Report) -> bytes:
-    """A report as bytes, for `loaded`."""
-    return pickle.dumps(report, protocol=5)
+def dumped(entry: object) -> bytes:
+    """A report, or the scenes of one, as bytes for `loaded`."""
+    return pickle.dumps(entry, protocol=5)
 
 
-def loaded(content: bytes) -> Report | None:
-    """A report that was `dumped`; None for anything else."""
+def loaded(content: bytes, kind: type[T]) -> T | None:
+    """What was `dumped`; None for anything else."""
     try:
-        report = _Reports(io.BytesIO(content)).load()
+        entry = _Entries(io.BytesIO(content)).load()
     except (pickle.UnpicklingError, AttributeError, EOFError, TypeError, ValueError, KeyError, IndexError):
         return None
-    return report if isinstance(report, Report) else None
+    return entry if isinstance(entry, kind) else None

@@ -22,7 +22,7 @@ from cudafix import __version__, applying, asked, build, checking, codemod, conf
 from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.files import ChangedError, Files
-from cudafix.findings import Finding, Problem, Report, Runs
+from cudafix.findings import Problem, Report, Runs
 from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
 
@@ -98,11 +98,12 @@ def check(options: _Options, shard: str | None, proofs: str | None, **how: Any) 
     if shard is not None and proofs is not None:
         _prove_shard(options, shard, proofs)
         return
-    request = checking.Request(**how)
-    done = _analyse(options)
+    settings = _settings(options)
+    request = checking.Request(**how).configured(settings)
+    done, _ = _analyse(options, settings)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:
-        return _look_at(files, options, _as_built(files, _settings(options), lambda _: None))
+        return _look_at(files, options, _as_built(files, settings, lambda _: None))
 
     sys.exit(checking.run(done, request, analyze))
 
@@ -134,7 +135,7 @@ def diff(options: _Options, page: str | None) -> None:
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is printed then).
     """
-    done = _analyse(options, certificates=page is not None)
+    done, _ = _analyse(options, with_values(_settings(options), certificates=page is not None))
     _fail(done.report.problems)
     if page is not None:
         from cudafix import reviewing
@@ -169,9 +170,8 @@ def apply(options: _Options, **how: Any) -> None:
     """
     request, settings = applying.Request(**how), _settings(options)
     _fail(applying.links(options.paths, settings))
-    done = _analyse(options, certificates=request.interactive)
+    done, settings = _analyse(options, with_values(settings, certificates=request.interactive))
     _fail(done.report.problems)
-    settings = _as_built(done.sources, settings, lambda _: None)
     taken, problems = applying.run(request, done.sources, done.selection, settings)
     _fail(problems)
     _tell(done._replace(selection=taken), "rewritten")
@@ -202,10 +202,10 @@ def verify(options: _Options, **how: Any) -> None:
     """
     from cudafix.verify import command
 
-    def analysis() -> tuple[Mapping[str, bytes], Sequence[Finding], Config]:
-        done = _analyse(options)
+    def analysis() -> tuple[Analysis, Config]:
+        done, settings = _analyse(options, _settings(options))
         _fail(done.report.problems)
-        return done.sources, done.selection.chosen, _as_built(done.sources, _settings(options), lambda _: None)
+        return done, settings
 
     request = verification.Request(**how)
     sys.exit(command.run(options.paths, request, analysis, options.processes))
@@ -250,8 +250,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # source text must not be able to stop a report in a narrow locale
             stream.reconfigure(errors="backslashreplace")
+    output = sys.stdout
     try:
-        sys.exit(cli.main(arguments, prog_name="cudafix", standalone_mode=False))
+        try:
+            code = cli.main(arguments, prog_name="cudafix", standalone_mode=False)
+        except SystemExit as left:
+            if sys.stdout is not output:  # how click takes an output that nobody reads
+                raise BrokenPipeError from None
+            code = left.code
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "flush"):
+                stream.flush()
+        sys.exit(code)
     except click.UsageError as error:
         error.show()
     except ChangedError as error:
@@ -260,16 +270,35 @@ def main(arguments: Sequence[str] | None = None) -> None:
         click.echo(f"cudafix: {error.format_message()}", err=True)
     except (click.Abort, KeyboardInterrupt):
         click.echo("cudafix: interrupted", err=True)
-    except Exception:  # a defect in cudafix must not look like exit code 1, "findings"
-        import traceback
+    except BrokenPipeError:  # nobody reads any more
+        _give_up_output()
+    except OSError as error:  # what is expected of files is caught where they are read and written
+        click.echo(f"cudafix: {error.filename or 'the output'}: {error.strerror or error}", err=True)
+        _give_up_output()
+    except MemoryError:
+        click.echo("cudafix: out of memory; nothing was written", err=True)
+    except Exception as error:
+        from concurrent.futures import BrokenExecutor
 
-        traceback.print_exc()
-        click.echo("cudafix: internal error; nothing was written", err=True)
+        if isinstance(error, BrokenExecutor):
+            click.echo("cudafix: a worker process was killed (out of memory?); `-j 1` uses none", err=True)
+        else:  # a defect in cudafix must not look like exit code 1, "findings"
+            import traceback
+
+            traceback.print_exc()
+            click.echo("cudafix: internal error; nothing was written", err=True)
     sys.exit(2)
 
 
-def _analyse(options: _Options, certificates: bool = False) -> Analysis:
-    settings = with_values(_settings(options), certificates=certificates)
+def _give_up_output() -> None:
+    """What is still to be written to standard output has no place: Python must not try again at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def _analyse(options: _Options, settings: Config) -> tuple[Analysis, Config]:
+    """What there is to say about the files that are named, and the configuration as their build completes it."""
     selected = _selected(options)
     files, settings = _found(options, settings)
     done = _look_at(files, options, settings)
@@ -278,7 +307,7 @@ def _analyse(options: _Options, certificates: bool = False) -> Analysis:
     if left_out or picked is not None:
         selection = select(done.report, settings, left_out, done.selection.guarded, picked)
         done = done._replace(selection=selection)
-    return done
+    return done, settings
 
 
 def _found(options: _Options, settings: Config) -> tuple[Files, Config]:
@@ -290,22 +319,23 @@ def _found(options: _Options, settings: Config) -> tuple[Files, Config]:
     return found.files, _as_built(found.files, settings, functools.partial(click.echo, err=True))
 
 
-def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
-    report, removals = _report(Files.of(files), options, settings), None
-    known = Files.of(files)
-    if any(known.facts(path).suppresses for path in known):
-        from cudafix import suppressions
-
-        report, removals = suppressions.judge(files, report, settings)
+def _look_at(texts: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
+    files = Files.of(texts)
+    report = _report(files, options, settings)
     guarded = files if settings.is_too_old and settings.guard else None
-    selection = select(report, settings, guarded=guarded)
-    return Analysis(files, report, selection, removals or {})
+    if not settings.ignored and not any(files.facts(path).suppresses for path in files):
+        return Analysis(files, report, select(report, settings, guarded=guarded))
+    from cudafix import suppressions
+
+    judged = suppressions.judge(files, report, settings)
+    selection = select(judged.report, settings, guarded=guarded)
+    return Analysis(files, judged.report, selection, judged.removals, judged.idle)
 
 
 def _report(files: Files, options: _Options, settings: Config) -> Report:
     """What is found; that of an earlier run if nothing has changed since, without the parsers and the engine."""
     cache = options.cache()
-    key = asked.of_files("run", settings, files, files)
+    key = asked.of_files("run", settings, files, files, settings.certificates)
     known = cache.reports([key]) if cache is not None else {}
     if key not in known:
         from cudafix import driver
@@ -313,7 +343,7 @@ def _report(files: Files, options: _Options, settings: Config) -> Report:
         with _proving(options) as (bar, executor):
             known = {key: driver.analyze(files, settings, options.processes, cache, bar, executor)}
         if cache is not None:
-            cache.put_reports(known)
+            cache.put_entries(known)
     return known[key]
 
 

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 
-from cudafix import asked, execution, models, pools
+from cudafix import asked, models, pools
 from cudafix.cache import Cache
+from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
 from cudafix.config import Config
+from cudafix.execution import Asked, Decided, Programs, decide, needed, shard_of
 from cudafix.files import Files
 from cudafix.findings import Finding, Problem, Refusal, Report
 from cudafix.frontends.python import prefilter
@@ -58,7 +60,7 @@ def prove_shard(
     found = dict([_arrays(books.texts, config, cache)]) if shard.number == 1 else {}
     tree = Tree(books.texts, config.check_macros)
     clusters = clusters_of(tree, cache)
-    mine = [clusters[n] for n in execution.shard(tree, clusters, shard.number, shard.of)]
+    mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
     return found | _reports(tree, mine, config, jobs, cache, progress, executor)
 
 
@@ -70,33 +72,40 @@ def _arrays(files: Files, config: Config, cache: Cache | None) -> tuple[bytes, R
     known = cache.reports([key])
     if key not in known:
         known = {key: pools.examine(files, config)}
-        cache.put_reports(known)
+        cache.put_entries(known)
     return key, known[key]
 
 
 def _reports(
     tree: Tree,
-    clusters: list[execution.Programs],
+    clusters: list[Programs],
     config: Config,
     jobs: int,
     cache: Cache | None,
     progress: Progress,
     executor: Executor | None,
 ) -> dict[bytes, Report]:
-    """The reports on clusters by their keys, in order."""
-    keys = [
-        asked.of_files("cluster", config, tree.files, execution.needed(tree, programs), programs)
-        for programs in clusters
-    ]
-    known = cache.reports(keys) if cache is not None else {}
+    """The reports on clusters by their keys, in order; with certificates, where they are asked for."""
+    keys = [asked.of_files("cluster", config, tree.files, needed(tree, programs), programs) for programs in clusters]
+    of_scenes, of_shown = ({key: asked.digest((what, key)) for key in keys} for what in ("scenes", "certificates"))
+    wanted = of_shown if config.certificates else {key: key for key in keys}
+    kept = cache.reports(wanted.values()) if cache is not None else {}
+    known = {key: kept[wanted[key]] for key in keys if wanted[key] in kept}
     missing = [n for n, key in enumerate(keys) if key not in known]
+    before: dict[bytes, Decided] = {}
+    if config.certificates and cache is not None:
+        reports = cache.reports([keys[n] for n in missing])
+        scenes = cache.entries([of_scenes[key] for key in reports], Scenes)
+        before = {key: Decided(reports[key], scenes[of_scenes[key]]) for key in reports if of_scenes[key] in scenes}
+    questions = [Asked(clusters[n], before.get(keys[n])) for n in missing]
     sizes = [tree.files.size({path for program in clusters[n] for path in program}) for n in missing]
     done = 0
-    for place, report in execution.reports(tree, [clusters[n] for n in missing], config, jobs, executor):
+    for place, decided in decide(tree, questions, config, jobs, executor):
         key = keys[missing[place]]
-        known[key] = report
+        known[key] = decided.shown or decided.report
         if cache is not None:
-            cache.put_reports({key: report})
+            fresh: dict[bytes, object] = {key: decided.report, of_scenes[key]: decided.scenes}
+            cache.put_entries(fresh if decided.shown is None else {**fresh, of_shown[key]: decided.shown})
         done += sizes[place]
         progress(done, sum(sizes))
     return {key: known[key] for key in keys}

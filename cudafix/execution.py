@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from cudafix import models
 from cudafix.cache import signature
-from cudafix.cluster import Cluster
+from cudafix.certificates import Scenes, certified
+from cudafix.cluster import Cluster, views_of
 from cudafix.config import Config
 from cudafix.executors import ExecutorError, processes
 from cudafix.files import Files
@@ -33,18 +34,35 @@ _AHEAD = 4  # batches for each worker that are made before it asks: they hold te
 _MOST_WORKERS = 64  # of a cluster whose size is not known
 
 
+class Decided(NamedTuple):
+    """What became of a cluster: the report without certificates, what they are made of, and the report with them, where
+    it is asked for.
+    """
+
+    report: Report
+    scenes: Scenes
+    shown: Report | None = None
+
+
+class Asked(NamedTuple):
+    """The programs of a cluster, and what is known of it."""
+
+    programs: Programs
+    before: Decided | None = None
+
+
 class Batch(NamedTuple):
     """Some clusters, and the files that their proofs depend on."""
 
-    clusters: Sequence[Programs]
+    asked: Sequence[Asked]
     files: Files
     config: Config
 
 
 class Done(NamedTuple):
-    """The reports on the clusters of a batch, in order, and the `signature` of the cudafix that made them."""
+    """What became of the clusters of a batch, in order, and the `signature` of the cudafix that decided it."""
 
-    reports: list[Report]
+    decided: list[Decided]
     signature: bytes
 
 
@@ -61,11 +79,18 @@ def work(batch: Batch) -> Done:
             tree.take(_last[1])
         _last = batch.config, tree
         tables = models.load(batch.config.tables)
-        reports = [
-            Cluster(tree.part(needed(tree, programs)), programs, tables, batch.config).report()
-            for programs in batch.clusters
+        decided = [
+            _decide(tree.part(needed(tree, asked.programs)), asked, tables, batch.config) for asked in batch.asked
         ]
-        return Done(reports, signature())
+        return Done(decided, signature())
+
+
+def _decide(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> Decided:
+    """Of a cluster that is known, no proof is made again for the certificates: its scenes are known too."""
+    found = asked.before or Decided(*Cluster(tree, asked.programs, tables, config).report())
+    if not config.certificates:
+        return found
+    return found._replace(shown=certified(found.report, found.scenes, views_of(tree, asked.programs), tables))
 
 
 def needed(tree: Tree, programs: Programs) -> list[str]:
@@ -82,37 +107,37 @@ def needed(tree: Tree, programs: Programs) -> list[str]:
     return list(paths)
 
 
-def reports(
-    tree: Tree, clusters: Sequence[Programs], config: Config, jobs: int, executor: Executor | None = None
-) -> Iterator[tuple[int, Report]]:
-    """The report on each cluster, with its place among the `clusters`, in the order in which they get done.
+def decide(
+    tree: Tree, asked: Sequence[Asked], config: Config, jobs: int, executor: Executor | None = None
+) -> Iterator[tuple[int, Decided]]:
+    """What becomes of each cluster, with its place among those that are `asked`, in the order in which they get done.
 
     With an `executor`, all work is done there. Without one, `jobs` processes are used once it pays. Raises
     `ExecutorError`.
     """
-    sizes = dict(enumerate(_sizes(tree, clusters)))
+    sizes = dict(enumerate(_sizes(tree, [each.programs for each in asked])))
     left = sorted(sizes, key=lambda n: sizes[n])
     start = time.perf_counter()
     while left and executor is None and (jobs == 1 or len(left) == 1 or time.perf_counter() - start < PAYS):
         chosen = _first(left, sizes, _LEAST)
         left = left[len(chosen) :]
-        yield from zip(chosen, work(_batch(tree, clusters, chosen, config)).reports, strict=True)
+        yield from zip(chosen, work(_batch(tree, asked, chosen, config)).decided, strict=True)
     if not left:
         return
     most = sum(sizes[n] for n in left) // (_BATCHES * (jobs if executor is None else _MOST_WORKERS))
     planned = _planned(left, sizes, max(most, _LEAST))
     if executor is not None:
-        yield from _on(executor, _AHEAD * _MOST_WORKERS, tree, clusters, planned, config)
+        yield from _on(executor, _AHEAD * _MOST_WORKERS, tree, asked, planned, config)
         return
     with processes(min(jobs, len(planned))) as pool:
-        yield from _on(pool, _AHEAD * jobs, tree, clusters, planned, config)
+        yield from _on(pool, _AHEAD * jobs, tree, asked, planned, config)
 
 
 def _sizes(tree: Tree, clusters: Sequence[Programs]) -> list[int]:
     return [tree.files.size({path for program in programs for path in program}) for programs in clusters]
 
 
-def shard(tree: Tree, clusters: Sequence[Programs], number: int, of: int) -> list[int]:
+def shard_of(tree: Tree, clusters: Sequence[Programs], number: int, of: int) -> list[int]:
     """The places of the clusters that shard `number` (from 1) of some shards has: all have about the same to do."""
     sizes = _sizes(tree, clusters)
     loads = [0] * of
@@ -145,33 +170,33 @@ def _planned(left: Sequence[int], sizes: Mapping[int, int], most: int) -> list[l
     return sorted(planned, key=lambda chosen: -sum(sizes[n] for n in chosen))
 
 
-def _batch(tree: Tree, clusters: Sequence[Programs], chosen: Sequence[int], config: Config) -> Batch:
-    paths = dict.fromkeys(path for n in chosen for path in needed(tree, clusters[n]))
-    return Batch([clusters[n] for n in chosen], tree.files.only(paths), config)
+def _batch(tree: Tree, asked: Sequence[Asked], chosen: Sequence[int], config: Config) -> Batch:
+    paths = dict.fromkeys(path for n in chosen for path in needed(tree, asked[n].programs))
+    return Batch([asked[n] for n in chosen], tree.files.only(paths), config)
 
 
 def _on(
     executor: Executor,
     ahead: int,
     tree: Tree,
-    clusters: Sequence[Programs],
+    asked: Sequence[Asked],
     planned: Sequence[list[int]],
     config: Config,
-) -> Iterator[tuple[int, Report]]:
+) -> Iterator[tuple[int, Decided]]:
     waiting = list(reversed(planned))
     running: dict[Future[Done], list[int]] = {}
     try:
         while waiting or running:
             while waiting and len(running) < ahead:
                 chosen = waiting.pop()
-                batch = _batch(tree, clusters, chosen, config)
+                batch = _batch(tree, asked, chosen, config)
                 running[executor.submit(work, batch._replace(files=batch.files.held()))] = chosen
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 chosen = running.pop(future)
                 done = future.result()
                 if done.signature != signature():
                     raise ExecutorError("the workers have another version of cudafix, or of its parsers")
-                yield from zip(chosen, done.reports, strict=True)
+                yield from zip(chosen, done.decided, strict=True)
     except BrokenExecutor:
         raise ExecutorError("a worker process was killed (out of memory?); `-j 1` uses none") from None
     finally:

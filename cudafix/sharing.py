@@ -72,7 +72,7 @@ def merge(files: Sequence[str], into: Cache) -> str:
         shard, found = _read(file)
         shards.add(shard)
         proofs |= found
-    if not into.put_reports(proofs):
+    if not into.put_entries(proofs):
         raise ShardError(f"{into.file}: the cache cannot be written")
     wanted = {Shard(n, shard.of) for shard in shards for n in range(1, shard.of + 1)}
     missing = ", ".join(map(str, sorted(wanted - shards)))
@@ -94,7 +94,7 @@ def _read(file: str) -> tuple[Shard, dict[bytes, Report]]:
         raise ShardError(f"{file}: made by another version of cudafix, or of its parsers")
     try:
         shard = Shard.parse(content["shard"])
-        found = {bytes.fromhex(key): cache.loaded(b64decode(value)) for key, value in content["proofs"].items()}
+        found = {bytes.fromhex(key): cache.loaded(b64decode(value), Report) for key, value in content["proofs"].items()}
     except (KeyError, TypeError, ValueError, AttributeError):
         raise ShardError(f"{file}: damaged") from None
     whole = {key: report for key, report in found.items() if report is not None}

@@ -13,6 +13,7 @@ import pytest
 
 from cudafix import cache, driver
 from cudafix.cache import Cache
+from cudafix.certificates import Scenes
 from cudafix.cluster import Cluster
 from cudafix.config import Config
 from cudafix.findings import Report
@@ -37,7 +38,7 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted = [0]
     prove = Cluster.report
 
-    def report(cluster: Cluster) -> Report:
+    def report(cluster: Cluster) -> tuple[Report, Scenes]:
         counted[0] += 1
         return prove(cluster)
 
@@ -53,6 +54,27 @@ def test_only_what_changed_is_proved_again(proofs: list[int]) -> None:
     changed = {**FILES, "b/main.cu": PROGRAM}
     assert driver.analyze(changed, Config(), cache=Cache()) == driver.analyze(changed, Config())
     assert proofs == [2 + 1 + 2]
+
+
+def test_certificates_are_made_without_another_proof(proofs: list[int]) -> None:
+    asked = Config(certificates=True)
+    expected = driver.analyze(FILES, asked)
+    assert all(finding.certificate is not None for finding in expected.findings)
+    proofs[0] = 0
+    plain = driver.analyze(FILES, Config(), cache=Cache())
+    assert proofs == [2]
+    for _ in range(2):
+        assert driver.analyze(FILES, asked, cache=Cache()) == expected
+    assert driver.analyze(FILES, Config(), cache=Cache()) == plain
+    assert proofs == [2]
+
+
+def test_a_plain_report_is_known_after_one_with_certificates(proofs: list[int]) -> None:
+    plain = driver.analyze(FILES, Config())
+    driver.analyze(FILES, Config(certificates=True), cache=Cache())
+    proofs[0] = 0
+    assert driver.analyze(FILES, Config(), cache=Cache()) == plain
+    assert proofs == [0]
 
 
 def test_a_header_is_part_of_what_was_proved(proofs: list[int]) -> None:
@@ -173,10 +195,10 @@ def test_the_oldest_half_goes_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(cache, "FRESH", 0)
     report = driver.analyze(FILES, Config())
     for n in range(4):
-        Cache().put_reports({bytes([n]): report})
+        Cache().put_entries({bytes([n]): report})
     Cache().get([bytes([0])])
     monkeypatch.setattr(cache, "LIMIT", 1)
-    Cache().put_reports({bytes([9]): report})
+    Cache().put_entries({bytes([9]): report})
     left = Cache().reports([bytes([n]) for n in (0, 1, 2, 3, 9)])
     assert left.keys() == {bytes([0]), bytes([3]), bytes([9])}  # 1 and 2 were not used since
 
@@ -193,8 +215,9 @@ def test_a_kept_report_is_whole() -> None:
     report = driver.analyze(FILES, Config())
     assert report.findings
     assert report.refusals
-    Cache().put_reports({b"key": report})
+    Cache().put_entries({b"key": report})
     assert Cache().reports([b"key", b"other"]) == {b"key": report}
+    assert Cache().entries([b"key"], Scenes) == {}
 
 
 WRITER = """

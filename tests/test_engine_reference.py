@@ -1,20 +1,29 @@
-"""Plans for random programs against the reference, which looks at every path by itself."""
+"""Plans for random programs against the reference, which looks at every path by itself.
+
+    HYPOTHESIS_PROFILE=long pytest tests/test_engine_reference.py --hypothesis-show-statistics
+
+A program on which they disagree is printed as text; kept as a file in `once_wrong/`, it is looked at in every run.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
+from hypothesis import event, find, given, note, settings
 
 from cudafix import ir, models
+from cudafix.dump import dump
 from cudafix.link import Program
 from cudafix.ordering import check as engine
 from cudafix.ordering.program import Outcome, Overlay
 from cudafix.repair import Group, Plan, Repair, groups_of, moved_call, static_refusal
 from tests import reference
-from tests.random_programs import program
+from tests.cases import ROOT
+from tests.random_programs import parse, programs
 
 TABLES = models.load()
 ORDER = frozenset({"out_of_order", "needs_device_sync", "stream_destroyed"})
@@ -70,34 +79,37 @@ def bare_rewrites(group: Group) -> Iterator[Overlay]:
         yield Overlay(replaced={key: call for key, call in moved.items() if call is not None})
 
 
-@pytest.mark.parametrize("seed", range(0, 200, 50))
-def test_no_plan_loses_what_the_program_guaranteed(seed: int) -> None:
-    for n in range(seed, seed + 50):
-        verdict = judge(program(n))
-        assert verdict is None or not verdict.wrong, n
+@given(programs())
+def test_no_plan_loses_what_the_program_guaranteed(module: ir.Module) -> None:
+    verdict = judge(module)
+    if verdict is None:
+        event("too many paths, or none without an error")
+        return
+    event(f"groups that move: {min(verdict.figures['moved'], 3)}")
+    event(f"insertions: {min(verdict.figures['insertions'], 3)}")
+    note(dump(module))
+    assert not verdict.wrong
 
 
-# Seeds that were wrong once, by what was wrong.
-@pytest.mark.parametrize(
-    "seed",
-    [
-        pytest.param(293, id="waits at one place changed their order when one of them was taken out"),
-        pytest.param(1098, id="a wait in a loop over an array that has no round"),
-        pytest.param(1332, id="a loop over an array that has no round put an allocation in order"),
-        pytest.param(3034, id="a free of a null pointer put another stream in order"),
-    ],
-)
-def test_a_plan_that_was_wrong_once_is_right(seed: int) -> None:
-    verdict = judge(program(seed))
+@pytest.mark.parametrize("path", sorted((ROOT / "tests" / "once_wrong").iterdir()), ids=lambda path: str(path.stem))
+def test_a_plan_that_was_wrong_once_is_right(path: Path) -> None:
+    verdict = judge(parse(path.read_text(encoding="utf-8")))
     assert verdict is not None
     assert not verdict.wrong
 
 
+@settings(max_examples=25)
+@given(programs())
+def test_a_program_is_read_from_its_text(module: ir.Module) -> None:
+    text = dump(module)
+    plain = "".join(line for line in text.replace("  [CHECK(…);]", "").splitlines(True) if line[:6] != "kernel")
+    assert dump(parse(plain)) == text
+
+
 def test_the_reference_finds_what_a_bare_rewrite_loses() -> None:
-    figures: Counter[str] = Counter()
-    for seed in range(60):
-        module = program(seed)
+    def loses(module: ir.Module) -> bool:
         plan = plan_for(module)
-        if plan.insertions and reference.check(module, Plan(plan.groups).overlay()):
-            figures["lost"] += 1
-    assert figures["lost"] > 10
+        return bool(plan.insertions and reference.check(module, Plan(plan.groups).overlay()))
+
+    smallest = find(programs(), loses, settings=settings(max_examples=1000, derandomize=True, database=None))
+    assert len(dump(smallest).splitlines()) < 25

@@ -359,7 +359,7 @@ def test_a_dask_cluster_that_loses_a_worker_gives_the_same_bytes(
         busy = [pid for pid, calls in client.run(os.getpid).items() if client.processing().get(pid)]
         victim = dask.workers[0]
         victim.kill()
-        out, err = run.communicate(timeout=100)
+        out, err = run.communicate(timeout=300)
     assert busy
     assert (run.returncode, out) == (whole.returncode, whole.stdout), err
 

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, names, parse
+from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.directives import OPENING, Branch, Group, Scan, blank
 from cudafix.frontends.cuda.macros import Macro, define, words
 
 MOST = 16  # configurations of one file
+DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
 _STEPS = 400_000  # directives that the search for configurations may visit, in one file
 
 _SCALAR = (
@@ -253,6 +254,8 @@ class Preprocessor:
 
         `functions_of` gives the ranges of the function definitions in the default configuration.
         """
+        if self._depth() > DEEPEST:
+            return [{}], ((0, len(self.scan.code)),)
         free = self._undecided(default)
         groups = self.mattering() & free if free else set()
         if not groups:
@@ -280,6 +283,13 @@ class Preprocessor:
                     too_many.append(region)
                     break
         return configurations, tuple(sorted(set(too_many)))
+
+    def _depth(self) -> int:
+        """How deep groups are nested."""
+        depths: list[int] = []
+        for group in self.scan.groups:  # an outer one comes before those in it
+            depths.append(1 if group.parent is None else depths[group.parent] + 1)
+        return max(depths, default=0)
 
     def _undecided(self, default: Run) -> set[int]:
         free: set[int] = set()
@@ -402,7 +412,7 @@ def _is_harmless(plain: bytes, branch: Branch) -> bool:
 
 def _atoms(node: Node) -> set[str]:
     _, operands, text = node
-    return {text, f"defined({text})"}.union(*(_atoms(o) for o in operands))
+    return {text, f"defined({text})", f"defined({decider(text)})"}.union(*(_atoms(o) for o in operands))
 
 
 # What a macro body must not hold if one of several bodies may stand for all of them.

@@ -23,6 +23,7 @@ Edit: TypeAlias = tuple[int, bytes]  # offset and the bytes that replace as many
 
 _BLOCK = 256  # bytes that are compared at once to find what changed
 _LARGE = 500_000  # bytes from which on a file is repaired in one round, whatever is left
+_HOPELESS = 5_000  # errors from which on it is no C++, or what is wrong is not one of the things below
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _PARSER = tree_sitter.Parser(_LANGUAGE)
 _ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
@@ -30,6 +31,7 @@ _ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
 _STRING = rb'"(?:[^"\\\n]|\\.)*"'
 _NESTED_3 = rb"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
 _TYPE = rb"[A-Za-z_][\w:]*(?:<[^;{}()]{0,200}>)?"
+_WORDS = rb"(?:" + _TYPE + rb"[\s*&]+){1,8}"  # what may stand before a declarator; a bound, as each start is tried
 _ARGUMENTS = rb"\(" + _NESTED_3 + rb"\)"
 _SHOUT = rb"[A-Z][A-Z0-9_]+"  # the shape of a macro that nobody defines
 
@@ -262,6 +264,8 @@ def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, 
 
 def _repair(text: bytes, tree: tree_sitter.Tree, work: _Work) -> tuple[bytes, tree_sitter.Tree]:
     faults = _faults(tree)
+    if len(faults) > _HOPELESS:
+        return text, tree
     for _ in range(3 if len(text) < _LARGE else 1):
         before = faults
         for rule in _RULES:
@@ -313,7 +317,13 @@ def _windows(text: bytes, faults: Sequence[tuple[int, int]]) -> list[tuple[int, 
 def _concatenations(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
     """`"a" PRIu64 "b"`, `HEADER "b"`."""
     for match in re.finditer(
-        rb"(?:([A-Za-z_]\w*)\s+(?=" + _STRING + rb"))?(" + _STRING + rb")((?:\s*(?:" + _STRING + rb"|[A-Za-z_]\w*))*)",
+        rb"(?:\b([A-Za-z_]\w*)\s+(?="
+        + _STRING
+        + rb"))?("
+        + _STRING
+        + rb")((?:\s*(?:"
+        + _STRING
+        + rb"|[A-Za-z_]\w*))*)",
         text[start:end],
         re.DOTALL,
     ):
@@ -358,7 +368,7 @@ def _array_of_pointers(text: bytes, start: int, end: int, work: _Work) -> Iterat
 def _declaring_macros(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
     """`ALIGNED(float x, 16);`: a declaration as an argument stays, the macro around it goes."""
     for match in re.finditer(
-        rb"([A-Za-z_]\w*\s*\()(\s*" + _TYPE + rb"[\s*&]+[A-Za-z_]\w*\s*)((?:,[^()]*)?\))\s*[=;]", text[start:end]
+        rb"\b([A-Za-z_]\w*\s*\()(\s*" + _TYPE + rb"[\s*&]+[A-Za-z_]\w*\s*)((?:,[^()]*)?\))\s*[=;]", text[start:end]
     ):
         if starts_statement(text, start + match.start()):
             yield start + match.start(1), blank(match[1])
@@ -405,9 +415,9 @@ _BEFORE_DECLARATION = re.compile(
     + _SHOUT
     + rb"|[A-Za-z_]\w*)(\s*"
     + _ARGUMENTS
-    + rb")?\s+(?=(?:"
-    + _TYPE
-    + rb"[\s*&]+)+[\w:~]+\s*[({;=\[,:]|"
+    + rb")?\s+(?="
+    + _WORDS
+    + rb"[\w:~]+\s*[({;=\[,:]|"
     + _TYPE
     + rb"\s*\("
     + _NESTED_3

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -15,6 +17,8 @@ from cudafix.ir import Span
 
 _ALLOCATES = re.compile(rb"\b(?:cudaMalloc|cuMemAlloc)(?=\s*\()")
 _BOM = b"\xef\xbb\xbf"
+_CHAINED = re.compile(r"\b(?:and|or)\b")
+_LONGEST = 3000  # operands of one `and` or `or`
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
@@ -67,6 +71,8 @@ def read(path: str, data: bytes) -> Source:
         text = data[shift:].decode("utf-8")
     except UnicodeDecodeError as error:
         raise UnreadableError(shift + error.start) from None
+    if _is_too_deep(text):
+        raise UnreadableError(shift)
     try:
         module = cst.parse_module(text)
     except cst.ParserSyntaxError as error:
@@ -89,6 +95,27 @@ def read(path: str, data: bytes) -> Source:
     if "".join(state.tokens) != text:  # a form feed before a statement, for one: the offsets would be wrong behind it
         raise UnreadableError(shift)
     return Source(path, data, module, spans._computed, shift)
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether the parser of libcst could overflow its stack, which ends the process.
+
+    It has no bound; that of Python is far below where this happens, for all but one kind of nesting: `a and b and c` is
+    nested in libcst, and flat in Python.
+    """
+    chained = sum(1 for _ in _CHAINED.finditer(text)) > _LONGEST
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what the user's code does
+            flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+            tree = compile(text, "<file>", "exec", flags, dont_inherit=True)
+    except SyntaxError as error:  # libcst may know a newer Python, and has the last word on all but depth
+        return chained or "too many" in error.msg or "too deeply" in error.msg
+    except (RecursionError, MemoryError):  # the latter is how Python says that the stack of its parser is full
+        return True
+    except ValueError:  # a NUL byte
+        return False
+    return chained and any(isinstance(node, ast.BoolOp) and len(node.values) > _LONGEST for node in ast.walk(tree))
 
 
 class _Spans:

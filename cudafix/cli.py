@@ -277,16 +277,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _give_up_output()
     except MemoryError:
         click.echo("cudafix: out of memory; nothing was written", err=True)
-    except Exception as error:
-        from concurrent.futures import BrokenExecutor
+    except Exception:  # a defect in cudafix must not look like exit code 1, "findings"
+        import traceback
 
-        if isinstance(error, BrokenExecutor):
-            click.echo("cudafix: a worker process was killed (out of memory?); `-j 1` uses none", err=True)
-        else:  # a defect in cudafix must not look like exit code 1, "findings"
-            import traceback
-
-            traceback.print_exc()
-            click.echo("cudafix: internal error; nothing was written", err=True)
+        traceback.print_exc()
+        click.echo("cudafix: internal error; nothing was written", err=True)
     sys.exit(2)
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/phases.py TREE
 
-A phase does not count what other phases do within it. `profile.md` keeps the tables.
+A phase does not count what other phases do within it.
 """
 
 from __future__ import annotations

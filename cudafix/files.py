@@ -42,7 +42,7 @@ class Facts(NamedTuple):
     suppresses: bool
     arrays: bool = False
     others: bool = False
-    includes: tuple[str, ...] = ()
+    includes: tuple[tuple[int, str], ...] = ()
 
 
 class Version(NamedTuple):
@@ -224,13 +224,16 @@ def has_main(data: bytes) -> bool:
     return b"main" in data and _MAIN.search(data) is not None
 
 
-def includes_of(data: bytes) -> tuple[str, ...]:
-    """The targets of all `#include` lines, with their quotes or brackets, in order; those in comments too."""
-    return tuple(
-        match[1].decode("utf-8", "surrogateescape")
-        for match in _INCLUDE.finditer(data)
-        if not data[data.rfind(b"\n", 0, match.start()) + 1 : match.start()].strip(b" \t")
-    )
+def includes_of(data: bytes) -> tuple[tuple[int, str], ...]:
+    """All `#include` lines, in order, those in comments too: where each begins, and its target with its quotes or
+    brackets.
+    """
+    found: list[tuple[int, str]] = []
+    for match in _INCLUDE.finditer(data):
+        start = data.rfind(b"\n", 0, match.start()) + 1
+        if not data[start : match.start()].strip(b" \t"):
+            found.append((start, match[1].decode("utf-8", "surrogateescape")))
+    return tuple(found)
 
 
 def dumped(entries: Mapping[str, Entry]) -> bytes:

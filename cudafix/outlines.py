@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     import tree_sitter
 
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
-_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
+_DEFINED = re.compile(
+    rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{", re.MULTILINE
+)
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
 _STATIC = re.compile(rb"\bstatic\b")
 _QUERY = """

@@ -63,7 +63,7 @@ class _Linker:
         self._without_main: list[str] = []
         mains: list[str] = []
         for path in tree.files:
-            for header in tree.includes_of(path):
+            for _, header in tree.includes_of(path):
                 self._includers[header].append(path)
             if not path.endswith(SOURCES):
                 continue
@@ -72,6 +72,7 @@ class _Linker:
                 continue
             self._without_main.append(path)
             self._beside[os.path.dirname(path)].append(path)
+        self._included = self._included_sources()
         near = self._near_candidates()
         self.mains = [path for path in mains if path in near]
 
@@ -99,6 +100,17 @@ class _Linker:
             found.update(fresh)
             stack += fresh
         return found
+
+    def _included_sources(self) -> set[str]:
+        """The sources that other sources include, directly or not."""
+        found: set[str] = set()
+        stack = [path for path in self._tree.files if path.endswith(SOURCES)]
+        while stack:
+            path = stack.pop()
+            fresh = [p for _, p in self._tree.includes_of(path) if p not in found and p != path]
+            found.update(fresh)
+            stack += fresh
+        return {path for path in found if path.endswith(SOURCES)}
 
     def _including(self, header: str) -> list[str]:
         """The sources without `main` that include a file, directly or not."""
@@ -130,9 +142,21 @@ class _Linker:
             beside: Iterable[str] = ()
             if self._tree.files.facts(start).main:
                 used.update(*(self._outlines.words(p).all for p in added))
-                beside = self._defining(self._beside[os.path.dirname(start)], used)
+                beside = self._beside_it(start, files, used)
             fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
         return list(files)
+
+    def _beside_it(self, start: str, files: Collection[str], used: AbstractSet[bytes]) -> Iterator[str]:
+        """Sources of the same folder that define what the files use. What another source includes is compiled on its
+        own only where a name would be missing.
+        """
+        defined: set[bytes] | None = None
+        for path in self._defining(self._beside[os.path.dirname(start)], used):
+            if path in self._included and path not in files:
+                defined = defined or set().union(*(self._outlines.words(p).defined for p in files))
+                if defined >= self._outlines.words(path).defined & used:
+                    continue
+            yield path
 
     def _defining(self, paths: Iterable[str], names: AbstractSet[bytes]) -> Iterator[str]:
         return (p for p in paths if not names.isdisjoint(self._outlines.words(p).defined))
@@ -197,8 +221,10 @@ def _upward(folder: str) -> Iterator[str]:
 
 
 def _nearest(sources: Iterable[str], start: str) -> list[str]:
-    """Of several sources that define the same function, those that share most folders with a program's first file."""
-    ranked = sorted((-shared_folders(path, start), path) for path in sources)
+    """Of several sources that define the same function, those that share most folders with a program's first file, and
+    stand in the fewest others.
+    """
+    ranked = sorted(((-shared_folders(path, start), path.count(os.sep)), path) for path in sources)
     return [path for rank, path in ranked if rank == ranked[0][0]]
 
 

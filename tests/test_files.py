@@ -109,7 +109,7 @@ def test_what_is_kept_in_memory_is_bounded(tree: Path, reads: list[str], monkeyp
 
 def test_what_the_bytes_say() -> None:
     facts = Files.of({"a.cu": TEXT})["a.cu"], Files.of({"a.cu": TEXT}).facts("a.cu")
-    assert facts == (TEXT, files.Facts(True, True, True, includes=('"a.h"',)))
+    assert facts == (TEXT, files.Facts(True, True, True, includes=((0, '"a.h"'),)))
     nothing = Files.of({"a.h": b'x #include "b.h"\nvoid remain(); // cudaMallocHost\n'}).facts("a.h")
     assert nothing == files.Facts(False, False, False)
     assert Files.of({"a.py": b"import cupy\ncupy.cuda.set_allocator(None)\n"}).facts("a.py").arrays

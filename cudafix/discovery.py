@@ -21,6 +21,9 @@ from cudafix.ignore import Ignore
 
 SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py", ".ipynb"))
 
+LARGEST = 16 * 2**20
+"""Bytes of a file. Such files are data written as code; they take minutes, and gigabytes of memory."""
+
 _CUDA = re.compile(
     rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w|\bnumba\b|\bpycuda\b"
 )
@@ -37,8 +40,8 @@ class Sources:
 def discover(paths: Iterable[str], config: Config) -> Sources:
     """Collect and read the sources under `paths` (files and folders), duplicates once.
 
-    Problems: no such path, a file that is no regular file, has another suffix, is unreadable, binary (a NUL byte) or
-    changes while it is read, an unreadable folder, and a folder without CUDA code.
+    Problems: no such path, a file that is no regular file, is larger than `LARGEST`, has another suffix, is unreadable,
+    binary (a NUL byte) or changes while it is read, an unreadable folder, and a folder without CUDA code.
     """
     cwd = os.path.realpath(".")
     files: dict[str, bytes] = {}
@@ -68,6 +71,9 @@ def read(path: str) -> bytes | Problem:
             before = os.fstat(file.fileno())
             if not stat.S_ISREG(before.st_mode):
                 return Problem(path, "not a regular file")
+            if before.st_size > LARGEST:
+                size = f"has {before.st_size >> 20} MiB, and more than {LARGEST >> 20} are not analysed"
+                return Problem(path, f"{size}: exclude it")
             content = file.read()
         after = os.stat(path)
     except OSError as error:

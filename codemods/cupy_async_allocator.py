@@ -14,16 +14,19 @@ the default pool (H200, 4 MiB). The asynchronous pool shares its memory with eve
 
 ## Preconditions
 
-All work of the program runs on the null stream of one device, which orders the allocation, the uses and the release of
-every array. The host sees no memory that is still being written: no pinned, managed or mapped memory, no copy with
+The arrays of the program are made on the null stream of one device, which orders the allocation, the uses and the
+release of each. Kernels may be launched on other streams: a stream that does not wait for the null stream by itself
+(`non_blocking=True`) waits for it before the launch, and the null stream for it behind the launch, through events. The
+host sees no memory that is still being written: no pinned, managed or mapped memory, no copy with
 `blocking=False`, no output of kernels. The pool is made where a script begins.
 
 ## Refuses
 
-Several streams (`several_streams`), several devices (`device_changes`), host memory in flight
-(`host_memory_in_flight`), other packages that work on the device (`external_library`), handlers of errors that the
-pool raises otherwise (`async_pool_differs`), a module that no script imports (`unseen_caller`), and allocators of the
-program's own, `PythonFunctionAllocator` and `CFunctionAllocator` (`foreign_allocator`).
+Streams that go out of sight, or on which more than kernels is run (`several_streams`), several devices
+(`device_changes`), host memory in flight (`host_memory_in_flight`), other packages that work on the device
+(`external_library`), handlers of errors that the pool raises otherwise (`async_pool_differs`), a module that no script
+imports (`unseen_caller`), and allocators of the program's own, `PythonFunctionAllocator` and `CFunctionAllocator`
+(`foreign_allocator`).
 
 ## Example
 
@@ -51,9 +54,10 @@ import libcst as cst
 
 from cudafix.codemod import Codemod
 from cudafix.findings import Edit, Finding, Place, Refusal, Safety
-from cudafix.frontends.python import conditions
+from cudafix.frontends.python import conditions, streams
 from cudafix.frontends.python.meaning import Dotted
 from cudafix.frontends.python.placement import behind_imports, fresh_name, name_of_module
+from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.uses import File, PythonProgram, Use
 from cudafix.refusals import REFUSALS
 
@@ -81,6 +85,7 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
         text = "no script of the tree imports this module: what else it works with is not seen"
         obstacle = conditions.Obstacle("unseen_caller", text, Place(sites[0].path, sites[0].site.span.start, "here"))
     assumed = tuple(conditions.assumptions(program))
+    waits = _waits(program) if obstacle is None else ()
     # in a file that needs the pool ahead in one place, all places use that one
     ahead = {use.path for use in sites if use.name in RAW or not _is_once(program, use)}
     pools: dict[str, str] = {}
@@ -99,12 +104,24 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
             use.path,
             at,
             "its memory comes from the stream-ordered pool",
-            edits,
+            (*edits, *waits),
             (),
             None,
             safety,
             assumed,
+            int(bool(waits)),
         )
+
+
+def _waits(program: PythonProgram) -> tuple[Edit, ...]:
+    """The waits between the null stream, on which arrays are made and freed, and the streams that work on them."""
+    edits: list[Edit] = []
+    needed = streams.needed(file.source.data for file in program.files.values())
+    for file in program.files.values() if needed else ():
+        cuda = _cuda(file)
+        if cuda is not None and not file.path.endswith(NOTEBOOK):
+            edits += streams.waits(file.path, file.source.data, cuda, None)
+    return tuple(edits)
 
 
 def _is_raw(use: Use) -> bool:

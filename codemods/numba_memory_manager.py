@@ -3,8 +3,9 @@
 ## What it does
 
 Installs a memory manager, behind the imports of a script and so before its first CUDA call: RMM's asynchronous
-resource where the project imports RMM, else a small one that is written beside the script as
-`cudafix_numba_memory.py`. No other line of the program changes.
+resource where the program imports RMM, else a small one that is written beside the script as
+`cudafix_numba_memory.py`. Before a launch on an external stream, which may not wait for the default stream, that
+stream waits for it, and the default stream waits behind the launch.
 
 ## Why
 
@@ -15,14 +16,15 @@ A round with one array takes 135.3 µs, with a stream-ordered manager 64.6 µs (
 
 The program allocates again and again (in a loop, or in a function that is called again and again). All of its kernels
 and copies run on the default stream or on streams of `cuda.stream()`, which are ordered with the legacy stream that the
-manager allocates and frees on. Nothing works on the device before the manager is installed.
+manager allocates and frees on; kernels on an external stream get event waits around them. Nothing works on the device
+before the manager is installed.
 
 ## Refuses
 
-A program that makes its arrays once (`gains_nothing`), external streams (`several_streams`), several devices
-(`device_changes`), IPC (`ipc_handle`), other packages that work on the device (`external_library`), and scripts where
-there is no place before the first CUDA call (`site_not_editable`). Modules that no script imports are passed over:
-which manager a process has is not theirs to choose.
+A program that makes its arrays once (`gains_nothing`), external streams that go out of sight (`several_streams`),
+several devices (`device_changes`), IPC (`ipc_handle`), other packages that work on the device (`external_library`), and
+scripts where there is no place before the first CUDA call (`site_not_editable`). Modules that no script imports are
+passed over: which manager a process has is not theirs to choose.
 
 ## Example
 
@@ -54,9 +56,10 @@ from pathlib import Path
 
 from cudafix.codemod import Codemod
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Runs, Safety
-from cudafix.frontends.python import conditions
-from cudafix.frontends.python.placement import behind_imports, name_of_module
-from cudafix.frontends.python.uses import PythonProgram, Use
+from cudafix.frontends.python import conditions, streams
+from cudafix.frontends.python.placement import behind_imports, fresh_name, name_of_module
+from cudafix.frontends.python.prefilter import NOTEBOOK
+from cudafix.frontends.python.uses import File, PythonProgram, Use
 from cudafix.refusals import REFUSALS
 
 CODEMOD = Codemod(
@@ -90,6 +93,8 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
         place = Place(program.main.path, 0, "here")
         text = "there is no place behind the imports and before the first CUDA call"
         obstacle = conditions.Obstacle("site_not_editable", text, place)
+    if obstacle is None:
+        edits = (*edits, *_waits(program))
     assumed = (*conditions.assumptions(program), *_assumed(program))
     for use in sites:
         at = program.files[use.path].source.span(use.node).start
@@ -117,6 +122,16 @@ def _obstacles(program: PythonProgram, sites: list[Use], rmm: bool) -> Iterator[
         yield conditions.Obstacle("gains_nothing", "the program makes its arrays once", here)
 
 
+def _waits(program: PythonProgram) -> Iterator[Edit]:
+    """The waits between the legacy stream, on which the manager works, and external streams."""
+    needed = streams.needed(file.source.data for file in program.files.values())
+    for file in program.files.values() if needed else ():
+        cuda = _cuda(file)
+        if cuda is not None and not file.path.endswith(NOTEBOOK):
+            events = fresh_name(file, "ready"), fresh_name(file, "done")
+            yield from streams.waits(file.path, file.source.data, cuda, events)
+
+
 def _assumed(program: PythonProgram) -> Iterator[Assumption]:
     calls = [use for use in program.uses() if use.name.rpartition(".")[2] in _HOST]
     calls += [use for use in program.uses() if use.name.endswith(".copy_to_host") and use.argument(1, "stream")]
@@ -128,17 +143,18 @@ def _assumed(program: PythonProgram) -> Iterator[Assumption]:
 def _edits(program: PythonProgram, rmm: bool) -> tuple[Edit, ...]:
     """The lines behind the imports of the script, and the new file; nothing where there is no place for them."""
     main = program.main
-    cuda = name_of_module(main, "numba.cuda")
-    if cuda is None and name_of_module(main, "numba") is not None:
-        cuda = f"{name_of_module(main, 'numba')}.cuda"
+    cuda = _cuda(main)
     at = behind_imports(main, cuda.split(".")[0]) if cuda is not None else None
     if at is None:
         return ()
     if rmm:
         chosen = any(use.name.startswith(("rmm.reinitialize", "rmm.mr.set_")) for use in program.uses())
-        lines = ["import rmm", "from rmm.allocators.numba import RMMNumbaManager"]
+        name = name_of_module(main, "rmm")
+        lines = ["from rmm.allocators.numba import RMMNumbaManager"]
         if not chosen:
-            lines.append("rmm.mr.set_current_device_resource(rmm.mr.CudaAsyncMemoryResource())")
+            lines = lines if name is not None else ["import rmm", *lines]
+            name = name or "rmm"
+            lines.append(f"{name}.mr.set_current_device_resource({name}.mr.CudaAsyncMemoryResource())")
         return (at.insert(*lines, f"{cuda}.set_memory_manager(RMMNumbaManager)"),)
     path = os.path.join(os.path.dirname(main.path), FILE)
     present = program.tree.files.get(path)
@@ -147,3 +163,11 @@ def _edits(program: PythonProgram, rmm: bool) -> tuple[Edit, ...]:
     lines = [f"from {FILE.removesuffix('.py')} import {CLASS}", f"{cuda}.set_memory_manager({CLASS})"]
     added = at.insert(*lines)
     return (added,) if present is not None else (added, Edit(path, 0, 0, manager()))
+
+
+def _cuda(file: File) -> str | None:
+    """What the file calls `numba.cuda`."""
+    name = name_of_module(file, "numba.cuda")
+    if name is None and name_of_module(file, "numba") is not None:
+        return f"{name_of_module(file, 'numba')}.cuda"
+    return name

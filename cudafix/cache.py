@@ -1,4 +1,4 @@
-"""Reports of earlier runs, by everything that they depend on.
+"""Reports of earlier runs, and the scenes of their certificates, by everything that they depend on.
 
 One SQLite file in the user's cache folder (or in `CUDAFIX_CACHE_DIR`), shared by all trees and safe with several
 processes. It only saves time: whatever is wrong with it (no room, no permission, a damaged file or entry), the run goes
@@ -18,46 +18,51 @@ from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import platformdirs
 
 import cudafix.codemods
+from cudafix.certificates import Scenes
 from cudafix.findings import Report
+from cudafix.ir import Call
+from cudafix.ordering.program import Overlay
 
 LIMIT = 128 * 2**20
 """Bytes; above that the half of the entries goes that was not used for the longest time."""
 _SUM = 16  # bytes of the check sum in front of an entry
 _WAIT = 2.0  # seconds for another process that writes
+_MODULES = frozenset({Report.__module__, Scenes.__module__, Overlay.__module__, Call.__module__})
+_Entry = TypeVar("_Entry", Report, Scenes)
 
 
 class Cache:
-    """Reports by key. Keys are digests that the caller makes of the input; `signature` belongs into each."""
+    """Entries by key. Keys are digests that the caller makes of the input; `signature` belongs into each."""
 
     def __init__(self) -> None:
         folder = os.environ.get("CUDAFIX_CACHE_DIR") or platformdirs.user_cache_dir("cudafix")
         self.file = Path(folder, "reports.sqlite")
 
-    def get(self, keys: Collection[bytes]) -> dict[bytes, Report]:
-        """The reports that are known."""
-        found: dict[bytes, Report] = {}
+    def get(self, keys: Collection[bytes], kind: type[_Entry]) -> dict[bytes, _Entry]:
+        """The entries of this kind that are known."""
+        found: dict[bytes, _Entry] = {}
 
         def read(database: sqlite3.Connection) -> None:
             for key in keys:
                 row = database.execute("SELECT report FROM reports WHERE key = ?", (key,)).fetchone()
-                report = _loaded(row[0]) if row is not None else None
-                if report is not None:
-                    found[key] = report
+                entry = _loaded(row[0]) if row is not None else None
+                if isinstance(entry, kind):
+                    found[key] = entry
             now = time.time()
             database.executemany("UPDATE reports SET used = ? WHERE key = ?", [(now, key) for key in found])
 
         self._in_transaction(read)
         return found
 
-    def put(self, reports: Mapping[bytes, Report]) -> None:
-        """Keep reports for later runs."""
+    def put(self, entries: Mapping[bytes, Report | Scenes]) -> None:
+        """Keep entries for later runs."""
         now = time.time()
-        rows = [(key, _dumped(report), now) for key, report in reports.items()]
+        rows = [(key, _dumped(entry), now) for key, entry in entries.items()]
 
         def write(database: sqlite3.Connection) -> None:
             (size,) = database.execute("SELECT total(length(report)) FROM reports").fetchone()
@@ -96,24 +101,23 @@ def signature() -> bytes:
     return digest.digest()
 
 
-class _Reports(pickle.Unpickler):
+class _Entries(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if module != Report.__module__:
-            raise pickle.UnpicklingError(f"{module}.{name} is no part of a report")
+        if module not in _MODULES or "." in name:
+            raise pickle.UnpicklingError(f"{module}.{name} is no part of an entry")
         return super().find_class(module, name)
 
 
-def _dumped(report: Report) -> bytes:
-    content = pickle.dumps(report, protocol=pickle.HIGHEST_PROTOCOL)
+def _dumped(entry: Report | Scenes) -> bytes:
+    content = pickle.dumps(entry, protocol=pickle.HIGHEST_PROTOCOL)
     return hashlib.sha256(content).digest()[:_SUM] + content
 
 
-def _loaded(entry: bytes) -> Report | None:
+def _loaded(entry: bytes) -> object:
     content = entry[_SUM:]
     if hashlib.sha256(content).digest()[:_SUM] != entry[:_SUM]:
         return None
     try:
-        report = _Reports(io.BytesIO(content)).load()
+        return _Entries(io.BytesIO(content)).load()
     except (pickle.UnpicklingError, AttributeError, EOFError, TypeError):
         return None
-    return report if isinstance(report, Report) else None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cudafix import ir
-from cudafix.findings import Certificate, Finding, Place, Step
+from cudafix.findings import Certificate, Finding, Place, Refusal, Report, Step
 from cudafix.link import Program
 from cudafix.models import Tables
 from cudafix.ordering.engine import OutOfBudget
@@ -30,62 +31,140 @@ class View(Protocol):
     def root(self) -> ir.Function: ...
 
 
-class Witness:
-    """Makes the certificates of one cluster of programs."""
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What it takes to show one certificate later, without a proof.
 
-    def __init__(
-        self, views: Sequence[View], survey: Sequence[Outcome], plan: Plan, tables: Tables, per_thread: bool
-    ) -> None:
+    `views` are the programs to try, by their numbers among those of the cluster (`cudafix.cluster.views_of`). `after`
+    is the rewrite, None where none can be shown. `clash` names the two operations of a counterexample, the same one
+    twice where there is one only; of a defect (`faulty`) they clash in the program as it is.
+    """
+
+    views: tuple[int, ...]
+    sites: frozenset[Key]
+    memory: tuple[Place, ...]
+    after: Overlay | None
+    clash: tuple[Key, Key] | None = None
+    faulty: bool = False
+    runs: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scenes:
+    """The scenes of a report, by name, path and offset of the finding or the refusal.
+
+    `per_thread`: its programs are compiled with a default stream for each thread.
+    """
+
+    of: Mapping[tuple[str, str, int], Scene]
+    per_thread: bool
+
+
+def scenes(
+    report: Report,
+    plan: Plan,
+    survey: Sequence[Outcome],
+    numbers: Sequence[int],
+    mended: Overlay,
+    *,
+    per_thread: bool,
+) -> Scenes:
+    """The scenes of what was found. `numbers` are those of the surveyed views, `mended` the program without defects."""
+    proved = plan.overlay()
+    groups = [_scene(group, survey, numbers, proved) for group in plan.groups]
+    by_site = {key: scene for group, scene in zip(plan.groups, groups, strict=True) for key in group.allocations}
+    found: dict[tuple[str, str, int], Scene | None] = {}
+    for refusal in report.refusals:
+        found[refusal.name, refusal.path, refusal.offset] = by_site.get(Key(refusal.path, refusal.offset))
+    for finding in report.findings:
+        scene = groups[finding.group - 1] if finding.group else _scene_of_defect(finding, survey, numbers, mended)
+        found[finding.codemod, finding.path, finding.offset] = scene
+    return Scenes({name: scene for name, scene in found.items() if scene is not None}, per_thread)
+
+
+def _scene(group: Group, survey: Sequence[Outcome], numbers: Sequence[int], proved: Overlay) -> Scene | None:
+    """None where no path reaches the sites."""
+    sites = {key for key, _ in group.sites()}
+    reached = [
+        (-len(sites & (outcome.allocations.keys() | outcome.frees.keys())), number)
+        for number, outcome in zip(numbers, survey, strict=True)
+        if not sites.isdisjoint(outcome.allocations)
+    ]
+    if not reached:
+        return None
+    memory = tuple(Place(key.path, key.start, _filled(site.call)) for key, site in sorted(group.allocations.items()))
+    places = [Key(span.path, span.start) for span, _ in group.refused.places] if group.refused is not None else []
+    clash = (places[0], places[1]) if len(places) == 2 else None
+    after = proved if group.refused is None else _bare(group)
+    return Scene((min(reached)[1],), frozenset(sites), memory, after, clash, runs=len(reached))
+
+
+def _scene_of_defect(finding: Finding, survey: Sequence[Outcome], numbers: Sequence[int], mended: Overlay) -> Scene:
+    later = Key(finding.path, finding.offset)
+    places = [*(Key(place.path, place.offset) for place in finding.related), later]
+    faulty = tuple(
+        number
+        for number, outcome in zip(numbers, survey, strict=True)
+        if any((v.later.span.path, v.later.span.start) == later for v in outcome.violations)
+    )
+    after = mended if finding.edits else None
+    return Scene(faulty[:_TRIES], frozenset(places), (), after, (places[0], later), True, len(faulty))
+
+
+def certified(report: Report, known: Scenes, views: Sequence[View], tables: Tables) -> Report:
+    """The report with the certificates of its findings and refusals; those of a group share one."""
+    witness = _Witness(views, tables, known.per_thread)
+    shown = {id(scene): witness.certificate(scene) for scene in {id(s): s for s in known.of.values()}.values()}
+
+    def of(name: str, item: Finding | Refusal) -> Certificate | None:
+        scene = known.of.get((name, item.path, item.offset))
+        return shown[id(scene)] if scene is not None else None
+
+    return replace(
+        report,
+        findings=tuple(replace(each, certificate=of(each.codemod, each)) for each in report.findings),
+        refusals=tuple(replace(each, certificate=of(each.name, each)) for each in report.refusals),
+    )
+
+
+class _Witness:
+    """Walks through the programs of one cluster."""
+
+    def __init__(self, views: Sequence[View], tables: Tables, per_thread: bool) -> None:
         self.views = views
-        self.survey = survey
-        self.plan = plan
         self.tables = tables
         self.per_thread = per_thread
-        self.proved = plan.overlay()
 
-    def certificate(self, group: Group) -> Certificate | None:
-        """None where no path reaches the sites, or even one path is too long."""
-        sites = {key for key, _ in group.sites()}
-        reached = [
-            (len(sites & (o.allocations.keys() | o.frees.keys())), -n)
-            for n, o in enumerate(self.survey)
-            if not sites.isdisjoint(o.allocations)
-        ]
-        if not reached:
-            return None
-        view = self.views[-max(reached)[1]]
-        try:
-            before = self._trace(view, Overlay(), sites)
-            rewritten = self.proved if group.refused is None else _bare(group)
-            after = self._trace(view, rewritten, sites) if rewritten is not None else None
-        except OutOfBudget:
-            return None
-        memory = tuple(
-            Place(key.path, key.start, _filled(site.call)) for key, site in sorted(group.allocations.items())
-        )
-        lost = _lost(group, after.moments) if after is not None else None
-        if after is None:
-            return Certificate(memory, _steps(before, set())[0], (), None, len(reached))
-        steps, kept = _steps(after, set(lost or ()))
-        there = (kept.index(lost[0]), kept.index(lost[1])) if lost is not None else None
-        return Certificate(memory, _steps(before, set())[0], steps, there, len(reached))
-
-    def of_defect(self, finding: Finding) -> Certificate | None:
-        """The program as it is, where a path shows the two operations of a defect that nothing orders."""
-        places = [Key(place.path, place.offset) for place in finding.related] + [Key(finding.path, finding.offset)]
-        for view in self.views[:_TRIES]:
+    def certificate(self, scene: Scene) -> Certificate | None:
+        """None where even one path is too long, or does not show a defect."""
+        for number in scene.views:
             try:
-                found = self._trace(view, Overlay(), set(places))
+                shown = self._shown(self.views[number], scene)
             except OutOfBudget:
                 continue
-            lost = _between(places[0], places[-1], found.moments)
-            if lost is not None:
-                steps, kept = _steps(found, set(lost))
-                return Certificate((), (), steps, (kept.index(lost[0]), kept.index(lost[1])))
+            if shown is not None:
+                return shown
         return None
 
-    def _trace(self, view: View, overlay: Overlay, sites: set[Key]) -> Tracer:
-        return trace(view.program, self.tables, overlay, view.root, sites, per_thread=self.per_thread)
+    def _shown(self, view: View, scene: Scene) -> Certificate | None:
+        before = self._trace(view, Overlay(), scene)
+        clashing = _between(*scene.clash, before.moments) if scene.faulty and scene.clash else None
+        if scene.faulty and clashing is None and not _passes(before, scene):
+            return None
+        steps, faulty = _steps(before, clashing)
+        if scene.after is None:
+            return Certificate(scene.memory, steps, (), None, faulty, scene.runs)
+        after = self._trace(view, scene.after, scene)
+        rewritten, lost = _steps(after, _between(*scene.clash, after.moments) if scene.clash else None)
+        return Certificate(scene.memory, steps, rewritten, lost, faulty, scene.runs)
+
+    def _trace(self, view: View, overlay: Overlay, scene: Scene) -> Tracer:
+        return trace(view.program, self.tables, overlay, view.root, scene.sites, per_thread=self.per_thread)
+
+
+def _passes(tracer: Tracer, scene: Scene) -> bool:
+    """Whether a path shows a defect that is one operation on its own."""
+    return scene.clash is not None and len(set(scene.clash)) == 1 and any(m.key in scene.clash for m in tracer.moments)
 
 
 def _bare(group: Group) -> Overlay | None:
@@ -106,14 +185,6 @@ def _filled(call: ir.Call) -> str:
     return spelled(place.base if isinstance(place, ir.Addr) else place) if place is not None else ""
 
 
-def _lost(group: Group, moments: Sequence[Moment]) -> tuple[int, int] | None:
-    """The steps of the counterexample, if they are on this path and nothing orders them there."""
-    if group.refused is None or len(group.refused.places) != 2:
-        return None
-    first, second = (Key(span.path, span.start) for span, _ in group.refused.places)
-    return _between(first, second, moments)
-
-
 def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, int] | None:
     """An operation at one place, and a later step at the other that it may not be finished for."""
     for n, earlier in enumerate(moments):
@@ -124,10 +195,10 @@ def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, i
     return None
 
 
-def _steps(tracer: Tracer, wanted: set[int]) -> tuple[tuple[Step, ...], list[int]]:
-    """The steps that matter for the memory, and which moments they are."""
+def _steps(tracer: Tracer, clash: tuple[int, int] | None) -> tuple[tuple[Step, ...], tuple[int, int] | None]:
+    """The steps that matter for the memory, and which of them the two moments are that clash."""
     moments = tracer.moments
-    kept = _kept(moments, wanted)
+    kept = _kept(moments, set(clash or ()))
     steps: list[Step] = []
     finished: list[set[int]] = []  # for each step, the earlier ones that are finished before it
     last: dict[object, int] = {}
@@ -155,7 +226,7 @@ def _steps(tracer: Tracer, wanted: set[int]) -> tuple[tuple[Step, ...], list[int
         place = Place(moment.key.path, moment.key.start, moment.text)
         steps.append(Step(moment.kind, lane, place, tuple(sorted(direct)), moment.waits, moment.mine, moment.inserted))
         last[moment.lane] = n
-    return tuple(steps), kept
+    return tuple(steps), (kept.index(clash[0]), kept.index(clash[1])) if clash is not None else None
 
 
 def _same(moments: Sequence[Moment], kept: Sequence[int], a: int, b: int) -> bool:

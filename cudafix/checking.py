@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 import click
 
 from cudafix import edits, writing
+from cudafix.config import Config
 from cudafix.findings import Safety
 from cudafix.selection import Analysis
 
@@ -27,6 +29,12 @@ class Request:
     since: str | None
     fix_suppressions: bool
     statistics: bool
+
+    def configured(self, config: Config) -> Request:
+        """With the baseline of the configuration, where the command line names none."""
+        if self.baseline is not None or config.baseline is None:
+            return self
+        return replace(self, baseline=os.path.relpath(config.root / config.baseline))
 
 
 def options(command: Callable[..., None]) -> Callable[..., None]:
@@ -69,6 +77,9 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
             if message and not request.quiet:
                 click.echo(f"cudafix: {message}", err=True)
     _write(done, request)
+    for each in () if request.quiet else done.idle:
+        names, files = (", ".join(words) for words in (each.names, each.files))
+        click.echo(f"cudafix: `ignore` of {names} in {files} is not needed: nothing of it is there", err=True)
     if done.report.problems:
         from cudafix.report.terminal import tell
 
@@ -82,7 +93,7 @@ def _consistent(request: Request) -> None:
         raise click.UsageError("`--statistics` is for the formats `text` and `json`, which always holds them")
     for option, on in (("--update-baseline", request.update_baseline), ("--prune-baseline", request.prune_baseline)):
         if on and request.baseline is None:
-            raise click.UsageError(f"`{option}` needs `--baseline FILE`")
+            raise click.UsageError(f"`{option}` needs `--baseline FILE`, or `baseline` in the configuration")
         if on and request.since is not None:
             raise click.UsageError(f"`{option}` needs all findings, not those of `--since`")
 

@@ -19,7 +19,7 @@ import click
 
 from cudafix import __version__, applying, build, checking, codemod, config, discovery, edits, picks
 from cudafix.config import Config
-from cudafix.findings import Finding, Problem, Report, Runs
+from cudafix.findings import Problem, Report, Runs
 from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
 
@@ -74,11 +74,12 @@ def check(options: _Options, **how: Any) -> None:
 
     Exit code: 0 nothing to do, 1 findings (refusals alone are none), 2 the tool could not do its work.
     """
-    request = checking.Request(**how)
-    done = _analyse(options)
+    settings = _settings(options)
+    request = checking.Request(**how).configured(settings)
+    done, _ = _analyse(options, settings)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:
-        return _look_at(files, options, _as_built(files, _settings(options), lambda _: None))
+        return _look_at(files, options, _as_built(files, settings, lambda _: None))
 
     sys.exit(checking.run(done, request, analyze))
 
@@ -93,7 +94,7 @@ def diff(options: _Options, page: str | None) -> None:
 
     Exit code: 0 done, 2 the tool could not do its work (nothing is printed then).
     """
-    done = _analyse(options, certificates=page is not None)
+    done, _ = _analyse(options, with_values(_settings(options), certificates=page is not None))
     _fail(done.report.problems)
     if page is not None:
         from cudafix import reviewing
@@ -128,9 +129,8 @@ def apply(options: _Options, **how: Any) -> None:
     """
     request, settings = applying.Request(**how), _settings(options)
     _fail(applying.links(options.paths, settings))
-    done = _analyse(options, certificates=request.interactive)
+    done, settings = _analyse(options, with_values(settings, certificates=request.interactive))
     _fail(done.report.problems)
-    settings = _as_built(done.sources, settings, lambda _: None)
     taken, problems = applying.run(request, done.sources, done.selection, settings)
     _fail(problems)
     _tell(done._replace(selection=taken), "rewritten")
@@ -161,10 +161,10 @@ def verify(options: _Options, **how: Any) -> None:
     """
     from cudafix.verify import command
 
-    def analysis() -> tuple[Mapping[str, bytes], Sequence[Finding], Config]:
-        done = _analyse(options)
+    def analysis() -> tuple[Analysis, Config]:
+        done, settings = _analyse(options, _settings(options))
         _fail(done.report.problems)
-        return done.sources, done.selection.chosen, _as_built(done.sources, _settings(options), lambda _: None)
+        return done, settings
 
     request = verification.Request(**how)
     sys.exit(command.run(options.paths, request, analysis, options.jobs or os.cpu_count() or 1))
@@ -254,8 +254,8 @@ def _give_up_output() -> None:
     os.close(nowhere)
 
 
-def _analyse(options: _Options, certificates: bool = False) -> Analysis:
-    settings = with_values(_settings(options), certificates=certificates)
+def _analyse(options: _Options, settings: Config) -> tuple[Analysis, Config]:
+    """What there is to say about the files that are named, and the configuration as their build completes it."""
     selected = _selected(options)
     inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
     found = discovery.discover(inputs, settings)
@@ -268,7 +268,7 @@ def _analyse(options: _Options, certificates: bool = False) -> Analysis:
     if left_out or picked is not None:
         selection = select(done.report, settings, left_out, done.selection.guarded, picked)
         done = done._replace(selection=selection)
-    return done
+    return done, settings
 
 
 def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
@@ -281,10 +281,10 @@ def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) ->
         found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known, bar)
     from cudafix import suppressions
 
-    report, removals = suppressions.judge(files, found, settings)
+    report, removals, idle = suppressions.judge(files, found, settings)
     guarded = files if settings.is_too_old and settings.guard else None
     selection = select(report, settings, guarded=guarded)
-    return Analysis(files, report, selection, removals)
+    return Analysis(files, report, selection, removals, idle)
 
 
 def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from cudafix import guard, ir
 from cudafix.align import Different, align
-from cudafix.certificates import Witness
+from cudafix.certificates import Scenes, scenes
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.config import Config
@@ -219,7 +219,9 @@ class Cluster:
         for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
             self.too_large.update((function.span, None) for function in _functions(one))
 
-    def report(self) -> Report:
+    def report(self) -> tuple[Report, Scenes]:
+        """What was found, and what it takes to show it as certificates."""
+        numbers = {id(view): number for number, view in enumerate(views_of(self.tree, self.programs))}
         survey = self.survey()
         groups = groups_of(survey)
         self._refuse(groups, survey)
@@ -229,18 +231,17 @@ class Cluster:
                     group.refused = group.refused or Refused("left_alone", "")
         plan, outcomes = self._plan(groups, survey)
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer)
-        faults = self._defects(survey)
+        faults, mended = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
         reason = self._validate(edits, outcomes, plan.overlay()) if edits else None
         if reason is not None:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
             faults = [replace(f, edits=()) for f in faults]
-        witness = Witness(self.views, survey, plan, self.tables, self.per_thread) if self.config.certificates else None
-        if witness is not None:
-            faults = [replace(f, certificate=witness.of_defect(f)) for f in faults]
-        report = rewriter.report(plan, self._sites(), faults, self.too_large, witness)
-        return replace(report, in_one_function=in_one_function(self._functions(), survey))
+        report = rewriter.report(plan, self._sites(), faults, self.too_large)
+        report = replace(report, in_one_function=in_one_function(self._functions(), survey))
+        surveyed = [numbers[id(view)] for view in self.views]
+        return report, scenes(report, plan, survey, surveyed, mended, per_thread=self.per_thread)
 
     def _plan(self, groups: list[Group], survey: list[Outcome]) -> tuple[Plan, list[Outcome]]:
         """The plan, and the outcomes of the original programs that it concerns."""
@@ -254,10 +255,10 @@ class Cluster:
                 for group in groups:
                     group.refused = group.refused or self._too_large_at(group)
 
-    def _defects(self, survey: list[Outcome]) -> list[Finding]:
+    def _defects(self, survey: list[Outcome]) -> tuple[list[Finding], Overlay]:
         faulty = [(v, o) for v, o in zip(self.views, survey, strict=True) if o.violations]
         if not faulty:
-            return []
+            return [], Overlay()
         found = {
             name: (module.DEFECTS, module.propose)
             for name, declared in codemods().items()
@@ -266,16 +267,13 @@ class Cluster:
             and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
-        faults = defects(
+        unclear = [function.span for function in self._functions() if function.problems]
+        return defects(
             outcomes,
             _Memory(self, faulty).run,
-            Context(self.tree.files, self.tables, outcomes, self.tree.writer),
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer, unclear),
             found,
         )
-        unclear = [function.span for function in self._functions() if function.problems]
-        return [
-            replace(f, edits=()) if any(_is_inside(e, span) for e in f.edits for span in unclear) else f for f in faults
-        ]
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""
@@ -411,10 +409,6 @@ class _Memory:
                 yield check.run(
                     other.program, cluster.tables, overlay, other.root, per_thread=cluster.per_thread, known=known
                 )
-
-
-def _is_inside(edit: Edit, span: ir.Span) -> bool:
-    return edit.path == span.path and span.start <= edit.start <= span.end
 
 
 def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:

@@ -11,6 +11,8 @@
 | `assume` | a table of assumptions (`cudafix.findings.ASSUMPTIONS`), each `true` or a list of subjects | none |
 | `cuda` | the oldest CUDA that the code is built with: `"11.0"` | 11.2 or newer |
 | `guard` | whether, below 11.2, edits are put behind a version check instead of being refused | `false` |
+| `baseline` | findings that are listed in this file pass `check`; relative to the configuration | none |
+| `ignore` | tables with `files` (patterns), `names` of codemods and refusals, and the `reason` why they stay | none |
 | `overrides` | tables with `files` (patterns), and `codemods`, `assume`, `default_stream` for these | none |
 
 What a row holds is described in `cudafix.models`::
@@ -36,6 +38,7 @@ from typing import Any, Literal
 
 from cudafix.findings import ASSUMPTIONS, Assumption, Runs
 from cudafix.ignore import Ignore
+from cudafix.refusals import REFUSALS
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -45,8 +48,10 @@ else:
 DefaultStream = Literal["legacy", "per-thread", "auto"]
 
 _KEYS = (
-    "assume", "check_macros", "codemods", "cuda", "default_stream", "exclude", "guard", "overrides", "paths", "tables"
+    "assume", "baseline", "check_macros", "codemods", "cuda", "default_stream", "exclude", "guard", "ignore",
+    "overrides", "paths", "tables",
 )  # fmt: skip
+_IGNORE_KEYS = ("files", "names", "reason")
 _OVERRIDE_KEYS = ("assume", "codemods", "default_stream", "files")
 _DEFAULT_STREAMS: tuple[DefaultStream, ...] = ("legacy", "per-thread", "auto")
 ASYNC_SINCE = 11, 2
@@ -65,6 +70,15 @@ class Override:
     codemods: Mapping[str, bool] = field(default_factory=dict)
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     default_stream: DefaultStream | None = None
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """Results that stay in the files that match, and why: for code that takes no comment of ours."""
+
+    files: tuple[str, ...]
+    names: tuple[str, ...]
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,8 @@ class Config:
     assume: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     cuda: tuple[int, int] | None = None
     guard: bool = False
+    baseline: str | None = None
+    ignored: tuple[Ignored, ...] = ()
     overrides: tuple[Override, ...] = ()
     only: Runs | None = None
     unsafe: bool = False
@@ -122,6 +138,10 @@ class Config:
         """How a file is compiled, as far as the configuration says."""
         said = [o.default_stream for o in self._overrides(path) if o.default_stream is not None]
         return said[-1] if said else self.default_stream
+
+    def ignored_in(self, path: str) -> list[Ignored]:
+        """What stays in a file."""
+        return [each for each in self.ignored if _matches(str(self.root), each.files, path)]
 
     def _overrides(self, path: str) -> list[Override]:
         return [o for o in self.overrides if _matches(str(self.root), o.files, path)]
@@ -169,9 +189,9 @@ def load(path: Path, codemods: Collection[str]) -> Config:
     guard = data.get("guard", False)
     if not isinstance(guard, bool):
         raise ConfigError(f"{path}: `guard` must be `true` or `false`")
-    overrides = data.get("overrides", [])
-    if not isinstance(overrides, list) or not all(isinstance(each, dict) for each in overrides):
-        raise ConfigError(f"{path}: `overrides` must be a list of tables: `[[overrides]]`")
+    baseline = data.get("baseline")
+    if not isinstance(baseline, str | None):
+        raise ConfigError(f"{path}: `baseline` must be the path of a file")
     return Config(
         root=path.parent,
         paths=_strings(path, data, "paths"),
@@ -183,8 +203,30 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         assume=_assume(path, data),
         cuda=_version(path, data.get("cuda")),
         guard=guard,
-        overrides=tuple(_override(path, each, codemods) for each in overrides),
+        baseline=baseline,
+        ignored=tuple(_ignored(path, each, codemods) for each in _list_of_tables(path, data, "ignore")),
+        overrides=tuple(_override(path, each, codemods) for each in _list_of_tables(path, data, "overrides")),
     )
+
+
+def _list_of_tables(path: Path, data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    tables = data.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
+        raise ConfigError(f"{path}: `{key}` must be a list of tables: `[[{key}]]`")
+    return tables
+
+
+def _ignored(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> Ignored:
+    for key in data:
+        _known(path, "key of `ignore`", key, _IGNORE_KEYS)
+    files, names, reason = _strings(path, data, "files"), _strings(path, data, "names"), data.get("reason")
+    if not files or not names:
+        raise ConfigError(f"{path}: each of `ignore` needs `files`, a list of patterns, and `names`, a list")
+    for name in names:
+        _known(path, "codemod or refusal", name, [*codemods, *REFUSALS])
+    if not isinstance(reason, str) or not reason.strip():
+        raise ConfigError(f"{path}: each of `ignore` needs a `reason`")
+    return Ignored(files, names, reason)
 
 
 def _override(path: Path, data: Mapping[str, Any], codemods: Collection[str]) -> Override:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from cudafix import codemod, models, pools
 from cudafix.cache import Cache, signature
+from cudafix.certificates import Scenes, certified
 from cudafix.cluster import Cluster, lockstep, views_of
 from cudafix.config import Config
 from cudafix.findings import Finding, Problem, Refusal, Report
@@ -43,27 +45,56 @@ def _arrays(files: Mapping[str, bytes], config: Config, cache: Cache | None) -> 
     python = sorted(path for path in files if path.endswith(prefilter.SUFFIX))
     texts = [(path, hashlib.sha256(files[path]).digest()) for path in python]
     key = _digest(("arrays", [name for name in codemod.names() if config.is_off_everywhere(name)], texts))
-    known = cache.get([key])
-    if key not in known:
-        known = {key: pools.examine(files, config)}
-        cache.put(known)
-    return known[key]
+    known = cache.get([key], Report).get(key)
+    if known is None:
+        known = pools.examine(files, config)
+        cache.put({key: known})
+    return known
 
 
 def _analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None, progress: Progress) -> Report:
+    """Of a cluster that is known, no proof is made again for the certificates: its scenes are known too."""
     tree = Tree({path: files[path] for path in sorted(files)}, config.check_macros)
     clusters = clusters_of(tree)
     if cache is None:
-        return _merged(_reports(tree, clusters, config, jobs, progress))
+        found = _decisions(tree, [(programs, None) for programs in clusters], config, jobs, progress)
+        return _merged([each.shown or each.report for each in found])
     keys = [_key(tree, programs, config) for programs in clusters]
-    known = cache.get(keys)
-    missing = [n for n, key in enumerate(keys) if key not in known]
+    of_scenes, of_shown = ({key: _digest((what, key)) for key in keys} for what in ("scenes", "certificates"))
+    wanted = of_shown if config.certificates else {key: key for key in keys}
+    known = cache.get(wanted.values(), Report)
+    missing = [n for n, key in enumerate(keys) if wanted[key] not in known]
     if missing:
-        reports = _reports(tree, [clusters[n] for n in missing], config, jobs, progress)
-        fresh = {keys[n]: report for n, report in zip(missing, reports, strict=True)}
+        decided: list[Decided | None] = [None for _ in missing]
+        if config.certificates:
+            reports = cache.get([keys[n] for n in missing], Report)
+            scenes = cache.get([of_scenes[keys[n]] for n in missing], Scenes)
+            decided = [_known(reports.get(keys[n]), scenes.get(of_scenes[keys[n]])) for n in missing]
+        asked = [(clusters[n], before) for n, before in zip(missing, decided, strict=True)]
+        fresh: dict[bytes, Report | Scenes] = {}
+        for n, before, now in zip(missing, decided, _decisions(tree, asked, config, jobs, progress), strict=True):
+            key = keys[n]
+            if before is None:
+                fresh |= {key: now.report, of_scenes[key]: now.scenes}
+            if now.shown is not None:
+                fresh[of_shown[key]] = now.shown
+            known[wanted[key]] = now.shown or now.report
         cache.put(fresh)
-        known |= fresh
-    return _merged([known[key] for key in keys])
+    return _merged([known[wanted[key]] for key in keys])
+
+
+class Decided(NamedTuple):
+    """What became of a cluster: the report without certificates, what they are made of, and the report with them, where
+    it is asked for.
+    """
+
+    report: Report
+    scenes: Scenes
+    shown: Report | None = None
+
+
+def _known(report: Report | None, scenes: Scenes | None) -> Decided | None:
+    return Decided(report, scenes) if report is not None and scenes is not None else None
 
 
 def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
@@ -85,7 +116,6 @@ def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
         config.check_macros,
         cuda,
         config.only,
-        config.certificates,
     )
     if tree.python is not None and not tree.python.paths.isdisjoint(paths):
         paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree
@@ -97,18 +127,29 @@ def _digest(asked: object) -> bytes:
     return hashlib.sha256(signature() + repr(asked).encode("utf-8", "surrogateescape")).digest()
 
 
-def _reports(
-    tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int, progress: Progress
-) -> list[Report]:
-    weights = [sum(len(tree.files[p]) for program in c for p in program) for c in clusters]
+Asked: TypeAlias = tuple[list[list[str]], Decided | None]
+"""A cluster, and what is known of it."""
+
+
+def _decisions(tree: Tree, asked: Sequence[Asked], config: Config, jobs: int, progress: Progress) -> list[Decided]:
+    weights = [sum(len(tree.files[p]) for program in programs for p in program) for programs, _ in asked]
     if jobs > 1 and sum(weights) > 200_000:
-        return _in_processes(tree, clusters, config, jobs, weights, progress)
+        return _in_processes(tree, asked, config, jobs, weights, progress)
     tables = models.load(config.tables)
-    reports: list[Report] = []
-    for n, programs in enumerate(clusters, 1):
-        reports.append(Cluster(tree, programs, tables, config).report())
+    decided: list[Decided] = []
+    for n, (programs, before) in enumerate(asked, 1):
+        decided.append(_decided(tree, programs, before, tables, config))
         progress(sum(weights[:n]), sum(weights))
-    return reports
+    return decided
+
+
+def _decided(
+    tree: Tree, programs: list[list[str]], before: Decided | None, tables: models.Tables, config: Config
+) -> Decided:
+    found = before or Decided(*Cluster(tree, programs, tables, config).report())
+    if not config.certificates:
+        return found
+    return found._replace(shown=certified(found.report, found.scenes, views_of(tree, programs), tables))
 
 
 def _merged(reports: Iterable[Report]) -> Report:
@@ -134,15 +175,15 @@ def _merged(reports: Iterable[Report]) -> Report:
 _SHARED: tuple[Tree, Config] | None = None
 
 
-def _work(programs: list[list[str]]) -> Report:
+def _work(asked: Asked) -> Decided:
     assert _SHARED is not None
     tree, config = _SHARED
-    return Cluster(tree, programs, models.load(config.tables), config).report()
+    return _decided(tree, *asked, models.load(config.tables), config)
 
 
 def _in_processes(
-    tree: Tree, clusters: list[list[list[str]]], config: Config, jobs: int, weights: list[int], progress: Progress
-) -> list[Report]:
+    tree: Tree, asked: Sequence[Asked], config: Config, jobs: int, weights: list[int], progress: Progress
+) -> list[Decided]:
     """The clusters in worker processes that share the files by fork; in this process where there is no fork."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -150,17 +191,17 @@ def _in_processes(
     global _SHARED
     _SHARED = (tree, config)
     if "fork" not in multiprocessing.get_all_start_methods():
-        return [_work(c) for c in clusters]
+        return [_work(each) for each in asked]
     context = multiprocessing.get_context("fork")
-    order = sorted(range(len(clusters)), key=lambda n: -weights[n])
-    done: dict[int, Report] = {}
+    order = sorted(range(len(asked)), key=lambda n: -weights[n])
+    done: dict[int, Decided] = {}
     bytes_done = 0
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        for n, report in zip(order, pool.map(_work, [clusters[n] for n in order], chunksize=2), strict=True):
-            done[n] = report
+        for n, decided in zip(order, pool.map(_work, [asked[n] for n in order], chunksize=2), strict=True):
+            done[n] = decided
             bytes_done += weights[n]
             progress(bytes_done, sum(weights))
-    return [done[n] for n in range(len(clusters))]
+    return [done[n] for n in range(len(asked))]
 
 
 def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Config | None = None) -> list[str]:

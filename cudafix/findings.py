@@ -97,15 +97,16 @@ class Certificate:
     """The proof of one group, shown on one path; or of a refused one, the path on which an order would be lost.
 
     `after` is the program as it would be rewritten, empty where nothing can be said of it. `lost` names the two steps
-    of `after` that nothing orders any more. Of a defect, `before` is empty, and `after` the program as it is. The proof
-    itself covers all paths of `runs` runs of the engine: one for each program, root and configuration that reaches the
-    sites.
+    of `after` that nothing orders any more; `faulty`, of a defect, the two of `before` that nothing orders as it is.
+    The proof itself covers all paths of `runs` runs of the engine: one for each program, root and configuration that
+    reaches the sites.
     """
 
     memory: tuple[Place, ...]
     before: tuple[Step, ...]
     after: tuple[Step, ...]
     lost: tuple[int, int] | None = None
+    faulty: tuple[int, int] | None = None
     runs: int = 1
 
 
@@ -152,10 +153,11 @@ class Problem:
 
 
 class Suppressed(NamedTuple):
-    """A result that a comment in the source holds back, and the reason that it gives."""
+    """A result that a comment in the source, or else the configuration, holds back, and the reason that it gives."""
 
     item: Finding | Refusal
     reason: str
+    in_source: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ class Report:
     """The result for a set of files. `sites` counts host `cudaMalloc` call sites that were seen.
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
-    `suppressed` are results that comments hold back: refusals are left out of `refusals`, findings are left alone.
+    `suppressed` are results that comments or the configuration hold back: refusals are left out of `refusals`, findings
+    are left alone.
     """
 
     findings: tuple[Finding, ...]

@@ -36,6 +36,7 @@ def propose(root: str) -> str:
         _check_macros(found),
         _versions(root),
         _TABLES,
+        _KEPT,
         _assumptions(),
         _OVERRIDES,
     ]
@@ -122,7 +123,17 @@ _TABLES = """\
 # What calls that cudafix does not know do with device memory: a file of [[api]] rows, or rows.
 # tables = [{ name = "filter_run", effect = "work", roles = "r w stream" }]
 """
+_KEPT = """\
+# Findings that are known and pass `cudafix check`: `cudafix check --update-baseline` writes them to this file.
+# baseline = "cudafix-baseline.json"
+"""
 _OVERRIDES = """\
+# What stays in files that take no comment (in your own code: `// cudafix: ignore[name] reason`).
+# [[ignore]]
+# files = ["/third_party/"]
+# names = ["stream_ordered_pairs"]
+# reason = "kept as its authors wrote it"
+
 # What is different in some files; `codemods`, `assume` and `default_stream` are possible.
 # [[overrides]]
 # files = ["/legacy/"]

@@ -18,6 +18,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
 
+PYTHON = (".py", ".ipynb")
+"""How the paths of files in Python end."""
+
 # ---------------------------------------------------------------------------------------------------------------------
 # positions
 

@@ -8,7 +8,7 @@ each of them.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -129,7 +129,19 @@ def _reason(files: Mapping[str, bytes], findings: list[Finding]) -> str | None:
         after = dict(files) | {path: apply(files.get(path, b""), edits) for path, edits in by_path.items()}
     except OverlapError as error:
         return str(error)
-    return next(differences(files, after, by_path), None)
+    moves = any(finding.codemod in MIGRATES for finding in findings)
+    return next(differences(files, after, by_path), None) or next(_unordered(after, by_path if moves else ()), None)
+
+
+def _unordered(files: Mapping[str, bytes], paths: Iterable[str]) -> Iterator[str]:
+    """Where work on other streams is not in order with stream-ordered memory of arrays."""
+    from cudafix.frontends.python import streams
+
+    read = list(paths)
+    for path in read if streams.needed(files[one] for one in read) else ():
+        found = streams.unordered(files[path]) if path.endswith(".py") else None
+        if found is not None:
+            yield f"{path}:{found[1]}: {found[0]}"
 
 
 def differences(before: Mapping[str, bytes], after: Mapping[str, bytes], paths: Mapping[str, object]) -> Iterator[str]:
@@ -184,5 +196,7 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Colle
             for obstacle in conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset()):
                 yield f"{obstacle.name}: {obstacle.text}"
     for program in uses.programs(PythonTree(after), candidates(after)):
+        if any(path in moved and (moved[path].allocators or moved[path].managers) for path in program.files):
+            yield from _unordered(after, program.files)
         for item in ends(program):
             yield item.message

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Protocol
 
 from cudafix import ir, refusals, statements
-from cudafix.certificates import Witness
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
@@ -203,27 +202,23 @@ class Rewriter:
         sites: Mapping[tuple[str, int], ir.Call],
         faults: Sequence[Finding],
         too_large: Iterable[ir.Span],
-        witness: Witness | None = None,
     ) -> Report:
-        """What became of every site. `too_large` are the functions whose programs were not run to their end; a
-        `witness` adds the certificates.
-        """
+        """What became of every site. `too_large` are the functions whose programs were not run to their end."""
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         decided: set[tuple[str, int]] = set()
         for number, group in enumerate(plan.groups, 1):
             runs = Runs.CHURN if group.churn else Runs.ONCE
             left_alone = group.refused is not None and group.refused.name == "left_alone"
-            shown = witness.certificate(group) if witness is not None and not left_alone else None
             for key, site in sorted(group.allocations.items()):
                 if site.call.callee != "cudaMalloc":
                     continue
                 decided.add(key)
                 if group.refused is not None:
                     if not left_alone:
-                        refused.append(replace(self._refusal(group, key, runs), certificate=shown))
+                        refused.append(self._refusal(group, key, runs))
                     continue
-                findings.append(replace(self._finding(plan, group, key, number, runs), certificate=shown))
+                findings.append(self._finding(plan, group, key, number, runs))
         for (path, start), call in sorted(sites.items()):
             if (path, start) not in decided:
                 name, text = "control_flow", "no path from `main` or an exported function reaches it"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from cudafix.config import Config
+from cudafix.config import Config, Ignored
 from cudafix.findings import Edit, Finding, Report, Safety
 
 
@@ -48,13 +48,15 @@ class Selection(NamedTuple):
 class Analysis(NamedTuple):
     """Files, what was found in them, and which of it is wanted.
 
-    `removals` are the edits that take suppressions out which are not needed.
+    `removals` are the edits that take suppressions out which are not needed; `idle` the ones of the configuration that
+    hold nothing back.
     """
 
     sources: Mapping[str, bytes]
     report: Report
     selection: Selection
     removals: Mapping[str, Sequence[Edit]] = MappingProxyType({})
+    idle: tuple[Ignored, ...] = ()
 
 
 def select(
@@ -79,7 +81,7 @@ def select(
         if (finding.path, finding.offset) in left_out:
             return "named with `--except`"
         if place in held:
-            return "suppressed in the source"
+            return "suppressed"
         if picked is not None:
             return None if place in picked else "not selected"
         return _unwanted(finding, config)

@@ -1,5 +1,7 @@
 """Comments that keep a result out of the report, and its fix out of the code: `// cudafix: ignore[name] reason`.
 
+For files that take no comment, `ignore` of the configuration does the same.
+
 ## What it does
 
 A comment names codemods or refusals, and says why. Behind a statement, or on a line of its own in front of one, it
@@ -37,7 +39,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from cudafix import codemod
-from cudafix.config import Config
+from cudafix.config import Config, Ignored
 from cudafix.findings import Edit, Finding, Refusal, Report, Suppressed
 from cudafix.frontends.python import notebook
 from cudafix.frontends.python.notebook import Notebook
@@ -54,12 +56,13 @@ _COMMENT = re.compile(
 
 
 class Judged(NamedTuple):
-    """The report with what is suppressed and with what is wrong with the comments, and the edits that take out those
-    which are not needed.
+    """The report with what is suppressed and with what is wrong with the comments, the edits that take out those which
+    are not needed, and what the configuration ignores although nothing of it is in the files that match.
     """
 
     report: Report
     removals: Mapping[str, list[Edit]]
+    idle: tuple[Ignored, ...] = ()
 
 
 class _Text(NamedTuple):
@@ -103,26 +106,32 @@ class _Comment:
 
 
 def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
-    """Hold the comments of the files against what was found in them."""
+    """Hold the comments of the files, and what the configuration ignores, against what was found in them."""
     texts = {path: text for path, data in files.items() if _MARK in data and (text := _text(path, data))}
     comments = [comment for text in texts.values() for comment in _comments(text)]
-    if not comments:
+    if not comments and not config.ignored:
         return Judged(report, {})
     by_path: dict[str, list[_Comment]] = defaultdict(list)
     for comment in comments:
         by_path[comment.path].append(comment)
 
-    def reason(item: Finding | Refusal) -> str | None:
+    used: set[Ignored] = set()
+
+    def held_back(item: Finding | Refusal) -> Suppressed | None:
         name = item.name if isinstance(item, Refusal) else item.codemod
         here = by_path[item.path]
         holding = [c for c in here if not c.wrong and name in c.names and c.first <= item.offset < c.last]
         for comment in holding[-1:]:  # the narrowest
             comment.used.add(name)
-            return comment.reason
+            return Suppressed(item, comment.reason)
+        for ignored in config.ignored_in(item.path):
+            if name in ignored.names:
+                used.add(ignored)
+                return Suppressed(item, ignored.reason, in_source=False)
         return None
 
     items: list[Finding | Refusal] = [*report.findings, *report.refusals]
-    suppressed = tuple(Suppressed(item, why) for item in items if (why := reason(item)) is not None)
+    suppressed = tuple(each for item in items if (each := held_back(item)) is not None)
     held = {id(each.item) for each in suppressed}
     refusals = tuple(refusal for refusal in report.refusals if id(refusal) not in held)
     faults: list[Finding] = []
@@ -136,7 +145,10 @@ def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
             at = texts[comment.path].offset(comment.start)
             faults.append(Finding(NAME, comment.path, at, comment.wrong))
     findings = sorted((*report.findings, *faults), key=lambda f: (f.path, f.offset, f.codemod))
-    return Judged(replace(report, findings=tuple(findings), refusals=refusals, suppressed=suppressed), dict(removals))
+    report = replace(report, findings=tuple(findings), refusals=refusals, suppressed=suppressed)
+    spare = [each for each in config.ignored if each not in used] if config.only is None else []
+    idle = tuple(each for each in spare if any(each in config.ignored_in(path) for path in files))
+    return Judged(report, dict(removals), idle)
 
 
 def _text(path: str, data: bytes) -> _Text | None:

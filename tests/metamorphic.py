@@ -128,7 +128,7 @@ def functions(data: bytes) -> Iterator[tuple[tree_sitter.Node, bytes]]:
         if node.type != "function_definition" or body is None or declarator is None:
             continue
         head = data[node.start_byte : body.start_byte].strip()
-        if re.search(rb"[=\[]|\bauto\b|\bmain\b|\b(?:static|inline|constexpr|extern)\b|::", head):
+        if re.search(rb"[=\[]|\bauto\b|\bmain\b|\b(?:inline|constexpr|extern)\b|::", head):
             continue
         yield node, head + b";"
 
@@ -162,7 +162,7 @@ def functions_in_another_source(files: Files) -> dict[str, bytes] | None:
     """The host functions of a program of one file, without globals and types of its own, in a second file."""
     ((path, data),) = files.items() if len(files) == 1 else (("", b""),)
     found = list(functions(data))
-    moved = [node for node, head in found if b"__" not in head]
+    moved = [node for node, head in found if b"__" not in head and b"static" not in head]
     plain = all(
         node.type in ("function_definition", "comment", "using_declaration") or node.type.startswith("preproc")
         for node in parse(data).children
@@ -188,7 +188,7 @@ def inlined(files: Files) -> dict[str, bytes] | None:
             body, declarator = node.child_by_field_name("body"), node.child_by_field_name("declarator")
             assert body is not None
             assert declarator is not None
-            if not re.match(rb"void\s+\w+\s*\(", head) or b"return" in text(body) or b"&" in head:
+            if not re.match(rb"(?:static\s+)?void\s+\w+\s*\(", head) or b"return" in text(body) or b"&" in head:
                 continue
             (name,) = re.findall(rb"void\s+(\w+)\s*\(", head)
             parameters = [text(n) for n in nodes(declarator, "parameter_declaration")]

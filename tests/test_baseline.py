@@ -68,6 +68,21 @@ def repository(check: Check) -> Check:
     return check
 
 
+def test_the_configuration_may_name_the_baseline(repository: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("cudafix.toml").write_text("baseline = 'ci/known.json'")
+    Path("ci").mkdir()
+    Path("src").mkdir()
+    Path("src/a.cu").write_text(program("a", "p"))
+    assert "ci/known.json: no such baseline" in repository().err
+    assert repository("--update-baseline").code == 0
+    monkeypatch.chdir("src")
+    assert repository().code == 0
+    Path("a.cu").write_text(program("a", "p", "q"))
+    assert repository().lines == [9]
+    assert repository("--baseline", "../own.json", "--update-baseline").code == 0
+    assert repository("--baseline", "../own.json").code == 0
+
+
 def test_old_findings_pass_and_new_ones_fail(check: Check) -> None:
     Path("a.cu").write_text(program("a", "p", "q"))
     made = check("--baseline", "known.json", "--update-baseline")

@@ -14,6 +14,7 @@ import pytest
 
 from cudafix import cache, driver
 from cudafix.cache import Cache
+from cudafix.certificates import Scenes
 from cudafix.cluster import Cluster
 from cudafix.config import Config
 from cudafix.findings import Report
@@ -38,7 +39,7 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted = [0]
     prove = Cluster.report
 
-    def report(cluster: Cluster) -> Report:
+    def report(cluster: Cluster) -> tuple[Report, Scenes]:
         counted[0] += 1
         return prove(cluster)
 
@@ -54,6 +55,27 @@ def test_only_what_changed_is_proved_again(proofs: list[int]) -> None:
     changed = {**FILES, "b/main.cu": PROGRAM}
     assert driver.analyze(changed, Config(), cache=Cache()) == driver.analyze(changed, Config())
     assert proofs == [2 + 1 + 2]
+
+
+def test_certificates_are_made_without_another_proof(proofs: list[int]) -> None:
+    asked = Config(certificates=True)
+    expected = driver.analyze(FILES, asked)
+    assert all(finding.certificate is not None for finding in expected.findings)
+    proofs[0] = 0
+    plain = driver.analyze(FILES, Config(), cache=Cache())
+    assert proofs == [2]
+    for _ in range(2):
+        assert driver.analyze(FILES, asked, cache=Cache()) == expected
+    assert driver.analyze(FILES, Config(), cache=Cache()) == plain
+    assert proofs == [2]
+
+
+def test_a_plain_report_is_known_after_one_with_certificates(proofs: list[int]) -> None:
+    plain = driver.analyze(FILES, Config())
+    driver.analyze(FILES, Config(certificates=True), cache=Cache())
+    proofs[0] = 0
+    assert driver.analyze(FILES, Config(), cache=Cache()) == plain
+    assert proofs == [0]
 
 
 def test_a_header_is_part_of_what_was_proved(proofs: list[int]) -> None:
@@ -158,10 +180,10 @@ def test_the_oldest_half_goes_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -
     report = driver.analyze(FILES, Config())
     for n in range(4):
         Cache().put({bytes([n]): report})
-    Cache().get([bytes([0])])
+    Cache().get([bytes([0])], Report)
     monkeypatch.setattr(cache, "LIMIT", 1)
     Cache().put({bytes([9]): report})
-    left = Cache().get([bytes([n]) for n in (0, 1, 2, 3, 9)])
+    left = Cache().get([bytes([n]) for n in (0, 1, 2, 3, 9)], Report)
     assert left.keys() == {bytes([0]), bytes([3]), bytes([9])}  # 1 and 2 were not used since
 
 
@@ -178,4 +200,5 @@ def test_a_kept_report_is_whole() -> None:
     assert report.findings
     assert report.refusals
     Cache().put({b"key": report})
-    assert Cache().get([b"key", b"other"]) == {b"key": report}
+    assert Cache().get([b"key", b"other"], Report) == {b"key": report}
+    assert Cache().get([b"key"], Scenes) == {}

@@ -186,9 +186,11 @@ def test_every_fixture_has_certificates_that_agree_with_its_findings(case: Case)
         if item.certificate is None:
             continue
         steps = item.certificate.after
-        assert steps
+        assert bool(steps) == bool(item.edits)
+        assert item.certificate.before
         if item.codemod not in PAIRS:
-            assert item.certificate.lost is not None
+            assert item.certificate.lost is None
+            assert (item.certificate.faulty is not None) == (len(item.related) > 0)
             continue
         assert item.certificate.lost is None
         allocated = [n for n, step in enumerate(steps) if step.mine and step.kind == "allocate"]

@@ -246,6 +246,30 @@ def test_conditions_of_a_callee_and_of_its_caller_are_multiplied() -> None:
     assert len(seen) == 4
 
 
+def test_the_macros_of_a_platform_go_together() -> None:
+    asked = ("_WIN32", "WIN32", "_WIN64", "_MSC_VER", "__linux__", "linux", "__GNUC__", "__APPLE__", "MACOSX")
+    body = "".join(f"#ifdef {name}\n  on{name}();\n#endif\n" for name in asked)
+    linux, windows = parse(f"void f() {{\n{body}#if _MSC_VER >= 1900\n  late();\n#endif\n}}\n")[:2]
+    assert calls(linux) == ["on__linux__", "onlinux", "on__GNUC__"]
+    assert calls(windows)[:4] == ["on_WIN32", "onWIN32", "on_WIN64", "on_MSC_VER"]
+    assert not {"on__linux__", "on__GNUC__", "on__APPLE__"} & set(calls(windows))
+
+
+@pytest.mark.parametrize("name", ["__APPLE__", "MACOSX", "__MINGW32__", "__arm__"])
+def test_a_platform_without_the_asynchronous_calls_is_not_read(name: str) -> None:
+    assert [calls(p) for p in parse(f"void f() {{\n#if defined({name})\n  a();\n#else\n  b();\n#endif\n}}\n")] == [
+        ["b"]
+    ]
+    defined = f"#define {name} 1\nvoid f() {{\n#if {name}\n  a();\n#else\n  b();\n#endif\n}}\n"
+    assert [calls(p) for p in parse(defined)] == [["a"]]  # the file says it itself
+
+
+def test_qnx_is_neither_linux_nor_windows_where_the_code_names_it() -> None:
+    asked = {"__QNX__": "q", "__linux__": "l", "_WIN32": "w"}
+    text = "void f() {\n" + "".join(f"#ifdef {name}\n  {call}();\n#endif\n" for name, call in asked.items()) + "}\n"
+    assert sorted(calls(p) for p in parse(text)) == [["l"], ["q"], ["w"]]
+
+
 def test_too_many_combinations_are_told() -> None:
     body = "".join(f"#ifdef X{i}\n  a{i}();\n#endif\n" for i in range(6))
     text = f"void f() {{\n{body}}}\nvoid g() {{\n  h();\n}}\n"

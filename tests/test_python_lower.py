@@ -107,7 +107,7 @@ STATEMENTS = [
     Case(
         "a dictionary",
         "d = {'a': n}\ncheck(cudart.cudaFree(d['a']))",
-        '%1 = operator new()\n%1["a"] = n\nd = %1\nhost read d["a"]\n%2 = cudaFree(d["a"]) checked',
+        '%1 = operator new()\n%2 = operator new()\n%1-><keys> = %2\n%1["a"] = n\nd = %1\nhost read d["a"]\n%3 = cudaFree(d["a"]) checked',
     ),
     Case(
         "None is null",

@@ -97,3 +97,57 @@ def test_the_wait_is_only_for_its_own_work() -> None:
 )
 def test_what_is_not_described_keeps_the_buffer(call: str) -> None:
     assert [refusal.name for refusal in analyze(program(f"{call}\n{WAIT}"), Config()).refusals]
+
+
+BUILD = """\
+import numpy as np
+import tensorrt as trt
+from cuda.bindings import runtime as cudart
+
+def main(data):
+    logger = trt.Logger(trt.Logger.ERROR)
+    builder = trt.Builder(logger)
+    network = builder.create_network(1)
+    config = builder.create_builder_config()
+{more}
+    x = network.add_input("x", trt.float32, (16,))
+    network.mark_output(network.add_identity(x).get_output(0))
+    engine = trt.Runtime(logger).deserialize_cuda_engine(builder.build_serialized_network(network, config))
+    context = engine.create_execution_context()
+    names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
+    buffer = {{}}
+    for name in names:
+        host = np.empty(engine.get_tensor_shape(name), dtype=trt.nptype(engine.get_tensor_dtype(name)))
+        device = cudart.cudaMalloc(host.nbytes)[1]
+        buffer[name] = [host, device, host.nbytes]
+    for name in names:
+        context.set_tensor_address(name, buffer[name][1])
+    context.execute_async_v3(0)
+    cudart.cudaMemcpy(buffer["y"][0].ctypes.data, buffer["y"][1], 64, cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost)
+    for _, device, _ in buffer.values():
+        cudart.cudaFree(device)
+
+if __name__ == "__main__":
+    main(open("engine", "rb").read())
+"""
+
+
+def test_what_the_headers_of_tensorrt_say_needs_no_assumption() -> None:
+    report = analyze({"main.py": BUILD.format(more="").encode()}, Config())
+    assert [refusal.message for refusal in report.refusals] == []
+    assert [finding.assumptions for finding in report.findings if finding.codemod == "python_stream_ordered_pairs"] == [
+        ()
+    ]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "    config.int8_calibrator = make(x)",
+        "    class Log(trt.ILogger):\n        def log(self, severity, text): cudart.cudaDeviceSynchronize()",
+        "    builder.gpu_allocator = make(x)",
+    ],
+)
+def test_code_that_tensorrt_calls_back_is_not_seen(more: str) -> None:
+    report = analyze({"main.py": BUILD.format(more=more).encode()}, Config())
+    assert [refusal.name for refusal in report.refusals] == ["unknown_call"]

@@ -177,8 +177,10 @@ def test_the_filters_stand_in_one_line(seen: Seen) -> None:
 def test_a_defect_shows_the_program_as_it_is_with_the_missing_order(seen: Seen) -> None:
     search(seen.page, "waits/main.cu")
     assert "The two operations that are out of order" in (seen.page.locator("#detail").text_content() or "")
-    assert seen.page.locator(".times h4").all_inner_texts() == ["As it is"]
-    assert seen.page.locator("path.lost").count() == 1
+    assert seen.page.locator(".times h4").all_inner_texts() == ["As it is", "After"]
+    before, after = seen.page.locator("svg.time").all()
+    assert (before.locator("path.lost").count(), after.locator("path.lost").count()) == (1, 0)
+    assert (before.locator(".inserted").count(), after.locator("circle.inserted").count()) == (0, 2)
 
 
 def test_filters_by_kind_file_codemod_and_reason(seen: Seen) -> None:

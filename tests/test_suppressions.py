@@ -71,7 +71,7 @@ def test_what_it_holds_back(run: Cudafix, text: str, left: list[int] | None) -> 
         assert lines(found) == left
         assert "suppression:" not in said
         assert code == (1 if left else 0)
-        assert (f"{2 - len(left)} left: suppressed in the source" in said) is (len(left) < 2)
+        assert (f"{2 - len(left)} left: suppressed" in said) is (len(left) < 2)
 
 
 def test_a_statement_of_several_lines(run: Cudafix) -> None:
@@ -100,7 +100,7 @@ def test_a_refusal_is_suppressed_by_its_name(run: Cudafix) -> None:
     Path("a.cu").write_text(source.replace("COMMENT", " // cudafix: ignore[free_not_found] lives until the end"))
     code, headlines, said = run("check")
     assert (code, headlines) == (0, [])
-    assert "1 left: suppressed in the source" in said
+    assert "1 left: suppressed" in said
 
 
 @pytest.mark.parametrize(
@@ -264,3 +264,46 @@ def test_explain_has_a_page(run: Cudafix) -> None:
     code, _, said = run("explain", "suppression")
     assert code == 0
     assert "--fix-suppressions" in said
+
+
+IGNORE = f"""[[ignore]]
+files = ["vendor/"]
+names = ["{NAME}", "free_not_found"]
+reason = "kept as its authors wrote it"
+"""
+
+
+def test_the_configuration_ignores_results_of_files_that_take_no_comment(run: Cudafix) -> None:
+    Path("vendor").mkdir()
+    for path in ("a.cu", "vendor/b.cu"):
+        Path(path).write_text(two())
+    Path("cudafix.toml").write_text(IGNORE)
+    code, headlines, said = run("check")
+    assert (code, lines(headlines)) == (1, [5, 7])
+    assert "vendor/b.cu" not in said
+    assert "2 left: suppressed" in said
+    assert "not needed" not in said
+    assert run("diff", "vendor")[2].startswith("0 fixes") or "vendor/b.cu" not in run("diff", "vendor")[2]
+    log = json.loads(run("check", "--format", "sarif", "-q", "vendor")[2] or "{}")
+    assert log["runs"][0]["results"] == []
+    held = json.loads(sarif_of(run))["runs"][0]["results"]
+    assert [one["suppressions"] for one in held] == [[{"kind": "external", "justification": WHY_NOT}]] * 2
+
+
+WHY_NOT = "kept as its authors wrote it"
+
+
+def sarif_of(run: Cudafix) -> str:
+    said = run("check", "--format", "sarif", "vendor")[2]
+    return said[: said.rindex("}") + 1]
+
+
+def test_what_the_configuration_ignores_in_vain_is_said(run: Cudafix) -> None:
+    Path("vendor").mkdir()
+    Path("vendor/b.cu").write_text(HEAD)
+    Path("a.cu").write_text(two())
+    Path("cudafix.toml").write_text(IGNORE)
+    line = f"cudafix: `ignore` of {NAME}, free_not_found in vendor/ is not needed: nothing of it is there"
+    assert line in run("check")[2]
+    assert "not needed" not in run("check", "--quiet")[2]
+    assert "not needed" not in run("check", "a.cu")[2]  # its files were not looked at

@@ -126,6 +126,18 @@ def test_both_trees_are_what_they_should_be(project: Project) -> None:
     assert "cudaMallocAsync(&a, 4, s)" in seen.read_text()
 
 
+def test_what_is_run_stands_behind_the_version_check_that_apply_writes(project: Project) -> None:
+    project.write("cudafix.toml", 'cuda = "11.0"\nguard = true\n')
+    seen = project.folder.parent / "seen"
+    assert project(f"cat main.cu >> {seen}", "--rounds", "1").code == 0
+    assert "#if CUDART_VERSION >= 11020" in seen.read_text()
+    assert "#else\nvoid one(cudaStream_t s) { int *a; cudaMalloc(&a, 4)" in seen.read_text()
+    project.write("run.sh", "if grep -q 'MallocAsync(&b' main.cu; then echo wrong; else echo right; fi\n")
+    broken = project("sh run.sh")
+    assert broken.code == 1
+    assert "main.cu:4" in broken.out
+
+
 def test_a_rewrite_that_breaks_is_narrowed_down_left_out_and_kept(project: Project) -> None:
     project.write("run.sh", "if grep -q 'MallocAsync(&b' main.cu; then echo wrong; else echo right; fi\n")
     done = project("sh run.sh", "--save-case", "kept")

@@ -32,7 +32,7 @@ _HOME = {
     **dict.fromkeys(("ucp_", "uct_", "ucs_", "ucm_"), ("nccl_mpi",)),
     **dict.fromkeys(("cuda", "make_cuda"), ("runtime", "host")),
 }
-_MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver", "python")
+_MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in modules), "driver", "tensorrt", "python")
 _PREFIX = re.compile("|".join(_HOME))
 _DRIVER = re.compile("cu[A-Z]")
 _DOTTED = re.compile(r"[A-Za-z_]\w*\.")  # a full name in Python, or a method of a C++ type
@@ -176,7 +176,7 @@ def _checked(row: Mapping[str, object]) -> Api:
 def _modules(key: str) -> tuple[str, ...]:
     """The tables that may have `key`, so that a program without cuFFT never reads the rows of cuFFT."""
     if _DOTTED.match(key):
-        return ("host", "thrust", "python") if key.startswith(("thrust", "cub")) else ("host", "python")
+        return ("host", "thrust", "python") if key.startswith(("thrust", "cub")) else ("host", "tensorrt", "python")
     prefix = _PREFIX.match(key)
     return _HOME[prefix[0]] if prefix else ("driver", "host") if _DRIVER.match(key) else ("host",)
 

@@ -202,20 +202,6 @@ cupy.cuda.{Stream,Event,Device}().{done,ptr,id,is_non_blocking} nothing hr*
 pynvml.*                                nothing hr*
 """
 
-_TENSORRT = """
-# "Modifying or releasing memory that has been registered for the tensors before stream synchronization ... results in
-# undefined behavior": the work runs on the given stream and touches what was registered
-object.create_execution_context{,_without_device_memory} host hr -* ; returns=keeper
-object.set_{tensor,input_tensor,output_tensor}_address host keeper - keep
-object.execute_async_v3                 work    rw stream
-object.execute_async_v2                 work    rw rw stream -
-object.execute_async                    work    rw - rw stream -
-# "Synchronously execute inference": the stream is not documented, that the call waits for its work is
-object.execute_v2                       work    rw rw       ; on=unknown waits=own
-object.execute                          work    rw - rw     ; on=unknown waits=own
-object.set_{device_memory,output_allocator,input_consumed_event,aux_streams} external rw* ; why=TensorRT keeps it
-"""
-
 _METHODS = """
 object.{append,extend,insert,remove,pop,popleft,appendleft,popitem,clear,sort,reverse,update,setdefault,add,discard,\
 rotate,fill,put,partition,resize,itemset} host hrw hrw*
@@ -242,6 +228,5 @@ TABLES = (
     Table("Python 3.13", _STANDARD, looks=False),
     Table("NumPy 2.3 and the documentation of the other packages", _NUMPY, looks=False),
     Table("cuda-python 13.5", _CUDA, looks=False),
-    Table("TensorRT 10 IExecutionContext", _TENSORRT, looks=False),
     Table("Python 3.13, NumPy 2.3", _METHODS, looks=False),
 )

@@ -528,7 +528,7 @@ class Effects(Engine):
                 values = (
                     self.reachable(state, self.whole(state, expr))
                     if api.effect is not Effect.COPY
-                    else self.values(state, expr)
+                    else self._addresses(state, expr)
                 )
                 if "r" in role:
                     args.reads |= values
@@ -641,7 +641,7 @@ class Effects(Engine):
                 allocation = self.operations_in(obj.allocated_by & pending)[0]
                 self.wrong(Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams)
             if state.freed_early & low or self.was_freed(obj, state):
-                point, certain = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state)
+                point, certain = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state) and not obj.several
                 self.wrong(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=certain)
         for bits in (reads | writes,):
             remaining = bits & ~1
@@ -718,6 +718,7 @@ class Effects(Engine):
 
     def _allocated(self, call: ir.Call, obj: Object, args: Arguments, state: State) -> None:
         bit = 1 << obj.number
+        obj.several = obj.several or bool(state.live & bit)
         state.live |= bit
         if not obj.summary:
             state.freed &= ~bit
@@ -733,6 +734,19 @@ class Effects(Engine):
         elif call.result is not None:
             self.result(call, frozenset({mem.OTHER}), state)
 
+    def _addresses(self, state: State, expr: ir.Expr | None) -> Values:
+        """What a free or a copy may be given. In Python a part of a list or of another object of the host, which a
+        subscript of something unknown may be, is no address: the bindings raise.
+        """
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        if not self.in_python:
+            return values
+        hosts = {v for v in values if isinstance(v, mem.Ptr) and v.interior and self._is_of_the_host(v)}
+        return values - hosts or values
+
+    def _is_of_the_host(self, pointer: mem.Ptr) -> bool:
+        return self.outcome.objects[pointer.object].memory == "host"
+
     def _freed(self, values: Values) -> list[Object]:
         """The objects that a free may give back. The address of a variable is an object of the host."""
         return [self.outcome.objects[n] for n in self._set(self.mask(values))]
@@ -740,7 +754,7 @@ class Effects(Engine):
     def _free(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         self._held_when_freed(call, state)
         expr = args.one("free")
-        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        values = self._addresses(state, expr)
         objects = self._freed(values)
         if api.memory in ("device", "async") and where is not In.REWRITTEN:
             site = self.site(self.outcome.frees, call, state)
@@ -822,7 +836,7 @@ class Effects(Engine):
                 )
             if self.was_freed(obj, state):
                 point = Point(call.span, "the memory is freed", call)
-                certain = len(values) == 1
+                certain = len(values) == 1 and not obj.several
                 self.wrong(Wrong.DOUBLE_FREE, op, point, obj, streams=streams, certain=certain)
         other = [o for o in objects if o.number and o.memory not in ("device", "async", "external", "pitched")]
         if other and len(other) == len(values):
@@ -862,7 +876,8 @@ class Effects(Engine):
                     self.wrong(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
                 if self.was_freed(obj, state):
                     op = self.operation("free", call, "the free", state)
-                    self.wrong(Wrong.DOUBLE_FREE, op, Point(call.span, "the memory is freed", call), obj)
+                    point = Point(call.span, "the memory is freed", call)
+                    self.wrong(Wrong.DOUBLE_FREE, op, point, obj, certain=not obj.several)
         certain = bool(values) and all(
             isinstance(v, mem.Ptr) and self.outcome.objects[v.object].memory_after in BLOCKING_MEMORY for v in values
         )
@@ -933,7 +948,7 @@ class Effects(Engine):
 
     def _moved_free(self, call: ir.Call, replacement: ir.Call, new: Api, args: Arguments, state: State) -> None:
         expr = args.one("free")
-        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        values = self._addresses(state, expr)
         objects = self._freed(values)
         site = self.site(self.outcome.frees, call, state)
         site.objects |= {o.number for o in objects if o.number}
@@ -1464,7 +1479,7 @@ class Effects(Engine):
         state.unwaited = 0  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = self._on_device(values)
-        if self.frame.function.span.path.endswith(".py") and self._may_reach_more(values):
+        if self.in_python and self._may_reach_more(values):
             device |= self._all_that_is_held(state)
         self.escaped |= device
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)

@@ -1247,7 +1247,7 @@ class Engine(Machine):
             if isinstance(value, mem.Number) and value.text.startswith("k|")
         }
         # one object of C++ may not be allowed to name the fields of another one
-        follow = self._in_python
+        follow = self.in_python
         for root, inner in state.env.roots.items():
             if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
                 continue
@@ -1270,8 +1270,8 @@ class Engine(Machine):
         return found
 
     @property
-    def _in_python(self) -> bool:
-        return self.frame.function.span.path.endswith(".py")
+    def in_python(self) -> bool:
+        return self.frame.function.span.path.endswith(ir.PYTHON)
 
     def _members(
         self,
@@ -1303,7 +1303,7 @@ class Engine(Machine):
                 fields = ".".join(name for _, name in path)
                 if text == "this":
                     spelled = fields
-                elif is_reference or self._in_python:
+                elif is_reference or self.in_python:
                     spelled = f"{text}.{fields}" if path else text
                 else:
                     spelled = f"{text}->{fields}" if path else f"*{text}"

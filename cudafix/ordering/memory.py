@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from cudafix.ordering.state import Event, Stream
@@ -139,12 +140,18 @@ def _may_be_same(a: str, b: str) -> bool:
     return bool(range_a or range_b)
 
 
+@lru_cache(maxsize=1 << 16)
+def _is_unique(path: Path) -> bool:
+    """Whether no other path names the same cell: only elements of arrays have several names."""
+    return all(kind == "field" for kind, _ in path)
+
+
 def overlaps(a: Path, b: Path) -> bool:
     """Whether two paths from one root may name the same cell."""
-    if len(a) != len(b):
-        return False
     if a == b:
         return True
+    if len(a) != len(b):
+        return False
     for (ka, na), (kb, nb) in zip(a, b, strict=True):
         if ka != kb or (na != nb and not (ka == "at" and _may_be_same(na, nb))):
             return False
@@ -194,7 +201,7 @@ class Environment:
         if exact is not None:
             return exact
         found: Values = NOTHING
-        if path:
+        if path and not _is_unique(path):
             n = len(path)
             for other, values in inner.items():
                 if len(other) == n and overlaps(other, path):
@@ -220,7 +227,7 @@ class Environment:
                 continue
             inner = dict(self.roots.get(root, {}))
             n = len(path)
-            if n and len(inner) > 1:
+            if len(inner) > 1 and not _is_unique(path):
                 for other in inner:
                     if len(other) == n and other != path and overlaps(other, path):
                         inner[other] |= values
@@ -234,11 +241,13 @@ class Environment:
     def under(self, cell: Cell) -> Iterator[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
         root, path = cell
-        n = len(path)
-        for other, values in self.roots.get(root, {}).items():
-            if not n:
-                yield other, values
-            elif len(other) >= n and overlaps(other[:n], path):
+        inner = self.roots.get(root, NO_CELLS)
+        if not path:
+            yield from inner.items()
+            return
+        n, unique = len(path), _is_unique(path)
+        for other, values in inner.items():
+            if len(other) >= n and (other[:n] == path or (not unique and overlaps(other[:n], path))):
                 yield other[n:], values
 
     def content(self, value: Value) -> Iterator[Values]:

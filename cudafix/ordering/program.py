@@ -42,7 +42,9 @@ Memory: TypeAlias = str  # device, async, managed, pinned, mapped, pitched, arra
 
 @dataclass(slots=True, eq=False)
 class Object:
-    """A memory object by allocation site, call context and loop family. In Q its memory is `memory_after`."""
+    """A memory object by allocation site, call context and loop family. In Q its memory is `memory_after`. `several`:
+    it was allocated again while it was live, so that a free may be of one block and the next one of another.
+    """
 
     number: int
     memory: Memory
@@ -53,6 +55,7 @@ class Object:
     allocated_by: Bits = 0  # the stream-ordered allocations, as operations
     used_by: Bits = 0
     freed_by: Bits = 0
+    several: bool = False
 
 
 @dataclass(slots=True, eq=False)

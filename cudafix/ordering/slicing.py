@@ -77,7 +77,7 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     """
     if api.any or api.effect not in _ON_THE_HOST or call.callee.startswith(_STD) or certain:
         return
-    if call.span.path.endswith(".py"):
+    if call.span.path.endswith(ir.PYTHON):
         return
     roles = roles_of(api, len(call.args) + (call.receiver is not None))[call.receiver is not None :]
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):

@@ -267,9 +267,11 @@ class Tracer(Effects):
         moment.waits = bool(waited) or (shown and api.effect is not Effect.ALLOC)
 
     def replaced(self, call: ir.Call, replacement: ir.Call, state: State) -> State | None:
-        outer, self._kind = self._kind, "allocate" if "lloc" in call.callee else "free"
+        api = self.tables.lookup(replacement.callee, len(replacement.args))
+        outer, self._kind = self._kind, _KINDS.get(api.effect, "work") if api is not None else "work"
+        steps = len(self.moments)
         after = super().replaced(call, replacement, state)
-        for moment in self.moments[-1:]:
+        for moment in self.moments[steps:][-1:]:
             moment.text = f"`{replacement.callee}`"
         self._kind = outer
         return after

@@ -254,6 +254,7 @@ class _Data:
                     "before": [self._step(step) for step in shown.before],
                     "after": [self._step(step) for step in shown.after],
                     "lost": shown.lost,
+                    "faulty": shown.faulty,
                 }
             )
         return self.certificates[id(shown)]

@@ -16,7 +16,7 @@ from enum import Enum
 from pathlib import Path
 
 from cudafix import suppressions
-from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety
+from cudafix.findings import Finding, Place, Refusal, Report, Runs, Safety, Suppressed
 from cudafix.report.positions import Positions, Region
 from cudafix.report.terminal import readable
 from cudafix.selection import Selection
@@ -49,7 +49,7 @@ class Entry:
     message: str
     fingerprint: str
     item: Finding | Refusal
-    suppressed: str | None = None  # the reason that a comment gives
+    suppressed: Suppressed | None = None
 
 
 class Listing:
@@ -61,7 +61,7 @@ class Listing:
         self.selection = selection
         self.base = repository(sources)
         assumed = [finding for finding, _ in selection.left if finding.safety is Safety.ASSUMES]
-        reasons = {key(held.item): held.reason for held in report.suppressed}
+        reasons = {key(held.item): held for held in report.suppressed}
         shown: list[Finding | Refusal] = [*(held.item for held in report.suppressed), *selection.chosen, *assumed]
         items = {key(item): item for item in (*shown, *report.refusals)}
         prints = fingerprints(sources, [*report.findings, *items.values()])

@@ -50,7 +50,7 @@ def _result(listing: Listing, entry: Entry) -> dict[str, Any]:
         "related": [_place(listing, place) for place in item.related],
     }
     if entry.suppressed is not None:
-        result["suppressed"] = readable(entry.suppressed)
+        result["suppressed"] = readable(entry.suppressed.reason)
     if isinstance(item, Finding):
         result |= {
             "safety": item.safety.value,

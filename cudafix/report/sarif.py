@@ -79,7 +79,8 @@ def _result(listing: Listing, entry: Entry, index: int) -> dict[str, Any]:
         if changes:
             result["fixes"] = [{"description": {"text": entry.message}, "artifactChanges": changes}]
     if entry.suppressed is not None:
-        result["suppressions"] = [{"kind": "inSource", "justification": readable(entry.suppressed)}]
+        kind = "inSource" if entry.suppressed.in_source else "external"
+        result["suppressions"] = [{"kind": kind, "justification": readable(entry.suppressed.reason)}]
     properties = {"runs": item.runs.value} if item.runs is not None else {}
     if isinstance(item, Finding):
         properties["safety"] = item.safety.value

@@ -56,7 +56,7 @@ def statistics(sources: Mapping[str, bytes], report: Report, selection: Selectio
     left = [(finding, reason) for finding, reason in selection.left if finding.codemod in PAIRS]
     assumed = [finding for finding, _ in left if finding.safety is Safety.ASSUMES]
     others = Counter(reason for finding, reason in left if finding.safety is not Safety.ASSUMES)
-    others["suppressed in the source"] += report.suppressed_refusals
+    others["suppressed"] += report.suppressed_refusals
     return Statistics(
         sum(_stream_ordered(path, data) for path, data in sources.items()),
         len(pairs),

@@ -78,7 +78,7 @@ class Terminal:
         line += f", {len(report.refusals)} refused"
         others = Counter(finding.codemod for finding in selection.chosen if finding.codemod not in PAIRS)
         left = Counter(reason for _, reason in selection.left)
-        left["suppressed in the source"] += report.suppressed_refusals
+        left["suppressed"] += report.suppressed_refusals
         self._console.print(Text(line, style="bold"))
         for name, count in sorted(others.items(), key=_most):
             self._console.print(Text(f"  {count:5} {name}"))

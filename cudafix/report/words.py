@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from cudafix.findings import Certificate, Finding, Place, Refusal, Step
+from cudafix.report.terminal import PAIRS
 
 _SYNTAX = re.compile(r"`([^`<]*)(?:<<<…>>>)?`")
 
@@ -24,8 +25,12 @@ def clauses(item: Finding | Refusal) -> list[Clause]:
     shown = item.certificate
     if shown is None:
         return []
-    if isinstance(item, Refusal) or shown.lost is not None:
+    if shown.faulty is not None:
+        return list(_faulty(shown, shown.faulty))
+    if isinstance(item, Refusal):
         return list(_refused(shown))
+    if item.codemod not in PAIRS:
+        return []
     found = list(_proved(shown))
     if item.assumptions:
         found += [Clause("assumes", assumption) for assumption in item.assumptions]
@@ -84,10 +89,17 @@ def _refused(shown: Certificate) -> Iterator[Clause]:
     waiting = next((s for s in _mine(shown.before, "free") if s.waits and not s.lane), None)
     if waiting is not None:
         yield Clause("today", f"{waiting.place.text} makes the host wait between the two", (waiting.place,))
-    if shown.before:
-        yield Clause("then", "with the stream-ordered calls nothing orders the two any more")
-    else:
-        yield Clause("now", "nothing orders the two")
+    yield Clause("then", "with the stream-ordered calls nothing orders the two any more")
+
+
+def _faulty(shown: Certificate, clash: tuple[int, int]) -> Iterator[Clause]:
+    earlier, later = (shown.before[n] for n in clash)
+    yield Clause("earlier", f"{earlier.place.text} on {on(earlier.lane)}", (earlier.place,))
+    yield Clause("later", f"{later.place.text} on {on(later.lane)}", (later.place,))
+    yield Clause("now", "nothing orders the two")
+    for step in shown.after:
+        if step.inserted and step.kind in ("wait", "synchronize") and step.after:
+            yield Clause("ordered", _order(step, shown.after), (step.place,))
 
 
 def _order(step: Step, steps: Sequence[Step]) -> str:

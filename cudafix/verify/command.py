@@ -16,11 +16,11 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cudafix import driver
+from cudafix import driver, edits
 from cudafix.config import Config
-from cudafix.findings import Finding
 from cudafix.frontends.python.prefilter import SUFFIX
 from cudafix.programs import clusters_of
+from cudafix.selection import Analysis
 from cudafix.tree import Tree
 from cudafix.verify import bundle, cases, execute, fixtures, mutants, records, tree
 from cudafix.verify import report as reports
@@ -35,11 +35,8 @@ from cudafix.verify.result import Result
 from cudafix.verify.runner import status
 from cudafix.verify.trial import applied
 
-Analysis = Callable[[], tuple[Mapping[str, bytes], Sequence[Finding], Config]]
-"""The sources by path, the findings that are wanted, and the configuration."""
 
-
-def run(paths: Sequence[str], request: Request, analysis: Analysis, processes: int) -> int:
+def run(paths: Sequence[str], request: Request, analysis: Callable[[], tuple[Analysis, Config]], processes: int) -> int:
     """Do it; returns the exit code. Raises `click.ClickException` for what the user has to change."""
     try:
         if request.results is not None:
@@ -106,14 +103,17 @@ def _found(paths: Sequence[str]) -> list[Case]:
         raise click.ClickException(str(error)) from None
 
 
-def _tree(request: Request, analysis: Analysis, processes: int) -> int:
-    sources, findings, config = analysis()
+def _tree(request: Request, analysis: Callable[[], tuple[Analysis, Config]], processes: int) -> int:
+    done, config = analysis()
+    sources = done.sources
     _inside(map(os.path.realpath, sources))  # the configuration may name paths too
-    fixes = tree.fixes(sources, findings)
+    fixes = tree.fixes(sources, done.selection.chosen)
     if not fixes:
         click.echo("nothing is rewritten, so there is nothing to verify", err=True)
         return 0
-    files = applied(sources, fixes)
+    # as `apply` writes them: behind a version check where `guard` asks for it. The fixes of a bisection and the mutants
+    # go without, since the checks of neighbours are one; the CUDA that a run needs takes the same branch
+    files = {path: edits.apply(sources.get(path, b""), own) for path, own in done.selection.edits().items()}
     compiled = next((path for path in files if not path.endswith(SUFFIX)), None)
     if request.build is None and compiled is not None:
         raise click.UsageError(f"`--run` needs `--build CMD`: {compiled} is compiled (`--build true` builds nothing)")

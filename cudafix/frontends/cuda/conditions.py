@@ -39,11 +39,29 @@ VERSIONS: Mapping[str, Interval] = {
 NVCC: Mapping[str, Interval] = {"__CUDACC__": _TRUE, "__NVCC__": _TRUE}
 DEVICE: Mapping[str, Interval] = {"__CUDA_ARCH__": (900, _ANY)}
 # free choices, but what a build machine with a GPU most often has
-LIKELY = frozenset(
-    f"{form}"
-    for name in ("__linux__", "__linux", "linux", "__GNUC__", "__unix__", "__x86_64__", "_LP64", "__LP64__", "NDEBUG")
-    for form in (name, f"defined({name})")
+LIKELY = frozenset(("__x86_64__", "defined(__x86_64__)", "NDEBUG", "defined(NDEBUG)"))
+
+# A toolkit that has cudaMallocAsync compiles for 64-bit hosts with Linux, Windows or, where the code names it, QNX.
+# macOS and 32-bit hosts went with CUDA 11.0 and before (release notes); on Windows nvcc takes no compiler but
+# Microsoft's (installation guide), and those that it takes elsewhere define __GNUC__. So the macros that tell platforms
+# apart, with those that build files customarily define, all go with _WIN32 or against it.
+_ABSENT = frozenset(
+    ("__APPLE__", "__APPLE_CC__", "__MACH__", "MACOSX", "__MACOSX", "__MACOSX__", "__CYGWIN__", "__MINGW32__",
+     "__MINGW64__", "_WIN32_WCE", "__arm__", "__i386__", "_M_IX86")
+)  # fmt: skip
+_WINDOWS = frozenset(
+    ("WIN32", "__WIN32__", "_WIN64", "WIN64", "__WIN64__", "_MSC_VER", "_MSC_FULL_VER", "_M_X64", "_M_AMD64")
 )
+_LINUX = frozenset(("__linux__", "__linux", "linux", "__gnu_linux__"))
+_NOT_WINDOWS = _LINUX | {"__unix__", "__unix", "unix", "__GNUC__", "__LP64__", "_LP64", "__QNX__", "__QNXNTO__"}
+_PLATFORM = _ABSENT | _WINDOWS | _NOT_WINDOWS | {"_WIN32"}
+
+
+def decider(name: str) -> str:
+    """The macro that decides whether `name` is defined: itself, but for those of a platform."""
+    if name in ("__QNX__", "__QNXNTO__"):
+        return "__QNX__"
+    return "_WIN32" if name in _WINDOWS or name in _NOT_WINDOWS else name
 
 
 class Free(Exception):
@@ -144,6 +162,8 @@ class Environment:
             return self.holds(operands[0]) or self.holds(operands[1])
         if operator == "defined":
             return self._is_defined(text)
+        if operator == "name" and text in _PLATFORM and text not in self.defined:
+            return self._is_defined(text)  # none of them is defined as 0
         value = self._value(node)
         if value is None or value[0] <= 0 <= value[1] and value[0] != value[1]:
             if operator == "name" and self.chosen.get(f"defined({text})") is False:
@@ -160,6 +180,17 @@ class Environment:
             return self.device
         if name in self.builtin or self.chosen.get(name):
             return True
+        return name not in _ABSENT and self._is_free(name)
+
+    def _is_free(self, name: str) -> bool:
+        """Whether a macro is defined about which the file says nothing."""
+        windows, qnx = "defined(_WIN32)", "defined(__QNX__)"
+        if name in _WINDOWS or name == "_WIN32":
+            return not self.chosen.get(qnx) and self._atom(windows)
+        if decider(name) == "__QNX__":
+            return not self.chosen.get(windows) and self._atom(qnx)
+        if name in _NOT_WINDOWS:
+            return not (name in _LINUX and self.chosen.get(qnx)) and not self._is_free("_WIN32")
         return self._atom(f"defined({name})")
 
     def _atom(self, text: str) -> bool:
@@ -200,7 +231,7 @@ class Environment:
             return self._value(parse(b"if", body.encode()), depth + 1) if body and depth < 20 else None
         if name == "__CUDA_ARCH__":
             return DEVICE[name] if self.device else _FALSE
-        if name in self.gone:
+        if name in self.gone or (name in _PLATFORM and not self._is_defined(name)):
             return _FALSE
         return self.builtin.get(name)
 

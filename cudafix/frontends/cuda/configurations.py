@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, names, parse
+from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.directives import OPENING, Branch, Group, Scan, blank
 from cudafix.frontends.cuda.macros import Macro, define, words
 
@@ -412,7 +412,7 @@ def _is_harmless(plain: bytes, branch: Branch) -> bool:
 
 def _atoms(node: Node) -> set[str]:
     _, operands, text = node
-    return {text, f"defined({text})"}.union(*(_atoms(o) for o in operands))
+    return {text, f"defined({text})", f"defined({decider(text)})"}.union(*(_atoms(o) for o in operands))
 
 
 # What a macro body must not hold if one of several bodies may stand for all of them.

@@ -15,7 +15,9 @@ from typing import NamedTuple
 import libcst as cst
 
 from cudafix.findings import Assumption, Place
+from cudafix.frontends.python import streams
 from cudafix.frontends.python.placement import HOST_PACKAGES
+from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.terms import literal
 from cudafix.frontends.python.tree import MAX_FILES
 from cudafix.frontends.python.uses import File, PythonProgram, Use
@@ -65,7 +67,7 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
         yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
     for file in program.files.values():
         outline = program.tree.outline(file.path)
-        if outline is not None and outline.stars:
+        if outline is not None and program.tree.modules.hides(outline):
             star = _in_text(file, re.compile(rb"\bimport[ \t]*\*"))
             yield Obstacle("unknown_call", "what `import *` brings is not seen", star or Place(file.path, 0, "here"))
         for name in sorted(file.imports):
@@ -102,15 +104,33 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
                     yield Obstacle("external_library", "the address of an array is handed on", place)
 
 
+def _streams(program: PythonProgram) -> Iterator[Obstacle]:
+    """Where streams of the program's own go out of sight."""
+    if not streams.needed(file.source.data for file in program.files.values()):
+        return
+    for file in program.files.values():
+        if "threading" in file.imports:
+            place = _in_text(file, re.compile(rb"\bthreading\b")) or Place(file.path, 0, "here")
+            yield Obstacle("several_host_threads", "a thread may work on a stream while another drops arrays", place)
+        if file.path.endswith(NOTEBOOK):
+            yield Obstacle("several_streams", "streams of a notebook are not followed", Place(file.path, 0, "here"))
+            continue
+        try:
+            streams.waits(file.path, file.source.data, "", None)  # they can be written
+        except streams.Unordered as reason:
+            lines = file.source.data.splitlines(keepends=True)[: getattr(reason.node, "lineno", 1) - 1]
+            yield Obstacle("several_streams", str(reason), Place(file.path, sum(map(len, lines)), "here"))
+
+
 def cupy(program: PythonProgram) -> Iterator[Obstacle]:
     """What CuPy's asynchronous pool may not come under, where arrays used raw memory."""
     yield from common(program, frozenset({"cupy", "cupyx"}))
+    yield from _streams(program)
     for use in program.uses():
         name, last = use.name, use.name.rpartition(".")[2]
-        if last in ("Stream", "ExternalStream") and not use.own:
-            text = "the release of an array is no longer a wait for the work of other streams"
-            yield Obstacle("several_streams", text, _at(use, "a stream is made"))
-        elif name.startswith("cupy.cuda.Stream.ptds") or use.argument(99, "stream") is not None:
+        if last == "ExternalStream" and not use.own:
+            yield Obstacle("several_streams", "where the stream waits for others is not known", _at(use, "here"))
+        elif name.startswith("cupy.cuda.Stream.ptds"):
             yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
         elif name in ("cupy.cuda.runtime.malloc", "cupy.cuda.runtime.free"):
             yield Obstacle("mixed_allocation_kinds", "it allocates through the runtime module too", _at(use, "here"))
@@ -143,6 +163,8 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
 def numba(program: PythonProgram, managers: frozenset[str]) -> Iterator[Obstacle]:
     """What a stream-ordered memory manager may not come under."""
     yield from common(program, frozenset({"numba", "numba_cuda"}) | managers)
+    # all other streams of Numba wait for the legacy stream, on which the manager allocates and frees, and it for them
+    yield from _streams(program)
     for use in program.uses():
         name = use.name
         if name in ("numba.cuda.select_device", "numba.cuda.gpus.lst") and literal_of(use, 0) != "0":
@@ -150,8 +172,7 @@ def numba(program: PythonProgram, managers: frozenset[str]) -> Iterator[Obstacle
         elif name.startswith(_PROCESSES):
             yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
     for file in program.files.values():
-        # all other streams of Numba wait for the legacy stream, and it for them
-        foreign = _in_text(file, re.compile(rb"\b(?:external_stream|__cuda_stream__)\b"))
+        foreign = _in_text(file, re.compile(rb"\b__cuda_stream__\b"))
         if foreign is not None:
             text = "the stream may not be ordered with the legacy stream, on which the manager allocates and frees"
             yield Obstacle("several_streams", text, foreign)

@@ -17,7 +17,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.findings import Edit
 from cudafix.frontends.python import bindings
-from cudafix.frontends.python.expressions import CURRENT, Unit
+from cudafix.frontends.python.lowering import CURRENT, Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
 from cudafix.frontends.python.names import Outline, decorators, identifier
 from cudafix.frontends.python.nodes import walk_own

@@ -61,10 +61,13 @@ Meaning: TypeAlias = Dotted | OwnFunction | OwnClass | OwnModule | OwnGlobal
 
 @dataclass
 class Modules:
-    """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable."""
+    """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable;
+    `gives_code` says whether a file or what it imports gives TensorRT code to call.
+    """
 
     find: Callable[[str, str], str | None]
     load: Callable[[str], Outline | None]
+    gives_code: Callable[[str], bool]
     answers: dict[object, object] = field(default_factory=dict)
 
     def meaning(self, dotted: str, path: str) -> Meaning:
@@ -112,6 +115,19 @@ class Modules:
         """What a global name of a module means; None for a variable."""
         if depth > 8:
             return None
+        bound = self._bound(outline, name, depth)
+        if bound is not None and not isinstance(bound, Dotted) and outline.top.star_behind_names:
+            brought = self._starred(outline, name, depth)
+            if self.hides(outline) or (brought is not None and brought != bound):
+                return None  # an `import *` may bind the name anew
+        if bound is None and not outline.assigned[name] and name not in outline.imports:
+            bound = self._starred(outline, name, depth)
+            if bound is None and is_builtin(name):
+                bound = Dotted(f"builtins.{name}")
+        return bound
+
+    def _bound(self, outline: Outline, name: str, depth: int) -> Meaning | None:
+        """What the statements of a module make of a name."""
         if name in outline.functions and outline.assigned[name] == 1 and name not in outline.rebound:
             return OwnFunction(outline, outline.functions[name], f"{outline.id}::{name}")
         if name in outline.classes and outline.assigned[name] == 1 and name not in outline.rebound:
@@ -128,9 +144,37 @@ class Modules:
             for word in words[1:]:
                 meaning = self.member(meaning, word) if meaning is not None else None
             return meaning
-        if outline.assigned[name]:
-            return OwnGlobal(outline, name)
-        return Dotted(f"builtins.{name}") if is_builtin(name) else None
+        return OwnGlobal(outline, name) if outline.assigned[name] else None
+
+    def _starred(self, outline: Outline, name: str, depth: int) -> Meaning | None:
+        """What `from module import *` makes of a name: the last one that brings it counts. None where nobody does, or
+        where a module that cannot be read may.
+        """
+        for module in reversed(outline.stars):
+            other = self.starred(outline, module)
+            if other is None:
+                return None
+            if other.exports(name):
+                if other.assigned[name] or name in other.imports:
+                    return self.top(other, name, depth + 1)
+                brought = self._starred(other, name, depth + 1) if depth < 8 else None
+                if brought is not None or self.hides(other):
+                    return brought
+        return None
+
+    def starred(self, outline: Outline, module: str) -> Outline | None:
+        """The file of the tree behind `from module import *`."""
+        found = self.find(absolute(module, outline.path), outline.path)
+        return self.load(found) if found is not None and found != outline.path else None
+
+    def hides(self, outline: Outline) -> bool:
+        """Whether names of a module come from an `import *` of something that cannot be read."""
+        key = "hides", outline.path
+        if key not in self.answers:
+            self.answers[key] = False  # of itself, while it is asked for
+            others = [self.starred(outline, module) for module in outline.stars]
+            self.answers[key] = any(other is None or self.hides(other) for other in others)
+        return bool(self.answers[key])
 
 
 @dataclass(eq=False)
@@ -370,7 +414,7 @@ class Resolver:
                 base = self.origin(inner_node)
                 if base == "pointer":
                     return base
-                return f"{base}[]" if base is not None and not base.startswith("builtins.") else None
+                return _element_of(base)
             case cst.BinaryOperation(left=left, right=right):
                 return self.origin(left) or self.origin(right)
         return None
@@ -379,7 +423,7 @@ class Resolver:
         origin = self.origin(iterable)
         if origin == "builtins.range()":
             return "builtins.int()"
-        return f"{origin}[]" if origin is not None and not origin.startswith("builtins.") else None
+        return _element_of(origin)
 
     def _origin_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> str | None:
         return cast("str | None", self._once_for("origin", name, self.scope, lambda: self._one_origin(values)))
@@ -388,6 +432,11 @@ class Resolver:
         found = [self.origin(v) if v is not None else None for v in values if not _is_none(v)]
         roots = {one.partition(".")[0] if one is not None else None for one in found}
         return found[0] if len(roots) == 1 and found else None
+
+
+def _element_of(origin: str | None) -> str | None:
+    """The origin of an element; a container may hold anything."""
+    return f"{origin}[]" if origin is not None and not origin.startswith(("builtins.", "collections.")) else None
 
 
 def _is_none(node: cst.BaseExpression | None) -> bool:

@@ -91,7 +91,8 @@ class Bindings:
         self.fields: Counter[str] = Counter()
         self.field_values: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
-        self.stars = False
+        self.stars: list[str] = []
+        self.star_behind_names = False
         self._seen: Counter[str] = Counter()
         stack = [body]
         while stack:
@@ -187,7 +188,8 @@ class Bindings:
     def _import_from(self, node: cst.ImportFrom) -> None:
         module = "." * len(node.relative) + ".".join(chain(node.module) or [] if node.module is not None else [])
         if isinstance(node.names, cst.ImportStar):
-            self.stars = True
+            self.stars.append(module)
+            self.star_behind_names |= bool(self.assigned or self.imports)
             return
         for alias in node.names:
             word = ".".join(chain(alias.name) or [])
@@ -268,6 +270,16 @@ class Outline:
         if self.assigned[name] == 1 and name not in self.rebound:
             return self.values.get(name)
         return None
+
+    def exports(self, name: str) -> bool:
+        """Whether `from module import *` brings a name of this module: by `__all__` where that can be read."""
+        listed = self.values.get("__all__")
+        if listed is None:
+            return not name.startswith("_")
+        if not isinstance(listed, cst.List | cst.Tuple) or self.assigned["__all__"] != 1:
+            return True  # it may
+        given = [one.value for one in listed.elements]
+        return any(not isinstance(one, cst.SimpleString) or one.evaluated_value == name for one in given)
 
     def dotted_module(self, name: str) -> set[str]:
         """What an imported name may mean; empty for a name that is not imported."""

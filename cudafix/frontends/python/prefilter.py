@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 
+from cudafix import ir
+
 NOTEBOOK = ".ipynb"
-SUFFIX = (".py", NOTEBOOK)
-"""The names of files in Python end in one of these."""
+SUFFIX = ir.PYTHON
 DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
 """Packages that the tables describe: a folder of this name in the tree is not followed."""
 _BINDINGS = re.compile(rb"\b(?:cudaMalloc|cudaFree|cuMemAlloc|cuMemFree)(?:Async)?\b")

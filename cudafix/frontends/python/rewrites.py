@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 
+from cudafix.frontends.python import streams
+from cudafix.frontends.python.ast_names import Names
 from cudafix.frontends.python.placement import HOST_PACKAGES
 
 WAITS = frozenset(
@@ -46,32 +48,17 @@ class Change(Exception):
     """A difference that is no right rewrite; the message says which."""
 
 
-class _Names:
-    """The full names of what a file imports at its top, and its pools."""
+class _Names(Names):
+    """The full names of what a file imports, and its pools."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.known: dict[str, str] = {}
+        super().__init__(tree)
         self.pools: set[str] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import):
-                for alias in node.names:
-                    root = alias.name if alias.asname else alias.name.split(".")[0]
-                    self.known[alias.asname or root] = root
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                for alias in node.names:
-                    self.known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
 
     def full(self, node: ast.expr) -> str:
-        """The text of an expression with full names."""
-        match node:
-            case ast.Name(id=name):
-                return POOL if name in self.pools else self.known.get(name, name)
-            case ast.Attribute(value=inner, attr=name):
-                return f"{self.full(inner)}.{name}"
-            case ast.Call(func=func, args=args, keywords=[]):
-                return f"{self.full(func)}({', '.join(self.full(one) for one in args)})"
-            case _:
-                return ast.unparse(node)
+        if isinstance(node, ast.Name) and node.id in self.pools:
+            return POOL
+        return super().full(node)
 
 
 class _Side:
@@ -201,7 +188,7 @@ class Comparison:
         names = self.new.names
         if isinstance(node, ast.Expr):
             words = names.full(node.value)
-            if words in WAITS or (words in _SETUP and top and not loops):
+            if words in WAITS or (words in _SETUP and top and not loops) or self._is_stream_wait(node.value):
                 return
             if isinstance(node.value, ast.Call) and names.full(node.value.func) == "numba.cuda.set_memory_manager":
                 self._manager(node, node.value, block[:number], top, loops)
@@ -211,6 +198,10 @@ class Comparison:
             if any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(self.old.tree)):
                 raise Change(f"line {node.lineno}: `{name}` means something else in this file")
             if top and not loops and block is self.new.tree.body:
+                return
+        elif isinstance(node, ast.Assign) and names.full(node.value) == streams.EVENT:
+            name = getattr(node.targets[0], "id", "")
+            if name and all(getattr(one, "id", None) != name for one in ast.walk(self.old.tree)):
                 return
         elif isinstance(node, ast.Import | ast.ImportFrom) and top:
             module = node.module if isinstance(node, ast.ImportFrom) else None
@@ -222,6 +213,22 @@ class Comparison:
             if imported <= _IMPORTABLE and not (bound & used) - {"rmm"}:
                 return
         raise Change(f"line {node.lineno}: a statement appeared that is not understood: {ast.unparse(node)[:60]}")
+
+    def _is_stream_wait(self, node: ast.expr) -> bool:
+        """Whether a statement makes a stream wait for another, or records an event for that: it only adds order."""
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute(), attr="wait_event"), args=[ast.Call(
+                func=ast.Attribute(value=ast.Name() | ast.Attribute(), attr="record"), args=[], keywords=[]
+            )], keywords=[]):  # fmt: skip
+                return True
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="record" | "wait"), args=[given], keywords=[]
+            ):
+                made = (one for one in ast.walk(self.new.tree) if isinstance(one, ast.Assign))
+                events = [one for one in made if getattr(one.targets[0], "id", None) == name]
+                known = all(self.new.names.full(one.value) == streams.EVENT for one in events)
+                return bool(events) and known and isinstance(given, ast.Name | ast.Call)
+        return False
 
     def _manager(self, node: ast.stmt, call: ast.Call, before: Sequence[ast.stmt], top: bool, loops: int) -> None:
         given = self.new.names.full(call.args[0]) if len(call.args) == 1 else ""

@@ -9,7 +9,9 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
-from cudafix.frontends.python.expressions import CURRENT, DEVICE, TRANSPARENT, ApiCall, Expressions, Place, Unit
+from cudafix.frontends.python.expressions import Expressions
+from cudafix.frontends.python.functions import DEVICE, TRANSPARENT
+from cudafix.frontends.python.lowering import CURRENT, ApiCall, Place, Unit
 from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, Scope, scope_of
 from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own

@@ -14,6 +14,7 @@ from cudafix.frontends.python.names import Outline, absolute
 from cudafix.frontends.python.prefilter import DESCRIBED, SUFFIX, is_candidate, may_be_script
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
+from cudafix.models.tensorrt import TAKES_CODE
 
 _IMPORTS = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
@@ -27,11 +28,12 @@ class PythonTree:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
         self.paths = frozenset(path for path in files if path.endswith(SUFFIX))
-        self.modules = Modules(self.find, self.outline)
+        self.modules = Modules(self.find, self.outline, self._gives_code)
         self._sources: dict[str, source.Source | UnreadableError] = {}
         self._outlines: dict[str, Outline | None] = {}
         self._lowered: dict[str, tuple[ir.Module, PythonWriter | None, int]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
+        self._giving: dict[str, bool] = {}
 
     def candidates(self) -> set[str]:
         return {path for path in self.paths if is_candidate(self.files[path])}
@@ -119,9 +121,20 @@ class PythonTree:
                     stack.append(other)
         return list(found)
 
+    def _gives_code(self, path: str) -> bool:
+        if path not in self._giving:
+            files = self.program(path)
+            self._giving[path] = len(files) >= MAX_FILES or any(TAKES_CODE.search(self.files[one]) for one in files)
+        return self._giving[path]
+
     def programs(self) -> Iterator[list[str]]:
-        """Every script that reaches a candidate, then the candidates that no script reaches."""
-        candidates = self.candidates()
+        """Every script that reaches a candidate, then the candidates that no script reaches. What reaches only files
+        that cannot be read proves nothing: those stand alone.
+        """
+        every = self.candidates()
+        candidates = {path for path in every if isinstance(self.source(path), source.Source)}
+        for path in sorted(every - candidates):
+            yield [path]
         if not candidates:
             return
         covered: set[str] = set()

@@ -210,22 +210,23 @@ function timeline(steps, lanes, lost, margin) {
 }
 
 function timelines(item) {
-  const { before, after, lost } = certificates[item.certificate];
+  const { before, after, lost, faulty } = certificates[item.certificate];
   if (!before.length && !after.length) return null;
   const lanes = ["", ...new Set([...before, ...after].map((step) => step[1]).filter(Boolean))];
   const margin = Math.max(...lanes.map((lane) => shortened(lane || "host").length)) * 7.4 + 26;
   const refused = item.kind === "refusal";
   const box = h("div", { class: "box times" });
-  if (before.length) box.append(h("h4", {}, "Before"), timeline(before, lanes, null, margin));
+  if (before.length) box.append(h("h4", {}, faulty ? "As it is" : "Before"), timeline(before, lanes, faulty, margin));
   if (after.length) {
-    const title = item.kind === "defect" ? h("h4", {}, "As it is") : refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "what a plain rename would do")) : h("h4", {}, "After");
+    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "what a plain rename would do")) : h("h4", {}, "After");
     box.append(title, timeline(after, lanes, lost, margin));
   }
   const swatch = (color, text) => h("span", {}, h("i", { style: `background:var(--${color})` }), text);
   box.append(h("div", { class: "legend" },
     swatch("kernel", "kernel, library call"), swatch("copy", "copy"), swatch("alloc", "allocation"), swatch("free", "free"),
     h("span", {}, h("i", { class: "hatch" }), "the host stands still"),
-    lost ? h("span", {}, h("i", { class: "lostline" }), "missing order") : h("span", {}, h("i", { class: "inline" }), "inserted"),
+    lost || faulty ? h("span", {}, h("i", { class: "lostline" }), "missing order") : "",
+    after.some((step) => step[5].includes("i")) ? h("span", {}, h("i", { class: "inline" }), "inserted") : "",
     h("span", {}, "○ event recorded or waited for"),
     h("span", {}, "pale: other memory · not to scale")));
   return box;

@@ -1,0 +1,311 @@
+"""Calls: of the CUDA API, of packages, of the program, of methods of objects that are not known."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from cudafix import ir
+from cudafix.frontends.python import bindings
+from cudafix.frontends.python.api import in_order
+from cudafix.frontends.python.containers import DICTIONARIES, LOADS, STORES
+from cudafix.frontends.python.functions import Functions
+from cudafix.frontends.python.meaning import (
+    Dotted,
+    OwnClass,
+    OwnFunction,
+    OwnGlobal,
+    OwnModule,
+    Resolver,
+    scope_of,
+)
+from cudafix.frontends.python.nodes import walk
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, literal, opaque
+from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Stmt
+from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
+from cudafix.models.python import CALLED, CALLERS, KERNELS, PARAMETERS
+
+_PASSES = frozenset("int abs round".split())
+_NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
+"""Where addresses come from that are numbers, or texts of them."""
+_CONTAINERS = frozenset(
+    "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
+    "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
+)
+
+
+class Calls(Functions):
+    """Lowers calls."""
+
+    def call(self, node: cst.Call) -> Expr:
+        """A call in an expression."""
+        api = self.api_call(node)
+        if api is not None:
+            return self.symbol_value(api, self.api(api), node)
+        if self.resolver.origin(node.func) in KERNELS:
+            return self._raw_kernel(node)
+        match self.resolver.meaning(node.func):
+            case Dotted(dotted):
+                return self._library(node, dotted)
+            case OwnFunction() as function:
+                return self._own(node, function)
+            case OwnClass() as cls:
+                return self._construct(node, cls)
+            case OwnModule() | OwnGlobal():
+                return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+        if isinstance(node.func, cst.Attribute):
+            return self._method(node, node.func)
+        if isinstance(node.func, cst.BinaryOperation) and (self._is_ctypes(node.func.left)):
+            return self._array(node)
+        if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
+            return self._super(node)
+        return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
+
+    def _is_ctypes(self, node: cst.BaseExpression) -> bool:
+        meaning = self.resolver.meaning(node)
+        return isinstance(meaning, Dotted) and meaning.name.startswith("ctypes.c_")
+
+    def _array(self, node: cst.Call) -> Expr:
+        """`(ctypes.c_void_p * 2)(p, q)`: an array of the host that holds what it is given."""
+        made = self.container(node)
+        for value in self.given(node):
+            if not isinstance(value, Const) and value != NOTHING:
+                self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
+        return made
+
+    def pure(self, node: cst.Call) -> tuple[tuple[Expr, ...], tuple[Expr, ...]]:
+        """All arguments, and those of them whose memory a host function may look at: device addresses are numbers."""
+        every: list[Expr] = []
+        seen: list[Expr] = []
+        for argument in node.args:
+            value = self.value(argument.value)
+            if argument.star and not isinstance(value, Const):
+                value = Index(value, NOTHING)
+            every.append(value)
+            if isinstance(value, Const) or value == NOTHING or self.resolver.origin(argument.value) in _NUMBERS:
+                continue
+            if isinstance(argument.value, cst.List | cst.Tuple | cst.Dict | cst.ListComp):
+                continue  # the list itself; what it leads to is read by whoever reads the elements
+            seen.append(value)
+        return tuple(every), tuple(seen)
+
+    # -- packages ------------------------------------------------------------------------------------------------------
+
+    def _library(self, node: cst.Call, dotted: str) -> Expr:
+        """A function of a package that is not in the program."""
+        name = bindings.member(dotted)
+        if name is not None:
+            return self._type_of_binding(node, dotted, name)
+        last = dotted.rpartition(".")[2]
+        if dotted == "builtins.super":
+            return NOTHING
+        if dotted.startswith("cupy."):
+            made = self._cupy(node, dotted)
+            if made is not None:
+                return made
+        if dotted in ("builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars"):
+            if last in ("exec", "eval"):
+                self.emit(ir.Unknown(f"`{last}`", self.span(node)))
+        if dotted == "builtins.getattr" and len(node.args) >= 2:
+            return self._getattr(node)
+        if dotted.startswith("builtins.") and last in _PASSES and len(node.args) == 1:
+            return self.value(node.args[0].value)
+        if dotted in _CONTAINERS:
+            return self._container_call(node)
+        every, seen = self.pure(node)
+        if self._calls_back(node, dotted, every):
+            return self.unknown(dotted, node, every)
+        placed = self._by_position(node, dotted, every, 0)
+        if placed is None:
+            return self.unknown(f"{dotted} (its arguments are given by name)", node, every)
+        every = placed
+        result = self.temporary()
+        self.call_ir(node, dotted, seen if _only_looks(dotted, len(every)) else every, result=result)
+        if dotted.startswith("builtins.") and last not in (
+            "next",
+            "min",
+            "max",
+            "sorted",
+            "reversed",
+            "map",
+            "filter",
+            "zip",
+            "iter",
+            "bytearray",
+            "memoryview",
+            "open",
+            "str",
+            "repr",
+            "hex",
+            "oct",
+            "bin",
+            "ascii",
+            "format",
+            "bytes",
+        ):
+            return NOTHING
+        return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
+
+    def _calls_back(self, node: cst.Call, callee: str, values: tuple[Expr, ...]) -> bool:
+        """Whether a function that only works on the host, or runs an engine, has one to call that may do more."""
+        api = bindings.tables().lookup(callee, len(values))
+        if api is not None and api.source.startswith("TensorRT") and self.unit.modules.gives_code(self.source.path):
+            return True
+        if api is None or api.effect not in HOST_EFFECTS:
+            return False
+        for number, (argument, value) in enumerate(zip(node.args, values, strict=True)):
+            word = argument.keyword.value if argument.keyword is not None else None
+            if word in CALLED or CALLERS.get(callee) == number:
+                if value != NONE and not self._only_computes(argument.value):
+                    return True
+            elif isinstance(value, FuncRef) and not self._only_computes(argument.value):
+                return True
+        return False
+
+    def _only_computes(self, node: cst.BaseExpression) -> bool:
+        """Whether a function that is named or written here does no more than the host functions of the tables."""
+        if isinstance(node, cst.Lambda):
+            inner = scope_of(node, f"{self.qual}::<lambda>", self.scope, None)
+            resolver = Resolver(self.unit.modules, self.unit.outline, inner)
+            names = [one for one in walk(node.body) if isinstance(one, cst.Name)]
+            known = [one for one in names if one.value in inner.params or resolver.meaning(one) is not None]
+            calls = [one.func for one in walk(node.body) if isinstance(one, cst.Call)]
+            methods = [one.attr for one in walk(node.body) if isinstance(one, cst.Attribute)]
+            return len(known) + len(methods) >= len(names) and all(
+                _is_host(resolver.meaning(one)) or self._is_plain_method(one) for one in calls
+            )
+        return literal(node) is not None or _is_host(self.resolver.meaning(node))
+
+    def _is_plain_method(self, func: cst.BaseExpression) -> bool:
+        """Whether this names a method of plain objects, and of no class of the file."""
+        if not isinstance(func, cst.Attribute):
+            return False
+        name = func.attr.value
+        return _is_host(Dotted(f"object.{name}")) and all(
+            name not in cls.methods for cls in self.unit.outline.classes.values()
+        )
+
+    def _by_position(
+        self, node: cst.Call, callee: str, values: tuple[Expr, ...], skipped: int
+    ) -> tuple[Expr, ...] | None:
+        """The values of the arguments in the order of the roles of the row, of which the first `skipped` are not
+        theirs; None where the order cannot be told.
+        """
+        if not any(a.keyword is not None or a.star for a in node.args):
+            return values
+        api = bindings.tables().lookup(callee, skipped + len(values))
+        if api is None or len(set(roles_of(api, skipped + len(values))[skipped:])) <= 1:
+            return values
+        return in_order(node.args, values, PARAMETERS.get(callee, ()))
+
+    def _container_call(self, node: cst.Call) -> Expr:
+        made = self.dictionary(node) if self.resolver.origin(node) in DICTIONARIES else self.container(node)
+        for argument in node.args:
+            if isinstance(argument.value, cst.ListComp | cst.GeneratorExp) and len(node.args) == 1:
+                return self.value(argument.value)
+            value = self.value(argument.value)
+            if argument.keyword is not None:
+                text = f'"{argument.keyword.value}"'
+                self.emit(ir.Assign(Index(made, Const(text)), value, self.span(node)))
+                self.emit(ir.Assign(Field(Deref(made), argument.keyword.value), value, self.span(node)))
+            elif not isinstance(value, Const) and value != NOTHING:
+                self.emit(
+                    ir.Assign(Index(made, NOTHING), self.element(argument.value, value, NOTHING), self.span(node))
+                )
+        return made
+
+    def _getattr(self, node: cst.Call) -> Expr:
+        """`getattr(x, "name")`; with a name that is computed, any field."""
+        base = self.value(node.args[0].value)
+        rest = [self.value(a.value) for a in node.args[1:]]
+        name = node.args[1].value
+        if isinstance(name, cst.SimpleString) and isinstance(name.evaluated_value, str):
+            found: Expr = Field(deref(base), name.evaluated_value) if not isinstance(base, Const) else NOTHING
+            return choice(found, *rest[1:]) if rest[1:] else found
+        return self.unknown("`getattr`", node, (base, *rest))
+
+    def _type_of_binding(self, node: cst.Call, dotted: str, name: str) -> Expr:
+        """A type of the bindings: a handle or number is what it is made from, a struct holds what it is given."""
+        module = bindings.module_of(dotted)
+        if name[:1].isupper() or name.endswith("_t") or name.startswith(("CU", "make_", "dim3", "cuda")):
+            values = self.given(node)
+            is_function = bindings.signature(dotted, len(values)) is not None
+            if not is_function and len(values) == 1:
+                return values[0]
+            if not is_function:
+                made = self.container(node)
+                for value in values:
+                    if not isinstance(value, Const) and value != NOTHING:
+                        self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
+                return made
+        return self.unknown(f"{module}.{name}", node, self.given(node))
+
+    # -- methods -------------------------------------------------------------------------------------------------------
+
+    def _method(self, node: cst.Call, func: cst.Attribute) -> Expr:
+        """A method of an object: by its class, by where the object comes from, else by the method's name."""
+        name = func.attr.value
+        if self.is_super(func.value):
+            return self._super_method(node, func)
+        origin = self.resolver.origin(func.value)
+        base = self.value(func.value)
+        if origin is not None and origin.startswith("cupy.cuda."):
+            done = self._cupy_method(node, f"{origin}.{name}", base)
+            if done is not None:
+                return done
+        own = [
+            OwnFunction(self.unit.outline, cls.methods[name], f"{self.unit.outline.id}::{cls.name}::{name}", cls)
+            for cls in self.unit.outline.classes.values()
+            if name in cls.methods and origin is None
+        ]
+        if name in STORES or name in LOADS:
+            done = self._container_method(node, name, base, origin, func.value)
+            if done is not None and not own:
+                return done
+        every, seen = self.pure(node)
+        result = self.temporary()
+        callee = f"object.{name}"
+        if origin is not None and origin != "pointer":
+            full = f"{origin}.{name}"
+            count = len(every) + 1
+            known = bindings.tables()
+            if known.lookup(full, count) is not None or known.lookup(callee, count) is None:
+                callee = full
+        alternatives: list[tuple[Stmt, ...]] = []
+        for function in own:
+            given = self.arguments(node, function.node, True, function.outline)
+            if given is not None and not self._cannot_be_called(function.node):
+                with self.block() as inner:
+                    self.call_ir(node, function.name, given, deref(base), result)
+                alternatives.append(tuple(inner))
+        with self.block() as library:
+            placed = self._by_position(node, callee, every, 1)
+            if self._calls_back(node, callee, every):
+                self.unknown(callee, node, (base, *every))
+            elif placed is None:
+                self.unknown(f"{callee} (its arguments are given by name)", node, (base, *every))
+            else:
+                passed = seen if _only_looks(callee, len(every) + 1) else placed
+                self.call_ir(node, callee, (base, *passed), result=result)
+        block: tuple[Stmt, ...] = tuple(library)
+        for other in alternatives:
+            block = (
+                ir.If(ir.Test("other", None, f"method {name}@{self.span(node).start}"), other, block, self.span(node)),
+            )
+        self.out += block
+        return choice(result, *(opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING))
+
+
+def _is_host(meaning: object) -> bool:
+    """Whether this is a function or type of which the tables know that it stays on the host and calls nothing else."""
+    if not isinstance(meaning, Dotted) or meaning.name in CALLERS:
+        return False
+    api = bindings.tables().lookup(meaning.name, 1)
+    return api is not None and api.effect is Effect.HOST
+
+
+def _only_looks(callee: str, count: int) -> bool:
+    """Whether a row says that the host looks at whatever it is given, and does no more: addresses are numbers then."""
+    api = bindings.tables().lookup(callee, count)
+    if api is None or not api.roles or not api.roles[-1].endswith("*"):
+        return False
+    return all(role.rstrip("*") in ("hr", "hrw", "hw", "-") for role in api.roles) and api.effect is not Effect.EXTERNAL

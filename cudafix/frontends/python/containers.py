@@ -1,0 +1,330 @@
+"""Lists, dictionaries and tuples: what is stored in them, what loops and unpacking take out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from cudafix import ir
+from cudafix.frontends.python.lowering import Lowering
+from cudafix.frontends.python.meaning import (
+    Dotted,
+)
+from cudafix.frontends.python.terms import NOTHING, choice, deref, is_place, literal, opaque
+from cudafix.ir import Const, Expr, Field, Index, Opaque, Span, Var
+
+STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
+LOADS = frozenset("pop popleft get values items setdefault popitem copy".split())
+DICTIONARIES = frozenset(("builtins.dict()", "collections.OrderedDict()", "collections.defaultdict()"))
+
+
+class Containers(Lowering):
+    """Lowers what holds references, and what runs through it."""
+
+    def element(self, node: cst.BaseExpression, base: Expr, key: Expr) -> Expr:
+        """`base[key]`: what a container holds there, a part of an array, or either."""
+        origin = self.resolver.origin(node)
+        if origin is not None and origin.startswith("builtins.") and not origin.startswith("builtins.str"):
+            return Index(base, key)
+        if origin is not None and not origin.startswith(("builtins.", "collections.", "pointer")):
+            return ir.Offset(base)
+        if origin is None:
+            return choice(Index(base, key), ir.Offset(base))
+        return Index(base, key)
+
+    def _display(self, node: cst.CSTNode, elements: object) -> Expr:
+        assert isinstance(elements, list | tuple)
+        values = [(self.value(element.value), isinstance(element, cst.StarredElement)) for element in elements]
+        if all(isinstance(v, Const) or v == NOTHING for v, _ in values) and not isinstance(node, cst.List | cst.Set):
+            return NOTHING
+        made = self.container(node)
+        known = not any(starred for _, starred in values)
+        for number, (value, starred) in enumerate(values):
+            if starred:
+                value = Index(value, NOTHING)
+            key: Expr = Const(str(number)) if known else NOTHING
+            self.emit(ir.Assign(Index(made, key), value, self.span(node)))
+        return made
+
+    def dictionary(self, node: cst.CSTNode) -> Var:
+        """A fresh dictionary. Its keys are held apart: they are given to whoever runs through it."""
+        made = self.container(node)
+        self.emit(ir.Assign(keys_field(made), self.container(node), self.span(node)))
+        return made
+
+    def _hold_key(self, made: Var, key: cst.BaseExpression, node: cst.CSTNode) -> None:
+        """A key of a dictionary, which is kept like its values."""
+        value = self.value(key)
+        if is_place(value):
+            self.emit(ir.Assign(keys_of(made), value, self.span(node)))
+
+    def _dict(self, node: cst.CSTNode, elements: object) -> Expr:
+        assert isinstance(elements, list | tuple)
+        made = self.dictionary(node)
+        for element in elements:
+            if isinstance(element, cst.DictElement):
+                text = literal(element.key)
+                self._hold_key(made, element.key, node)
+                value = self.value(element.value)
+                key: Expr = Const(text) if text is not None else NOTHING
+                self.emit(ir.Assign(Index(made, key), value, self.span(node)))
+            else:
+                value = self.value(element.value)
+                self.emit(ir.Assign(Index(made, NOTHING), Index(value, NOTHING), self.span(node)))
+        return made
+
+    def _container_method(
+        self, node: cst.Call, name: str, base: Expr, origin: str | None, owner: cst.BaseExpression
+    ) -> Expr | None:
+        """`append` and its kind store, `get` and its kind load; None where the object is no plain container."""
+        if origin is not None and not origin.startswith(("builtins.", "collections.")):
+            return None
+        if isinstance(base, Const | Opaque):
+            return None
+        if name in STORES:
+            values = self.given(node)
+            for argument, value in list(zip(node.args, values, strict=True))[STORES[name] :]:
+                if not isinstance(value, Const) and value != NOTHING:
+                    stored = self.element(argument.value, value, NOTHING) if name in ("extend", "update") else value
+                    self.emit(ir.Assign(Index(base, NOTHING), stored, self.span(node)))
+            return NOTHING
+        values = self.given(node)
+        key: Expr = NOTHING
+        if name in ("get", "pop", "setdefault") and node.args and origin != "builtins.list()":
+            text = literal(node.args[0].value)
+            key = Const(text) if text is not None else NOTHING
+        if name == "copy":
+            made = self.container(node)
+            self.emit(ir.Assign(Index(made, NOTHING), Index(base, NOTHING), self.span(node)))
+            return made
+        if name == "items":
+            return base
+        found = choice(Index(base, key), *values[1:]) if name in ("get", "pop", "setdefault") else Index(base, key)
+        if origin is None:  # it may also be an object of some other kind that has such a method
+            return None if name in ("copy", "get") and not is_place(base) else found
+        return found
+
+    # -- comprehensions and loops --------------------------------------------------------------------------------------
+
+    def comprehension(self, node: cst.BaseExpression) -> Expr:
+        """`[f(x) for x in xs]` as a loop that fills a list; a generator expression the same."""
+        assert isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp)
+        made = self.dictionary(node) if isinstance(node, cst.DictComp) else self.container(node)
+        renamed = dict(self.renamed)
+        blocked, self.place.blocked = self.place.blocked, self.place.blocked or "it is in a comprehension"
+        with self.block() as body:
+            self._clauses(node, node.for_in, made)
+        self.out += body
+        self.place.blocked = blocked
+        self.renamed = renamed
+        return made
+
+    def _clauses(self, node: cst.BaseExpression, clause: cst.CompFor | None, made: Var, key: Expr = NOTHING) -> None:
+        if clause is None:
+            if isinstance(node, cst.DictComp):
+                self._hold_key(made, node.key, node)
+                value = self.value(node.value)
+            else:
+                assert isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp)
+                value = self.value(node.elt)
+            self.emit(ir.Assign(Index(made, key), value, self.span(node)))
+            return
+        at = self.span(clause.target).start
+        for name in _target_names(clause.target):
+            self.renamed[name] = f"{name}@{at}"
+            self.types[f"{name}@{at}"] = ""
+
+        def rest(index: Var | None) -> None:
+            inner = index if clause.inner_for_in is None and not clause.ifs and clause is _first(node) else None
+            self.conditional += bool(clause.ifs)
+            with self.block() as body:
+                self._clauses(node, clause.inner_for_in, made, inner if inner is not None else NOTHING)
+            for test in reversed(clause.ifs):
+                with self.block() as wrapped:
+                    tested = self.test(test.test)
+                wrapped.append(ir.If(tested, tuple(body), (), self.span(test.test)))
+                body = wrapped
+            self.conditional -= bool(clause.ifs)
+            self.out += body
+
+        self.iterate(clause.target, clause.iter, self.span(node), rest)
+
+    def iterate(
+        self,
+        target: cst.BaseExpression,
+        iterable: cst.BaseExpression,
+        span: Span,
+        body: Callable[[Var | None], None],
+        index_is_safe: Callable[[str], bool] = lambda name: True,
+    ) -> None:
+        """A loop over `iterable`; `body` lowers what it repeats and gets the index of a counted loop."""
+        counted = self._range(iterable)
+        place = self.target(target) if isinstance(target, cst.Name) else None
+        if counted is not None and isinstance(place, Var) and isinstance(target, cst.Name):
+            text, certain = counted
+            if not place.name.startswith("::") and index_is_safe(target.value):
+                with self.block() as inner:
+                    body(place)
+                self.emit(ir.Loop(tuple(inner), span, index=place, range=text, at_least_once=certain))
+                return
+        take = self._elements(iterable)
+        with self.block() as inner:
+            self.bind(target, take)
+            body(None)
+        display = isinstance(iterable, cst.List | cst.Tuple) and any(
+            not isinstance(element, cst.StarredElement) for element in iterable.elements
+        )
+        self.emit(ir.Loop(tuple(inner), span, at_least_once=display or (counted is not None and counted[1])))
+
+    def _range(self, node: cst.BaseExpression) -> tuple[str, bool] | None:
+        """The bounds of `range(a, b)` as a text that is equal for equal ranges, and whether a round is certain."""
+        if not isinstance(node, cst.Call) or self.resolver.meaning(node.func) != Dotted("builtins.range"):
+            return None
+        args = [a.value for a in node.args]
+        if not 1 <= len(args) <= 2 or any(a.keyword is not None or a.star for a in node.args):
+            for one in args:
+                self.value(one)
+            return None
+        bounds = args if len(args) == 2 else [cst.Integer("0"), *args]
+        texts: list[str] = []
+        numbers: list[int] = []
+        for bound in bounds:
+            if not isinstance(bound, cst.Integer):
+                self.value(bound)
+            number = literal(bound)
+            texts.append(number if number is not None else self.fixed_text(bound))
+            if number is not None and number.lstrip("-").isdigit():
+                numbers.append(int(number))
+        certain = len(numbers) == 2 and numbers[0] < numbers[1]
+        return f"{texts[0]}:{texts[1]}", certain
+
+    def fixed_text(self, node: cst.BaseExpression) -> str:
+        """The text of an expression, with a mark of its own where its value may differ from one place to another."""
+        text = self.source.text(node)
+        names = _plain_names(node)
+        if names is None:
+            return self._marked(text)
+        for name in names:
+            owner = self.scope.owner(name) if self.scope is not None else None
+            bound = owner.bindings.assigned[name] + (name in owner.params) if owner is not None else 0
+            if owner is None and self.unit.outline.constant(name) is None and self.unit.outline.assigned[name]:
+                bound = 2
+            if bound > 1 or (owner is not None and owner is not self.scope):
+                return self._marked(text)
+        return text
+
+    def _marked(self, text: str) -> str:
+        """A text that is equal to no other one: by its order in the function, which an edit does not change."""
+        self.marks += 1
+        return f"{text}#{self.marks}"
+
+    def _elements(self, node: cst.BaseExpression) -> Callable[[], list[Expr]]:
+        """Lowers an iterable; what it returns gives the value of each round, or the parts of it."""
+        if isinstance(node, cst.Call):
+            meaning = self.resolver.meaning(node.func)
+            name = meaning.name if isinstance(meaning, Dotted) else ""
+            args = [a.value for a in node.args if a.keyword is None]
+            if name == "builtins.range":
+                return lambda: [NOTHING]
+            if (
+                name in ("builtins.enumerate", "tqdm.tqdm", "builtins.reversed", "builtins.sorted", "builtins.iter")
+                and args
+            ):
+                inner = self._elements(args[0])
+                for extra in node.args[1:]:
+                    self.value(extra.value)
+                if name == "builtins.enumerate":
+                    return lambda: [NOTHING, choice(*inner()) if len(inner()) == 1 else opaque(*inner())]
+                return inner
+            if name == "builtins.zip" and args:
+                takes = [self._elements(one) for one in args]
+                return lambda: [one for take in takes for one in take()[:1]]
+            if meaning is None and isinstance(node.func, cst.Attribute) and not args:
+                method = node.func.attr.value
+                if method in ("values", "items", "keys"):
+                    base = self.value(node.func.value)
+                    held: Expr = Index(base, NOTHING)
+                    keys = keys_of(base)
+                    given: dict[str, list[Expr]] = {"values": [held], "items": [keys, held], "keys": [keys]}
+                    return lambda: given[method]
+        value = self.value(node)
+        origin = self.resolver.origin(node)
+        if origin in DICTIONARIES:
+            return lambda: [keys_of(value)]
+        item = self.element(node, value, NOTHING)
+        if origin is None and is_place(value):  # it may be a dictionary that somebody else made
+            item = choice(item, keys_of(value))
+        return lambda: [item]
+
+    # -- unpacking -----------------------------------------------------------------------------------------------------
+
+    def bind(self, target: cst.BaseExpression, take: Callable[[], list[Expr]]) -> None:
+        """Assign what a round of a loop gives to its target."""
+        values = take()
+        if isinstance(target, cst.Tuple | cst.List):
+            plain = [e for e in target.elements if not isinstance(e, cst.StarredElement)]
+            if len(values) == len(target.elements) == len(plain) and len(values) > 1:
+                for element, value in zip(target.elements, values, strict=True):
+                    self.bind(element.value, lambda value=value: [value])  # type: ignore[misc]
+                return
+            whole = values[0] if len(values) == 1 else opaque(*values)
+            self.unpack(target, whole)
+            return
+        place = self.target(target)
+        if place is not None:
+            value = values[0] if len(values) == 1 else opaque(*values)
+            self.emit(ir.Assign(place, value, self.span(target)))
+
+    def unpack(self, target: cst.BaseExpression, value: Expr) -> None:
+        """`a, b = value`."""
+        if not isinstance(target, cst.Tuple | cst.List):
+            place = self.target(target)
+            if place is not None:
+                self.emit(ir.Assign(place, value, self.span(target)))
+            return
+        starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+        for number, element in enumerate(target.elements):
+            item: Expr = Index(value, Const(str(number)) if not starred else NOTHING)
+            if isinstance(value, Opaque):
+                item = value
+            if isinstance(element, cst.StarredElement):
+                made = self.container(element)
+                self.emit(ir.Assign(Index(made, NOTHING), item, self.span(element)))
+                item = made
+            self.unpack(element.value, item)
+
+
+def keys_field(dictionary: Expr) -> Expr:
+    return Field(deref(dictionary), "<keys>")
+
+
+def keys_of(dictionary: Expr) -> Expr:
+    """Any key of a dictionary."""
+    return Index(keys_field(dictionary), NOTHING)
+
+
+def _first(node: cst.BaseExpression) -> cst.CompFor | None:
+    return node.for_in if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp) else None
+
+
+def _target_names(node: cst.BaseExpression) -> Iterator[str]:
+    if isinstance(node, cst.Name):
+        yield node.value
+    elif isinstance(node, cst.Tuple | cst.List):
+        for element in node.elements:
+            yield from _target_names(element.value)
+
+
+def _plain_names(node: cst.BaseExpression) -> set[str] | None:
+    """The names in arithmetic; None where anything else is in it (a call, a field)."""
+    match node:
+        case cst.Name(value=name):
+            return {name}
+        case cst.BaseNumber():
+            return set()
+        case cst.BinaryOperation(left=left, right=right):
+            one, two = _plain_names(left), _plain_names(right)
+            return one | two if one is not None and two is not None else None
+        case _:
+            return None

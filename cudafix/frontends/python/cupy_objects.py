@@ -1,0 +1,106 @@
+"""CuPy's streams, events, devices and kernels."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from cudafix import ir
+from cudafix.frontends.python.api import Api
+from cudafix.frontends.python.lowering import CURRENT
+from cudafix.frontends.python.meaning import (
+    Dotted,
+)
+from cudafix.frontends.python.terms import NOTHING, deref, literal
+from cudafix.ir import Addr, Const, Deref, Expr, Field, Look, Span
+from cudafix.models.python import DEVICE as CUPY_DEVICE
+from cudafix.models.python import EVENT, METHODS, STREAM
+
+
+class CupyObjects(Api):
+    """Lowers objects of CuPy: each keeps its handle in a field."""
+
+    def _c_call(self, node: cst.CSTNode, callee: str, args: tuple[Expr, ...]) -> None:
+        """A call of the C function behind a method of CuPy, which raises if it fails."""
+        span = self.span(node)
+        name = Span(span.path, span.start, span.start)
+        site = self.site(fixed="it is a method of CuPy")
+        self.emit(ir.Call(callee, args, span, name, span.end, site, (), None, None, Look.CHECKED))
+
+    def _cupy(self, node: cst.Call, dotted: str) -> Expr | None:
+        """Streams, events and devices of CuPy: objects with their handle in a field; None for anything else."""
+        named = {a.keyword.value: a.value for a in node.args if a.keyword is not None}
+        null, ptds = (literal(named[key]) == "true" if key in named else False for key in ("null", "ptds"))
+        if dotted == STREAM and len(named) == len(node.args):
+            made = self.container(node)
+            if null or ptds:
+                handle = Const("0" if null else "cudaStreamPerThread")
+                self.emit(ir.Assign(Field(Deref(made), "ptr"), handle, self.span(node)))
+                return made
+            given = literal(named["non_blocking"]) if "non_blocking" in named else "false"
+            words = {"true": Const("cudaStreamNonBlocking"), "false": Const("cudaStreamDefault")}
+            flags = words.get(given or "", NOTHING)
+            self._c_call(node, "cudaStreamCreateWithFlags", (Addr(Field(Deref(made), "ptr")), flags))
+            return made
+        if dotted == EVENT:
+            made = self.container(node)
+            self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(Deref(made), "ptr")), NOTHING))
+            return made
+        if dotted == CUPY_DEVICE:
+            made = self.container(node)
+            number = self.value(node.args[0].value) if node.args else NOTHING
+            self.emit(ir.Assign(Field(Deref(made), "id"), number, self.span(node)))
+            return made
+        if dotted in (f"{STREAM}.null.synchronize", f"{STREAM}.null.use"):
+            if dotted.endswith("use"):
+                self.emit(ir.Assign(CURRENT, Const("0"), self.span(node)))
+            else:
+                self._c_call(node, "cudaStreamSynchronize", (Const("0"),))
+            return NOTHING
+        return None
+
+    def _cupy_method(self, node: cst.Call, name: str, base: Expr) -> Expr | None:
+        given = [self._handle(a.value) for a in node.args] if name in METHODS or name.endswith(".record") else []
+        if name == f"{STREAM}().use":
+            self.emit(ir.Assign(CURRENT, Field(deref(base), "ptr"), self.span(node)))
+            return base
+        if name == f"{CUPY_DEVICE}().use":
+            self._c_call(node, "cudaSetDevice", (Field(deref(base), "id"),))
+            return NOTHING
+        if name == f"{STREAM}().record":
+            event: Expr = self.container(node) if not node.args else NOTHING
+            if not node.args:
+                self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(deref(event), "ptr")), NOTHING))
+            handle = given[0] if given else Field(deref(event), "ptr")
+            self._c_call(node, "cudaEventRecord", (handle, Field(deref(base), "ptr")))
+            return event if not node.args else self.value(node.args[0].value)
+        if name not in METHODS:
+            return None
+        callee, words = METHODS[name]
+        places: dict[str, Expr] = {"self": Field(deref(base), "ptr"), "-": Const("0")}
+        places["1"] = given[0] if given else NOTHING
+        places["1|current"] = given[0] if given else CURRENT
+        self._c_call(node, callee, tuple(places[word] for word in words.split()))
+        return NOTHING
+
+    def _handle(self, node: cst.BaseExpression) -> Expr:
+        """The handle of an object of CuPy."""
+        meaning = self.resolver.meaning(node)
+        if meaning == Dotted(f"{STREAM}.null"):
+            return Const("0")
+        value = self.value(node)
+        return Field(deref(value), "ptr") if not isinstance(value, Const) else value
+
+    def _raw_kernel(self, node: cst.Call) -> Expr:
+        """`kernel(grid, block, args, stream=s)`: on the stream that is current, unless it is given one."""
+        values: list[Expr] = []
+        stream: Expr = CURRENT
+        for argument in node.args:
+            if argument.keyword is not None and argument.keyword.value == "stream":
+                stream = self._handle(argument.value)
+            else:
+                values.append(self.value(argument.value))
+        kernel = self.source.text(node.func)
+        self.unit.launches.setdefault(kernel, self.span(node))
+        given = tuple(v for v in values if not isinstance(v, Const) and v != NOTHING)
+        self.emit(ir.Launch(kernel, given, stream, self.span(node), self.site()))
+        return NOTHING

@@ -1,0 +1,223 @@
+"""Calls of functions and classes of the program itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from cudafix import ir
+from cudafix.frontends.python.cupy_objects import CupyObjects
+from cudafix.frontends.python.meaning import (
+    OwnClass,
+    OwnFunction,
+    is_static,
+)
+from cudafix.frontends.python.names import Outline, decorators
+from cudafix.frontends.python.nodes import walk_own
+from cudafix.frontends.python.terms import NONE, NOTHING, deref, is_plain, literal
+from cudafix.ir import Const, Deref, Expr, Field, Index, Look, Span, Var
+
+DEVICE = frozenset(("jit", "rawkernel", "kernel"))
+"""Decorators of functions that run on the device."""
+TRANSPARENT = frozenset(
+    "staticmethod classmethod property cached_property abstractmethod wraps override overload final no_grad "
+    "inference_mode dataclass profile skipif parametrize gpu multi_gpu slow".split()
+)
+"""Decorators that leave it at one call of the function for each call."""
+
+
+class Functions(CupyObjects):
+    """Lowers calls whose code is in the tree."""
+
+    def arguments(
+        self, node: cst.Call, function: cst.FunctionDef, method: bool, outline: Outline
+    ) -> tuple[Expr, ...] | None:
+        """The arguments in the order of the parameters, defaults filled in; None where they cannot be told."""
+        params = [*function.params.posonly_params, *function.params.params]
+        if method and params:
+            params = params[1:]
+        if any(a.star for a in node.args) or function.params.star_kwarg is not None:
+            return None
+        star = isinstance(function.params.star_arg, cst.Param)
+        by_name: dict[str, Expr] = {}
+        rest: list[Expr] = []
+        position = 0
+        for argument in node.args:
+            value = self.value(argument.value)
+            if argument.keyword is not None:
+                by_name[argument.keyword.value] = value
+            elif position < len(params):
+                by_name[params[position].name.value] = value
+                position += 1
+            elif star:
+                rest.append(value)
+            else:
+                return None
+        known = {p.name.value for p in (*params, *function.params.kwonly_params)}
+        if not by_name.keys() <= known:
+            return None
+        values: list[Expr] = []
+        for param in (*params, *function.params.kwonly_params):
+            given = by_name.get(param.name.value)
+            if given is None:
+                given = self._default(node, param, outline)
+            values.append(given)
+        if star:
+            if rest:
+                made = self.container(node)
+                for number, value in enumerate(rest):
+                    self.emit(ir.Assign(Index(made, Const(str(number))), value, self.span(node)))
+                values.insert(len(params), made)
+            else:
+                values.insert(len(params), NOTHING)
+        return tuple(values)
+
+    def _default(self, node: cst.Call, param: cst.Param, outline: Outline) -> Expr:
+        default = param.default
+        if default is None:
+            return NOTHING
+        text = literal(default)
+        if text is not None:
+            return Const(text)
+        if isinstance(default, cst.Name) and default.value == "None":
+            return NONE
+        if isinstance(default, cst.Name) and outline.assigned[default.value]:
+            return Var(f"::{outline.id}::{default.value}")
+        return self.outside(node) if not isinstance(default, cst.BaseString | cst.Tuple | cst.Attribute) else NOTHING
+
+    def _own(self, node: cst.Call, function: OwnFunction) -> Expr:
+        """A function of the program, or a method whose object is known by its class."""
+        if self._cannot_be_called(function.node):
+            return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+        receiver: Expr | None = None
+        method = function.cls is not None and not is_static(function.node)
+        if method and isinstance(node.func, cst.Attribute):
+            if isinstance(self.resolver.meaning(node.func.value), OwnClass):
+                if "classmethod" not in decorators(function.node):  # `Class.method(object, …)`
+                    return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                receiver = NOTHING
+            else:
+                receiver = deref(self.value(node.func.value))
+        given = self.arguments(node, function.node, method, function.outline)
+        if given is None:
+            return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+        result = self.temporary()
+        if receiver is not None and function.cls is not None and receiver != NOTHING:
+            for override in self._overrides(function):
+                other = self.arguments(node, override.node, True, override.outline)
+                with self.block() as inner:
+                    if other is None or self._cannot_be_called(override.node):
+                        self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                    else:
+                        self.call_ir(node, override.name, other, receiver, result)
+                with self.block() as usual:
+                    self.call_ir(node, function.name, given, receiver, result)
+                test = ir.Test("other", None, f"{override.name}@{self.span(node).start}")
+                self.emit(ir.If(test, tuple(inner), tuple(usual), self.span(node)))
+                return result
+        self.call_ir(node, function.name, given, receiver, result)
+        return result
+
+    def _overrides(self, function: OwnFunction) -> list[OwnFunction]:
+        """The same method in classes that derive from this one: the object may be of one of them."""
+        outline, name = function.outline, function.node.name.value
+        return [
+            OwnFunction(outline, cls.methods[name], f"{outline.id}::{cls.name}::{name}", cls)
+            for cls in outline.classes.values()
+            if cls is not function.cls
+            and name in cls.methods
+            and any(one is function.cls for one in outline.ancestors(cls))
+        ]
+
+    def _cannot_be_called(self, function: cst.FunctionDef) -> bool:
+        """Generators and coroutines run later than they are called; kernels run on the device."""
+        known = self.unit.deferred
+        if function not in known:
+            known[function] = (
+                function.asynchronous is not None
+                or not decorators(function) <= TRANSPARENT
+                or any(isinstance(one, cst.Yield) for one in walk_own(function.body))
+            )
+        return known[function]
+
+    def _construct(self, node: cst.Call, meaning: OwnClass) -> Expr:
+        """`Class(…)`: a fresh object, the class's own values, then `__init__`."""
+        outline, cls = meaning
+        made = self.container(node)
+        init = self.unit.modules.method(outline, cls, "__init__")
+        new = self.unit.modules.method(outline, cls, "__new__")
+        outside = any(one.outside for one in outline.ancestors(cls))
+        if outside or new is not None:
+            # what another class does with the object is not seen: its fields may be anything
+            span = self.span(node)
+            bases = ", ".join(base for one in outline.ancestors(cls) for base in one.bases) or cls.name
+            self.emit(
+                ir.Call(
+                    f"base.{bases}", (), span, Span(span.path, span.start, span.start), span.end, self.site(), (), None,
+                    Deref(made), Look.IGNORED,
+                )
+            )  # fmt: skip
+        for one in reversed(list(outline.ancestors(cls))):
+            for name, value in one.attributes.items():
+                text = literal(value)
+                if is_plain(value):
+                    given: Expr = Const(text) if text is not None else NONE
+                    self.emit(ir.Assign(Field(Deref(made), name), given, self.span(node)))
+                elif "dataclass" in decorators(one.node):
+                    self.emit(ir.Assign(Field(Deref(made), name), self.container(node), self.span(node)))
+        if init is None:
+            given_values = self.given(node)
+            if given_values and "dataclass" in decorators(cls.node):
+                fields = list(_fields(cls.node))
+                for argument, argument_value in zip(node.args, given_values, strict=True):
+                    name = argument.keyword.value if argument.keyword is not None else fields.pop(0) if fields else ""
+                    self.emit(ir.Assign(Field(Deref(made), name), argument_value, self.span(node)))
+            elif given_values:
+                self.unknown(f"`{cls.name}`", node, (made, *given_values))
+            return made
+        given_args = self.arguments(node, init.node, True, init.outline)
+        if given_args is None or self._cannot_be_called(init.node):
+            self.unknown(f"`{cls.name}`", node, (made, *self.given(node)))
+            return made
+        self.call_ir(node, init.name, given_args, Deref(made))
+        return made
+
+    # -- bases ---------------------------------------------------------------------------------------------------------
+
+    def is_super(self, node: cst.BaseExpression) -> bool:
+        return isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "super"
+
+    def _super(self, node: cst.Call) -> Expr:
+        """`super().__init__(…)` of a class whose bases are outside."""
+        return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+
+    def _super_method(self, node: cst.Call, func: cst.Attribute) -> Expr:
+        cls = self.resolver.this_class()
+        scope = self.scope
+        if cls is not None and scope is not None and scope.this is not None:
+            for one in list(self.unit.outline.ancestors(cls))[1:]:
+                if func.attr.value in one.methods:
+                    function = OwnFunction(
+                        self.unit.outline, one.methods[func.attr.value],
+                        f"{self.unit.outline.id}::{one.name}::{func.attr.value}", one,
+                    )  # fmt: skip
+                    given = self.arguments(node, function.node, True, function.outline)
+                    if given is not None:
+                        result = self.temporary()
+                        self.call_ir(node, function.name, given, Deref(Var("this")), result)
+                        return result
+            if not any(one.outside for one in self.unit.outline.ancestors(cls)):
+                self.given(node)
+                return NOTHING  # `object.__init__`
+        this = (Var("this"),) if scope is not None and scope.this is not None else ()
+        return self.unknown(f"`super().{func.attr.value}`", node, (*this, *self.given(node)))
+
+
+def _fields(node: cst.ClassDef) -> Iterator[str]:
+    """The fields of a dataclass, in order."""
+    for statement in node.body.body:
+        if isinstance(statement, cst.SimpleStatementLine):
+            for small in statement.body:
+                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
+                    yield small.target.value

@@ -117,6 +117,9 @@ def with_other_line_ends(files: Files) -> dict[str, bytes] | None:
 # functions
 
 
+_OWN_LINES = ("preproc_include", "preproc_def", "preproc_function_def")
+
+
 def functions(data: bytes) -> Iterator[tuple[tree_sitter.Node, bytes]]:
     """The definitions at file scope that a prototype can stand for, with it."""
     root = parse(data)
@@ -146,14 +149,16 @@ def functions_at_the_end(files: Files) -> dict[str, bytes] | None:
 
 
 def function_in_a_header(files: Files) -> dict[str, bytes] | None:
-    """Each first function moves into a file that is included in its place."""
+    """Each first function moves into a file that is included in its place, with the includes and macros above it."""
     done = dict(files)
     for path, data in files.items():
         found = next(functions(data), None)
         if found is not None:
             name = f"part_of_{Path(path).stem}.cuh"
             start, end = found[0].start_byte, found[0].end_byte
-            done[str(Path(path).with_name(name))] = b"#pragma once\n" + data[start:end] + b"\n"
+            above = (n for n in parse(data).children if n.type.startswith("preproc") and n.end_byte <= start)
+            needed = b"".join(text(n) + b"\n" for n in above if n.type in _OWN_LINES)
+            done[str(Path(path).with_name(name))] = b"#pragma once\n" + needed + data[start:end] + b"\n"
             done[path] = replaced(data, [(start, end, f'#include "{name}"'.encode())])
     return done if done != dict(files) else None
 

@@ -119,11 +119,11 @@ REFUSALS: dict[str, Page] = {
         "Free the buffer before the stream is destroyed.",
     ),
     "renaming_header": Page(
-        "a header renames the CUDA calls for another platform and lacks the asynchronous names",
+        "a header gives the CUDA calls the meaning of another platform",
         "Code that is compiled for HIP or MUSA through `#define cudaMalloc hipMalloc` does not compile any more where "
-        "the header has no line for `cudaMallocAsync` and `cudaFreeAsync`. The other platform is often built "
-        "elsewhere, so nobody would notice here.",
-        "Add `cudaMallocAsync`, `cudaFreeAsync` and the pool calls to the renaming header.",
+        "the header has no line for `cudaMallocAsync` and `cudaFreeAsync`, and the calls of the other platform wait by "
+        "rules of their own. It is often built elsewhere, so nobody would notice here.",
+        "Translate the code for the other platform when it is built (`hipify`), and leave the CUDA names alone here.",
     ),
     "parse_error": Page(
         "the function holds code that could not be parsed",
@@ -230,8 +230,8 @@ REFUSALS: dict[str, Page] = {
         "`cudaFree` waits "
         "for the whole device, so it orders even such work; `cudaFreeAsync` orders only its own stream. "
         "From outside, nothing shows what the function does.",
-        "Describe the function in a table of your own (`tables` in the configuration) under the name that the program "
-        "calls it by: which arguments it reads and writes, and on which stream.",
+        "Call the library through a module that is imported by name, and describe its functions in a table of your own "
+        "(`tables` in the configuration, `module.function`): which arguments they read and write, and on which stream.",
     ),
     "free_memory_is_measured": Page(
         "the program reads how much device memory is free",
@@ -274,13 +274,6 @@ REFUSALS: dict[str, Page] = {
         "A caller that is not seen may read a pinned result right after the free: 42 with `cudaFree`, 0 with "
         "`cudaFreeAsync`.",
         "Add the callers to the paths, or make the function `static`.",
-    ),
-    "unsupported_memory": Page(
-        "the freed pointer may be managed, pinned, pitched or array memory",
-        "Only plain device memory has a stream-ordered counterpart here. `cudaFreeAsync` of managed memory fails with "
-        "`cudaErrorNotSupported`; of a host pointer with `cudaErrorInvalidValue`. `cudaMallocPitch` chooses a pitch "
-        "that `cudaMallocAsync` does not.",
-        "Keep such memory as it is; let plain `cudaMalloc` buffers have frees of their own.",
     ),
     "old_cuda": Page(
         "the code is also built with a CUDA that has no stream-ordered allocation",

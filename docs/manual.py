@@ -1,18 +1,21 @@
 """Builds the manual: `python docs/manual.py [FOLDER]` (default: `site`).
 
-A page for each codemod, from its docstring and its fixtures; a page for each refusal, from its data; with what cudafix
-says about the smallest fixture that wants it, where no fixture is rewritten; the README, the guides and the facts.
+A page for each codemod, from its docstring and its fixtures; a page for each refusal, from its data; the README, the
+guides and the facts. Where nothing is rewritten, `docs/examples/<name>` holds a program `before` and `after` a person
+has changed it: the page shows what cudafix says and does in both. A name without an example has its smallest fixture.
 """
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import os
 import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,11 +27,13 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-from cudafix import codemod, driver
-from cudafix.config import Config
+from cudafix import codemod, driver, edits
+from cudafix.config import Config, load
+from cudafix.findings import Report
 from cudafix.refusals import REFUSALS
 from cudafix.report import pages
 from cudafix.report.terminal import Terminal
+from cudafix.selection import Selection, select
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,6 +41,8 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "docs" / "examples"
+_LANGUAGES = {".py": "python", ".toml": "toml"}
 _WANT = re.compile(r'[ \t]*(?:\{?/\*|//|#) want ".*$', re.MULTILINE)
 
 
@@ -125,7 +132,7 @@ def _codemod(name: str) -> str:
     cases = sorted(path.parent for path in (ROOT / "fixtures" / name).glob("*/case.toml"))
     text = pages.page(name)
     if "## Seen on a fixture" not in text:
-        text += _seen(name, _smallest_case(name, folder=name))
+        text += _example(name) or _seen(name, _smallest_case(name, folder=name))
     if cases:
         text += "\n## Its fixtures\n\n| program | why it is there |\n|---|---|\n"
         text += "".join(f"| {case.name.replace('_', ' ')} | {_why(case)} |\n" for case in cases)
@@ -137,7 +144,52 @@ def _why(case: Path) -> str:
 
 
 def _refusal(name: str) -> str:
-    return pages.page(name) + _seen(name, _smallest_case(f"refused: {name}"))
+    return pages.page(name) + (_example(name) or _seen(name, _smallest_case(f"refused: {name}")))
+
+
+def _example(name: str) -> str:
+    """A program that is held back, the change that a person makes, and what cudafix does then; empty without one."""
+    if not (EXAMPLES / name).is_dir():
+        return ""
+    before, after = (example(EXAMPLES / name / which) for which in ("before", "after"))
+    text = f"\n## Before\n\n{_listed(before.files)}{before.said(name)}\n"
+    text += f"## After\n\nThe change:\n\n{_diff(before.files, after.files)}"
+    fixes = "".join(
+        edits.diff(path, after.files[path], changes).decode() for path, changes in after.selection().edits().items()
+    )
+    if not fixes:
+        return text + "`cudafix check` has nothing to say about it any more.\n"
+    assumed = dict.fromkeys(text for finding in after.report.findings for text in finding.assumptions)
+    resting = f" with `--unsafe`, as it assumes that {' and '.join(assumed)}" if assumed else ""
+    return text + f"What `cudafix apply` does then{resting}:\n\n```diff\n{fixes}```\n"
+
+
+class Example(NamedTuple):
+    """The files of one program, its configuration, and what is found there."""
+
+    files: dict[str, bytes]
+    config: Config
+    report: Report
+
+    def selection(self) -> Selection:
+        """What `cudafix apply --unsafe` takes there."""
+        return select(self.report, self.config, guarded=self.files if self.config.guard else None)
+
+    def said(self, name: str) -> str:
+        """What `cudafix check` says there about the codemod or refusal `name`."""
+        findings = [finding for finding in self.report.findings if finding.codemod == name][:1]
+        refusals = [refusal for refusal in self.report.refusals if refusal.name == name][:1]
+        said = io.StringIO()
+        Terminal(said, self.files).details(findings, refusals)
+        return f"What `cudafix check` says:\n\n```text\n{said.getvalue().strip()}\n```\n" if said.getvalue() else ""
+
+
+def example(folder: Path) -> Example:
+    """Look at the program in `folder` as `cudafix check` does there."""
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.*"))}
+    own = folder / "cudafix.toml"
+    config = replace(load(own, codemod.names()) if own.exists() else Config(), unsafe=True)
+    return Example(files, config, driver.analyze({p: d for p, d in files.items() if p != own.name}, config))
 
 
 def _seen(name: str, case: Path | None) -> str:
@@ -149,19 +201,29 @@ def _seen(name: str, case: Path | None) -> str:
         for path in sorted((case / "before").rglob("*"))
         if path.suffix in (".cu", ".cuh", ".cpp", ".h", ".py")
     }
-    report = driver.analyze(sources, Config())
-    findings = [finding for finding in report.findings if finding.codemod == name][:1]
-    refusals = [refusal for refusal in report.refusals if refusal.name == name][:1]
-    said = io.StringIO()
-    Terminal(said, sources).details(findings, refusals)
-    if not said.getvalue():
+    said = Example(sources, Config(), driver.analyze(sources, Config())).said(name)
+    if not said:
         return ""
-    text = f"\n## Seen on a fixture\n\n{_why(case)[0].upper()}{_why(case)[1:]}.\n\n"
-    for path, content in sources.items():
-        language = "python" if path.endswith(".py") else "cuda"
-        title = f"`{path}`:\n\n" if len(sources) > 1 else ""
+    return f"\n## Seen on a fixture\n\n{_why(case)[0].upper()}{_why(case)[1:]}.\n\n{_listed(sources)}{said}"
+
+
+def _listed(files: Mapping[str, bytes]) -> str:
+    text = ""
+    for path, content in files.items():
+        language = _LANGUAGES.get(Path(path).suffix, "cuda")
+        title = f"`{path}`:\n\n" if len(files) > 1 else ""
         text += f"{title}```{language}\n{content.decode().strip()}\n```\n\n"
-    return text + f"What `cudafix check` says:\n\n```text\n{said.getvalue().strip()}\n```\n"
+    return text
+
+
+def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
+    """What a person changes, as a unified diff."""
+    lines: list[str] = []
+    for path in sorted(before.keys() | after.keys()):
+        old, new = (files.get(path, b"").decode().splitlines(keepends=True) for files in (before, after))
+        left, right = f"a/{path}" if path in before else "/dev/null", f"b/{path}" if path in after else "/dev/null"
+        lines += difflib.unified_diff(old, new, left, right)
+    return f"```diff\n{''.join(lines)}```\n\n"
 
 
 def _smallest_case(wanted: str, folder: str = "*") -> Path | None:

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from cudafix import codemod
+from cudafix import codemod, edits, nvcc
 from cudafix.refusals import REFUSALS
 from docs import manual
 
@@ -66,7 +66,8 @@ def text_of(site: Path, name: str) -> str:
 @pytest.mark.parametrize("name", codemod.names())
 def test_a_codemod_has_its_page(site: Path, name: str) -> None:
     text = text_of(site, f"codemods/{name}.html")
-    for heading in ("What it does", "Why", "Refuses", "Use instead:", "Seen on a fixture", "Its fixtures"):
+    shown = "What cudafix check says:" if name in EXAMPLES else "Seen on a fixture"
+    for heading in ("What it does", "Why", "Refuses", "Use instead:", shown, "Its fixtures"):
         assert heading in text
 
 
@@ -77,29 +78,65 @@ def test_a_refusal_has_its_page(site: Path, name: str) -> None:
     assert REFUSALS[name].unlock.replace("`", "")[:60] in text
 
 
-def test_a_refusal_shows_what_check_says_about_its_fixture(site: Path) -> None:
-    said, source = seen_on_a_fixture(site, "refusals/needs_device_sync.html")
-    assert re.search(r"refused: needs_device_sync: .+ when the memory is freed", said)
+def test_a_refusal_without_an_example_shows_what_check_says_about_its_fixture(site: Path) -> None:
+    source, _, said = text_of(site, "refusals/ipc_handle.html").partition("Seen on a fixture")[2].partition(SAYS)
+    assert 'want "' not in source + said
+    assert "refused: ipc_handle: " in said
     assert "unlock: " in said
     for line in re.findall(r"^ +\d+ \| *(.+)$", said, re.MULTILINE):
         assert line in source
 
 
-def test_a_codemod_that_rewrites_nothing_shows_what_check_says_about_its_fixture(site: Path) -> None:
-    reporting = [name for name in codemod.names() if not list((ROOT / "fixtures" / name).glob("*/after"))]
-    assert reporting
-    for name in reporting:
-        said, source = seen_on_a_fixture(site, f"codemods/{name}.html")
-        assert re.search(rf"^\S+:\d+:\d+: {name}: ", said, re.MULTILINE)
-        for line in re.findall(r"^ +\d+ \| *(.+)$", said, re.MULTILINE):
-            assert line in source
+SAYS = "What cudafix check says:"
+EXAMPLES = sorted(path.name for path in manual.EXAMPLES.iterdir())
+WITHOUT = {
+    "async_pool_differs": "the program chooses the pool itself",
+    "budget": "a program that is too large is no example",
+    "cell_order": "the notebook has to be run again",
+    "foreign_allocator": "the program chooses the pool itself",
+    "gains_nothing": "there is nothing to change",
+    "host_memory_in_flight": "the program chooses the pool itself",
+    "ipc_handle": "there is nothing to change",
+    "pycuda_memory": "the program chooses the pool itself",
+    "several_streams": "the program chooses the pool itself",
+    "stream_destroyed": "only where the stream of a free cannot be seen to live",
+    "torch_memory": "the environment chooses the pool",
+    "unseen_caller": "the files are there, and have to be named",
+}
 
 
-def seen_on_a_fixture(site: Path, name: str) -> tuple[str, str]:
-    """What `check` says on this page, and the sources it is said about."""
-    source, _, said = text_of(site, name).partition("Seen on a fixture")[2].partition("What cudafix check says:")
-    assert 'want "' not in source + said
-    return said.partition("Its fixtures")[0], source
+def test_what_a_person_has_to_change_has_an_example() -> None:
+    reporting = {name for name in codemod.names() if not list((ROOT / "fixtures" / name).glob("*/after"))}
+    assert set(EXAMPLES) == (REFUSALS.keys() | reporting) - WITHOUT.keys()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_is_held_back_until_it_is_changed(site: Path, name: str) -> None:
+    before, after = (manual.example(manual.EXAMPLES / name / which) for which in ("before", "after"))
+    assert name in {item.name for item in before.report.refusals} | {item.codemod for item in before.report.findings}
+    assert after.report.refusals == ()
+    assert bool(after.selection().edits()) == (name in REFUSALS)
+    _, _, shown = text_of(site, f"{'refusals' if name in REFUSALS else 'codemods'}/{name}.html").partition("\nBefore\n")
+    said, _, changed = shown.partition(SAYS)[2].partition("The change:")
+    assert re.search(rf"\b{name}: ", said)
+    assert re.search(r"^[+-]", changed, re.MULTILINE)
+    assert ("What cudafix apply does then" in changed) == (name in REFUSALS)
+
+
+@pytest.mark.skipif(nvcc.find() is None, reason=nvcc.MISSING)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_compiles(name: str, tmp_path: Path) -> None:
+    """The rewritten one too, but for those that need headers of others."""
+    found = nvcc.find()
+    assert found is not None
+    after = manual.example(manual.EXAMPLES / name / "after")
+    if any(b"mpi.h" in data for data in after.files.values()):
+        pytest.skip("needs MPI")
+    for path, data in after.files.items():
+        (tmp_path / path).write_bytes(edits.apply(data, after.selection().edits().get(path, ())))
+    for source in sorted(tmp_path.glob("*.cu")):
+        result = found.compile(source)
+        assert result.ok, result.log
 
 
 def test_a_link_that_leads_nowhere_stops_the_build(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ class Wrong(Enum):
     RESET_PENDING = "may still be pending when the device is reset"
     RESET_LEAKS = "is still allocated when the device is reset, which leaks stream-ordered memory"
     UNDER_CAPTURE = "may run while a stream is captured"
-    OTHER_DEVICE = "may run on another device than the allocation"
+    OTHER_DEVICE = "another device may be current when"
     FREE_MEMORY = "the program asks how much memory is free"
     HOST_RACE = "may still run when the host works on the same memory"
     OTHER_MEMORY = "is no memory that `cudaFreeAsync` can give back"
@@ -136,6 +136,8 @@ class Violation:
                 return f"{self.later.text} may run before {earlier}"
             case Wrong.ORDER:
                 return f"{earlier} {self.kind.value} {self.later.text}"
+            case Wrong.OTHER_DEVICE:
+                return f"{self.kind.value} {self.later.text}"
             case Wrong.FREE_MEMORY:
                 return f"{self.later.text} asks how much memory is free, and the pool keeps some"
             case Wrong.NOT_UNDERSTOOD:

@@ -1,0 +1,20 @@
+#include <cuda_runtime.h>
+
+__global__ void scale(float *v, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        v[i] *= 2;
+}
+
+int main()
+{
+    float *v;
+    int round = 0;
+    cudaMalloc(&v, 4096);
+again:
+    scale<<<4, 256>>>(v, 1024);
+    if (++round < 3)
+        goto again;
+    cudaFree(v);
+}

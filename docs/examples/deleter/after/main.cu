@@ -1,0 +1,17 @@
+#include <cuda_runtime.h>
+#include <memory>
+
+__global__ void scale(float *v, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        v[i] *= 2;
+}
+
+int main()
+{
+    float *v;
+    cudaMalloc(&v, 4096);
+    scale<<<4, 256>>>(v, 1024);
+    cudaFree(v);
+}

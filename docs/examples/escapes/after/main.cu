@@ -1,0 +1,21 @@
+#include <cuda_runtime.h>
+
+__global__ void scale(float *v, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        v[i] *= 2;
+}
+
+static void use(float *v)
+{
+    scale<<<4, 256>>>(v, 1024);
+}
+
+void run()
+{
+    float *v;
+    cudaMalloc(&v, 4096);
+    use(v);
+    cudaFree(v);
+}

@@ -1,0 +1,13 @@
+#include <cuda_runtime.h>
+#include <mpi.h>
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    float *v;
+    cudaMalloc(&v, 4096);
+    cudaMemset(v, 0, 4096);
+    MPI_Send(v, 1024, MPI_FLOAT, 1, 0, MPI_COMM_WORLD);
+    cudaFree(v);
+    MPI_Finalize();
+}

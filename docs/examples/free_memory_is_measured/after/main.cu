@@ -1,0 +1,20 @@
+#include <cuda_runtime.h>
+
+__global__ void scale(float *v, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        v[i] *= 2;
+}
+
+int main()
+{
+    size_t free, total;
+    cudaMemGetInfo(&free, &total);
+    if (free < (64 << 20))
+        return 1;
+    float *v;
+    cudaMalloc(&v, 4096);
+    scale<<<4, 256>>>(v, 1024);
+    cudaFree(v);
+}

@@ -1,0 +1,22 @@
+from cuda.bindings import runtime as cudart
+
+
+def check(result):
+    if result[0].value:
+        raise RuntimeError(str(result[0]))
+    return result[1] if len(result) > 1 else None
+
+
+def blocks(count):
+    for _ in range(count):
+        block = check(cudart.cudaMalloc(4096))
+        yield block
+        check(cudart.cudaFree(block))
+
+
+def main():
+    for block in blocks(3):
+        check(cudart.cudaMemset(block, 0, 4096))
+
+
+main()

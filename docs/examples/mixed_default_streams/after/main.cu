@@ -1,0 +1,12 @@
+#define CUDA_API_PER_THREAD_DEFAULT_STREAM
+#include <cuda_runtime.h>
+
+void work(float *v);
+
+int main()
+{
+    float *v;
+    cudaMalloc(&v, 4096);
+    work(v);
+    cudaFree(v);
+}

@@ -1,0 +1,16 @@
+#include <cuda_runtime.h>
+
+__global__ void scale(float *v, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        v[i] *= 2;
+}
+
+int main()
+{
+    float *v;
+    cudaMalloc(&v, 4096);
+    scale<<<4, 256>>>(v, 1024);
+    cudaFree(v);
+}

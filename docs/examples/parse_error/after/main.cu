@@ -1,0 +1,21 @@
+#include <cuda_runtime.h>
+
+__global__ void scale(float *v, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        v[i] *= 2;
+}
+
+int main()
+{
+#ifdef SMALL
+    const int n = 256;
+#else
+    const int n = 1024;
+#endif
+    float *v;
+    cudaMalloc(&v, 4096);
+    scale<<<4, 256>>>(v, n);
+    cudaFree(v);
+}

@@ -1,0 +1,20 @@
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <thread>
+
+__global__ void scale(float *v, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        v[i] *= 2;
+}
+
+int main()
+{
+    float *v;
+    cudaMalloc(&v, 4096);
+    std::thread worker([] { std::puts("started"); });
+    scale<<<4, 256>>>(v, 1024);
+    worker.join();
+    cudaFree(v);
+}

@@ -81,7 +81,7 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
 
 def compilation_database(root: str) -> Path | None:
     """The newest `compile_commands.json` of a folder or of one in it (where CMake builds)."""
-    folders = [Path(root), *(Path(entry.path) for entry in _entries(root) if entry.is_dir())]
+    folders = [Path(root), *(Path(entry.path) for entry in _entries(root) if os.path.isdir(entry.path))]
     files = [folder / "compile_commands.json" for folder in folders]
     return max((file for file in files if file.is_file()), key=lambda file: file.stat().st_mtime, default=None)
 

@@ -20,6 +20,8 @@ from cudafix.frontends.python import prefilter
 
 KEPT = 128 * 2**20
 """Bytes of texts that are kept in memory; what is above is read again."""
+LARGEST = 16 * 2**20
+"""Bytes of a file. Such files are data written as code; they take minutes, and gigabytes of memory."""
 _RACY = 2_000_000_000  # nanoseconds: the coarsest time stamps of file systems in use (FAT)
 MARK = b"cudafix:"
 """What a comment that suppresses results starts with (`cudafix.suppressions`)."""
@@ -175,6 +177,9 @@ def read(path: str) -> tuple[bytes, Version] | Problem:
             before = os.fstat(file.fileno())
             if not stat.S_ISREG(before.st_mode):
                 return Problem(path, "not a regular file")
+            if before.st_size > LARGEST:
+                size = f"has {before.st_size >> 20} MiB, and more than {LARGEST >> 20} are not analysed"
+                return Problem(path, f"{size}: exclude it")
             content = file.read()
             after = os.stat(path)
     except OSError as error:

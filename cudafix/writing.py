@@ -249,7 +249,7 @@ def dirty(paths: Iterable[str]) -> list[Problem]:
     """
     by_tree: dict[Path, list[str]] = {}
     for path in paths:
-        root = tree_of(Path(path).resolve().parent)
+        root = tree_of(Path(os.path.realpath(path)).parent)
         if (root / ".git").exists():
             by_tree.setdefault(root, []).append(os.path.realpath(path))
     problems = []

@@ -15,6 +15,7 @@ import faulthandler
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -161,7 +162,7 @@ def complaint(path: str, data: bytes) -> str | None:
         with at_most(LIMIT):
             tree = Tree(Notebooks(files).texts)
             python = tree.python.paths if tree.python is not None else frozenset()
-            modules = [m for p in tree.files if p in python or not p.endswith(".py") for m in tree.lowered(p)]
+            modules = [m for p in tree.files if p in python or not p.endswith(".py") for m in (v.module for v in tree.variants_of(p))]
     except TooSlow:
         return f"the front end takes more than {LIMIT} s"
     except Exception:
@@ -213,6 +214,7 @@ def work(tree: Path, first: int, until: float, keep: Path) -> None:
     by_kind: dict[bool, list[tuple[str, bytes]]] = {False: [], True: []}
     for suffix, data in seeds_of(tree):
         by_kind[suffix in (".py", ".ipynb")].append((suffix, data))
+    faulthandler.register(signal.SIGXCPU, chain=True)
     number = first
     current = keep / "current"
     while time.time() < until:
@@ -222,9 +224,9 @@ def work(tree: Path, first: int, until: float, keep: Path) -> None:
         path = "fuzz" + chance.choice(kind)[0]
         current.write_bytes(data)
         print(f"at {number} {path}", flush=True)
-        faulthandler.dump_traceback_later(10 * PROOF_LIMIT, exit=True)
+        # what hangs in a parser does not see the signals of `at_most`
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + 2 * PROOF_LIMIT), resource.RLIM_INFINITY))
         wrong = complaint(path, data)
-        faulthandler.cancel_dump_traceback_later()
         if wrong is not None:
             (keep / f"{number}-{path}").write_bytes(data)
             (keep / f"{number}.txt").write_text(wrong)

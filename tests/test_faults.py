@@ -1,0 +1,349 @@
+"""What can go wrong around the program: each is one line on standard error, exit code 2, and nothing is lost."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from cudafix import cli, discovery, driver
+from cudafix.cache import Cache
+from cudafix.cluster import Cluster
+from cudafix.config import Config
+from cudafix.findings import Report
+from tests.cases import ROOT
+
+GIT = shutil.which("git")
+CASE = ROOT / "fixtures" / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before"
+(SOURCE,) = (path.read_bytes() for path in CASE.glob("*.cu"))
+
+
+class Run(NamedTuple):
+    code: int
+    out: bytes
+    err: str
+
+
+def cudafix(*arguments: str, before: Callable[[], object] = lambda: None) -> Run:
+    """The command in a process of its own, forked from this one, where it first calls `before`."""
+    out, err = os.pipe(), os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 warns of threads, which the child does not use
+        pid = os.fork()
+    if not pid:
+        code: object = 70
+        try:
+            os.dup2(out[1], 1)
+            os.dup2(err[1], 2)
+            os.closerange(3, 1000)
+            sys.stdout, sys.stderr = (io.TextIOWrapper(io.FileIO(n, "w", closefd=False)) for n in (1, 2))
+            before()
+            cli.main(arguments)
+        except SystemExit as left:
+            code = left.code
+        finally:
+            os._exit(code if isinstance(code, int) else 0)
+    said = []
+    for reads, writes in (out, err):
+        os.close(writes)
+        with open(reads, "rb") as file:
+            said.append(file.read())
+    _, status = os.waitpid(pid, 0)
+    return Run(os.waitstatus_to_exitcode(status), said[0], said[1].decode())
+
+
+def one_line(run: Run) -> str:
+    """The only line that is said; the exit code is 2."""
+    (line,) = run.err.splitlines()
+    assert run.code == 2, run
+    assert line.startswith("cudafix: ")
+    return line
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loaded(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What the command loads when it is needed is loaded here, once, for all the processes."""
+    path = tmp_path_factory.mktemp("loaded") / "a.cu"
+    path.write_bytes(SOURCE)
+    for command in ("check", "diff", "apply"):
+        with pytest.raises(SystemExit):
+            cli.main([command, "--no-cache", "--only", "churn", str(path)])
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    (folder / "a.cu").write_bytes(SOURCE)
+    return folder
+
+
+def no_file_above(size: int) -> Callable[[], None]:
+    """What a full disk is to a process: no write past `size` bytes of a file succeeds."""
+
+    def limit() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# no room
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", ["check", "diff", "check --format json", "check --format sarif", "explain", "--help"]
+)
+def test_no_room_for_the_output(tree: Path, arguments: str) -> None:
+    def full() -> None:
+        os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+
+    run = cudafix(*arguments.split(), before=full)
+    assert one_line(run) == f"cudafix: the output: {os.strerror(errno.ENOSPC)}"
+
+
+def test_nobody_reads_the_output(tree: Path) -> None:
+    def closed() -> None:
+        reads, writes = os.pipe()
+        os.dup2(writes, 1)
+        os.close(reads)
+
+    run = cudafix("diff", before=closed)
+    assert (run.code, run.err) == (2, "")
+
+
+@pytest.mark.parametrize("size", [0, 100, len(SOURCE) - 1, len(SOURCE) + 10])
+def test_no_room_for_apply_leaves_every_file_as_it_was(tree: Path, size: int) -> None:
+    other = tree / "b.cu"
+    other.write_bytes(SOURCE)
+    line = one_line(cudafix("apply", "--no-cache", before=no_file_above(size)))
+    assert os.strerror(errno.EFBIG) in line
+    assert {path.name: path.read_bytes() for path in tree.iterdir()} == {"a.cu": SOURCE, "b.cu": SOURCE}
+    assert cudafix("apply").code == 0
+    assert (tree / "a.cu").read_bytes() == other.read_bytes() != SOURCE
+    assert cudafix("undo").code == 0
+    assert (tree / "a.cu").read_bytes() == other.read_bytes() == SOURCE
+
+
+@pytest.mark.parametrize("size", [0, 5000])
+def test_no_room_for_the_cache_is_no_error(tree: Path, size: int) -> None:
+    plain = cudafix("check", "--no-cache")
+    short = cudafix("check", before=no_file_above(size))
+    assert short[:2] == plain[:2]
+    for _ in range(2):
+        again = cudafix("check")
+        assert again == plain
+
+
+def test_no_room_for_a_page_or_a_baseline(tree: Path) -> None:
+    for arguments in (["diff", "--html", "page.html"], ["check", "--baseline", "b.json", "--update-baseline"]):
+        run = cudafix(*arguments, "--no-cache", before=no_file_above(10))
+        assert run.code == 2
+        assert os.strerror(errno.EFBIG) in run.err.splitlines()[-1]
+        assert [path.name for path in tree.iterdir()] == ["a.cu"]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# files that change
+
+
+def test_a_file_that_goes_while_the_tree_is_read_is_one_line(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tree / "b.cu").write_bytes(SOURCE)
+    real = os.open
+
+    def opened(path: str, *arguments: int) -> int:
+        if os.path.basename(path) == "b.cu":
+            os.unlink(path)
+        return real(path, *arguments)
+
+    monkeypatch.setattr(os, "open", opened)
+    found = discovery.discover(["."], Config())
+    assert [(problem.path, problem.message) for problem in found.problems] == [
+        ("b.cu", f"cannot be read: {os.strerror(errno.ENOENT)}")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("os.unlink('b.cu')", f"b.cu: cannot be read: {os.strerror(errno.ENOENT)}"),
+        ("open('b.cu', 'ab').write(b'// mine')", "b.cu: changed since it was analysed"),
+        ("os.chmod('b.cu', 0o444)", "b.cu: is read-only"),
+        ("os.unlink('b.cu'); os.mkdir('b.cu')", f"b.cu: cannot be read: {os.strerror(errno.EISDIR)}"),
+        ("os.unlink('b.cu'); os.symlink('b.cu', 'b.cu')", f"b.cu: cannot be read: {os.strerror(errno.ELOOP)}"),
+    ],
+)
+def test_a_file_that_changes_during_the_analysis_stops_apply(tree: Path, change: str, message: str) -> None:
+    (tree / "b.cu").write_bytes(SOURCE)
+
+    def patched() -> None:
+        analyze = driver.analyze
+
+        def and_then(*arguments: Any, **options: Any) -> Report:
+            report = analyze(*arguments, **options)
+            exec(change)
+            return report
+
+        driver.analyze = and_then
+
+    run = cudafix("apply", "--no-cache", before=patched)
+    assert one_line(run) == f"cudafix: {message}"
+    assert (tree / "a.cu").read_bytes() == SOURCE
+
+
+@pytest.mark.parametrize("shift", [-(10**9), 0, 10**9])
+def test_clocks_may_jump(tree: Path, shift: int) -> None:
+    """A file that changed is analysed anew, whatever its time says."""
+    path = tree / "a.cu"
+    status = path.stat()
+    assert cudafix("check").code == 1
+    path.write_bytes(SOURCE.replace(b"cudaFree(", b"hidden__("))
+    assert path.stat().st_size == status.st_size
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + shift * 10**9))
+    changed = cudafix("check")
+    assert changed.out == cudafix("check", "--no-cache").out
+    path.write_bytes(SOURCE)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert cudafix("check").out != changed.out
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# killed
+
+
+@pytest.mark.parametrize("command", ["check", "diff", "apply"])
+def test_a_killed_worker_is_one_line(tree: Path, command: str) -> None:
+    large = SOURCE + b"// a comment that makes the file long\n" * 20_000
+    for name in ("a.cu", "b.cu"):
+        (tree / name).write_bytes(large)
+
+    def patched() -> None:
+        main = os.getpid()
+
+        def killed(self: Cluster) -> Report:
+            assert os.getpid() != main
+            os.kill(os.getpid(), signal.SIGKILL)
+            raise AssertionError
+
+        Cluster.report = killed  # type: ignore[method-assign]
+
+    run = cudafix(command, "--no-cache", "-j", "2", before=patched)
+    assert "a worker process was killed" in one_line(run)
+    assert not run.out
+    assert {path.read_bytes() for path in tree.iterdir()} == {large}
+
+
+class Killed(sqlite3.Connection):
+    """Ends the process in front of the n-th thing that is done with it."""
+
+    left = 0
+
+    def _count(self) -> None:
+        Killed.left -= 1
+        if not Killed.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:
+        self._count()
+        return super().execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:
+        self._count()
+        found = super().executemany(*arguments)
+        self._count()
+        return found
+
+    def commit(self) -> None:
+        self._count()
+        super().commit()
+
+    def __exit__(self, *arguments: Any) -> Any:
+        self._count()
+        return super().__exit__(*arguments)
+
+    def close(self) -> None:
+        self._count()
+        super().close()
+
+
+def test_a_write_into_the_cache_that_is_killed_leaves_what_was_there() -> None:
+    old, new = Report((), (), (), 1), Report((), (), (), 2)
+    Cache().put({b"old": old})
+    for number in range(1, 50):
+
+        def put(number: int = number) -> None:
+            connect = sqlite3.connect
+            Killed.left = number
+            sqlite3.connect = lambda *arguments, **options: connect(*arguments, factory=Killed, **options)  # type: ignore
+            Cache().put({b"new": new})
+
+        run = cudafix("--version", before=put)
+        known = Cache().get([b"old", b"new"])
+        assert known in ({b"old": old}, {b"old": old, b"new": new})
+        if run.code == 0:
+            break
+        assert run.code == -signal.SIGKILL, run
+    assert number > 4
+    assert known == {b"old": old, b"new": new}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# names and shapes
+
+NAMES = ["with space.cu", "new\nline.cu", "-dash.cu", "quo'te\".cu", "ünïcode.cu", "tab\t.cu", "%s.cu", "[red]a.cu"]
+
+
+def test_any_name_of_a_file_works(tree: Path) -> None:
+    names = {*map(os.fsencode, NAMES), b"no\xfftext\xc3.cu"}
+    os.unlink("a.cu")
+    for name in names:
+        Path(os.fsdecode(name)).write_bytes(SOURCE)
+    for arguments in ([], *(["--format", form] for form in ("json", "sarif", "github", "gitlab", "junit"))):
+        run = cudafix("check", *arguments)
+        assert (run.code, run.err.count("\n")) == (1, bool(arguments))  # the summary
+    assert cudafix("diff", "--html", "../page.html").code == 0
+    shown = cudafix("diff")
+    assert cudafix("apply").code == 0
+    assert {*os.listdir(b".")} == names
+    (after,) = {path.read_bytes() for path in tree.iterdir()}
+    assert after != SOURCE
+    assert cudafix("undo").code == 0
+    assert {*os.listdir(b".")} == names
+    assert {path.read_bytes() for path in tree.iterdir()} == {SOURCE}
+    if GIT is not None:
+        subprocess.run([GIT, "apply", "-"], input=shown.out, check=True, capture_output=True)
+        assert {path.read_bytes() for path in tree.iterdir()} == {after}
+
+
+def test_a_loop_of_links_is_not_followed(tree: Path) -> None:
+    (tree / "loop").symlink_to(tree, target_is_directory=True)
+    (tree / "one").symlink_to("two")
+    (tree / "two").symlink_to("one")
+    (tree / "self.cu").symlink_to("self.cu")
+    assert list(discovery.discover(["."], Config()).files) == ["a.cu"]
+    assert cudafix("check").code == 1
+    assert one_line(cudafix("check", "one")) == "cudafix: one: a symbolic link that leads nowhere"
+    assert one_line(cudafix("check", "self.cu")) == "cudafix: self.cu: a symbolic link that leads nowhere"
+
+
+def test_a_file_of_50_megabytes_is_one_line(tree: Path) -> None:
+    (tree / "b.cu").write_bytes(SOURCE + b"// generated\n" * (4 * 2**20))
+    for arguments in (["check"], ["apply"], ["check", "b.cu"]):
+        line = one_line(cudafix(*arguments))
+        assert line == "cudafix: b.cu: has 52 MiB, and more than 16 are not analysed: exclude it"
+    assert (tree / "a.cu").read_bytes() == SOURCE

@@ -149,7 +149,8 @@ def _decided(
     found = before or Decided(*Cluster(tree, programs, tables, config).report())
     if not config.certificates:
         return found
-    return found._replace(shown=certified(found.report, found.scenes, views_of(tree, programs), tables))
+    views = views_of(tree, programs) if found.scenes.of else []
+    return found._replace(shown=certified(found.report, found.scenes, views, tables))
 
 
 def _merged(reports: Iterable[Report]) -> Report:

@@ -267,17 +267,13 @@ class Cluster:
             and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
-        faults, mended = defects(
+        unclear = [function.span for function in self._functions() if function.problems]
+        return defects(
             outcomes,
             _Memory(self, faulty).run,
-            Context(self.tree.files, self.tables, outcomes, self.tree.writer),
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer, unclear),
             found,
         )
-        unclear = [function.span for function in self._functions() if function.problems]
-        faults = [
-            replace(f, edits=()) if any(_is_inside(e, span) for e in f.edits for span in unclear) else f for f in faults
-        ]
-        return faults, mended
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""
@@ -413,10 +409,6 @@ class _Memory:
                 yield check.run(
                     other.program, cluster.tables, overlay, other.root, per_thread=cluster.per_thread, known=known
                 )
-
-
-def _is_inside(edit: Edit, span: ir.Span) -> bool:
-    return edit.path == span.path and span.start <= edit.start <= span.end
 
 
 def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:

@@ -40,6 +40,12 @@ class Context:
     tables: Tables
     outcomes: Sequence[Outcome]
     writer: Callable[[str], Writer]
+    unclear: Sequence[ir.Span] = ()  # functions that could not be read as a whole: what the text says there is a guess
+
+    def may_edit(self, proposal: Proposal) -> bool:
+        """Whether a proposal leaves the functions alone that could not be read."""
+        edits = [(e.path, e.start) for e in proposal.edits]
+        return not any(s.path == path and s.start <= start <= s.end for path, start in edits for s in self.unclear)
 
     def stream_of(self, stmt: ir.Stmt | None) -> StreamName | None:
         """The stream that an operation's own statement names; the default stream where it names none."""
@@ -84,7 +90,8 @@ def defects(
     for (name, span), violations in sorted(faulty.items(), key=lambda item: (item[0][1], item[0][0])):
         if found and not _left(run(mended), violations):
             continue  # mended with an earlier one
-        chosen = _proved([p for v in violations for p in codemods[name][1](v, context)], violations, mended, run, known)
+        proposed = [p for v in violations for p in codemods[name][1](v, context) if context.may_edit(p)]
+        chosen = _proved(proposed, violations, mended, run, known)
         mended = _merged([Proposal(mended, ()), *chosen])
         edits = tuple(e for p in chosen for e in p.edits)
         found.append(Finding(name, span.path, span.start, violations[0].words, edits, tuple(leading[name, span])))

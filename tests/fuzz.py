@@ -68,14 +68,14 @@ def mutated(chance: random.Random, files: Sequence[bytes]) -> bytes:
     return data
 
 
-def _flip(chance: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+def _flip(chance: random.Random, data: bytes, __: Sequence[bytes]) -> bytes:
     changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 4, 32)) if data else 0):
         changed[chance.randrange(len(changed))] ^= 1 << chance.randrange(8)
     return bytes(changed)
 
 
-def _tokens(chance: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
+def _tokens(chance: random.Random, data: bytes, __: Sequence[bytes]) -> bytes:
     """Take tokens out, double them, exchange them, put others in."""
     tokens = _TOKEN.findall(data)
     for _ in range(chance.choice((1, 2, 8, 40)) if tokens else 0):

@@ -450,8 +450,8 @@ class Reader:
                 return ir.Launch(found[1], expressions(found[2]), stream, span, ir.Site(span, "    ", "", ";"))
             case "host":
                 reads, writes = re.search(r"read ([^;]+)", line), re.search(r"write (.+)", line)
-                both = (expressions(found[1]) if found else () for found in (reads, writes))
-                return ir.HostAccess(*both, self.span())
+                read, written = (expressions(found[1]) if found else () for found in (reads, writes))
+                return ir.HostAccess(read, written, self.span())
             case "if":
                 test = ir.Test("other", None, rest.strip("`"))
                 if not rest.startswith("`"):

@@ -156,6 +156,7 @@ def test_waits_in_other_places_are_rejected(bad: str) -> None:
 
 
 def test_streams_of_another_module_are_not_followed() -> None:
-    text = "import cupy as cp\nimport streams\ncp.cuda.set_allocator(None)\nx = cp.zeros(3)\nwith streams.one:\n    y = x\n"
+    made = "import cupy as cp\nimport streams\ncp.cuda.set_allocator(None)\nx = cp.zeros(3)\n"
+    text = f"{made}with streams.one:\n    y = x\n"
     files = {"main.py": text.encode(), "streams.py": b"import cupy as cp\none = cp.cuda.Stream(non_blocking=True)\n"}
     assert [refusal.name for refusal in analyze(files, Config()).refusals] == ["several_streams"]

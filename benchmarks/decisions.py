@@ -4,9 +4,10 @@
     python benchmarks/decisions.py --diff OLD_JSON NEW_JSON
 
 A tree is analysed as one program. A site is a host `cudaMalloc` call; it is rewritten, left for `--unsafe` because the
-proof rests on an assumption, or refused. A pair in one function is a site whose memory is freed, and freed only in the
-function that allocates it. Findings of the other codemods are counted apart. The difference lists every place whose
-decision is another one now, then the counts.
+proof rests on an assumption, or refused. A site has no free on the host if it is refused for just that: no `cudaFree`
+takes its memory back on some way through the program, or only a reset does. A pair in one function is a site whose
+memory is freed, and freed only in the function that allocates it. Findings of the other codemods are counted apart. The
+difference lists every place whose decision is another one now, then the counts.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from cudafix.findings import Safety
 PAIRS = "stream_ordered_pairs"
 PYTHON_PAIRS = f"python_{PAIRS}"
 ASSUMED = f"{PAIRS} (assumes)"
+NEVER_FREED = ("refused: free_not_found", "refused: freed_by_device_reset")
 
 
 @dataclass
@@ -101,6 +103,11 @@ def table(trees: dict[str, Decisions]) -> str:
     rows += [
         [f"`{reason[9:]}`", *(share(counts[name][reason], trees[name].sites) for name in trees)] for reason in reasons
     ]
+    freed = {name: trees[name].sites - sum(counts[name][decision] for decision in NEVER_FREED) for name in trees}
+    rows.append(["sites with a host free", *(str(number) for number in freed.values())])
+    rows.append(["**rewritten, of these**", *(share(counts[name][PAIRS], freed[name]) for name in trees)])
+    every, proven = sum(freed.values()), total[PAIRS]
+    rows.append(["**in all trees**", share(proven, every), *("" for _ in list(trees)[1:])])
     alone = {name: sum(decisions.pairs.values()) for name, decisions in trees.items()}
     rows.append(["pairs in one function", *(str(number) for number in alone.values())])
     moved = {name: decisions.pairs.get(PAIRS, 0) for name, decisions in trees.items()}

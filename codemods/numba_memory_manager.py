@@ -112,14 +112,14 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
 
 def _obstacles(program: PythonProgram, sites: list[Use], rmm: bool) -> Iterator[conditions.Obstacle]:
     here = Place(sites[0].path, sites[0].site.span.start, "here")
+    if not any(program.runs_again(use) for use in sites):
+        yield conditions.Obstacle("gains_nothing", "the program makes its arrays once", here)
     yield from conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset())
     for file in list(program.files.values())[1:]:
         for use in file.uses:
             if not use.function and use.name.startswith("numba.cuda.") and not use.name.endswith("jit"):
                 place = Place(use.path, use.site.span.start, "here")
                 yield conditions.Obstacle("site_not_editable", "an imported module works on the device", place)
-    if not any(program.runs_again(use) for use in sites):
-        yield conditions.Obstacle("gains_nothing", "the program makes its arrays once", here)
 
 
 def _waits(program: PythonProgram) -> Iterator[Edit]:

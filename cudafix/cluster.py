@@ -38,6 +38,7 @@ TOO_LARGE = 12
 _PROBLEMS = {
     "generator": "is a generator",
     "coroutine": "is a coroutine",
+    "control_flow": "is left and entered again by `setjmp` and `longjmp`",
     "implicit_call": "is called by Python itself",
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
@@ -58,7 +59,7 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
 
 def _views(tree: Tree, paths: list[str]) -> list[View]:
     programs: list[Program] = []
-    variants = [tree.variants_of(p) for p in paths]
+    variants = [tree.variants_of(p, paths) for p in paths]
     seen: set[tuple[int, ...]] = set()
     for n, own in enumerate(variants):
         varied = own if tree.is_candidate(paths[n]) or not n else own[:1]
@@ -304,8 +305,8 @@ class Cluster:
         if len(self.default_streams) > 1:
             return Refused("mixed_default_streams", "the files of the program have different default streams")
         for key, _ in group.sites():
-            for module in self.tree.lowered(key.path):
-                for function in module.functions:
+            for variant in self._variants(key.path):
+                for function in variant.module.functions:
                     if function.problems and function.span.start <= key.start < function.span.end:
                         name, offset = function.problems[0]
                         span = ir.Span(key.path, offset, offset + 1)
@@ -315,6 +316,10 @@ class Cluster:
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
                         return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+            for program in (p for p in self.programs if key.path in p):
+                for macro in self.tree.defined_around(key.path, program):
+                    if macro.name in ("cudaMalloc", "cudaFree"):
+                        return Refused("renaming_header", f"`{macro.path}` gives `{macro.name}` another meaning")
         return None
 
     def _too_old(self, group: Group) -> Refused | None:
@@ -343,9 +348,14 @@ class Cluster:
         """The host functions of the files that may allocate, in every configuration."""
         for path in self.paths:
             candidate = self.tree.is_candidate(path)
-            for variant in self.tree.variants_of(path):
+            for variant in self._variants(path):
                 if candidate or variant.lowered:
                     yield from variant.module.functions
+
+    def _variants(self, path: str) -> Iterator[Variant]:
+        """A file in each of its configurations, in each program that has it."""
+        found = (self.tree.variants_of(path, program) for program in self.programs if path in program)
+        yield from {id(variant): variant for variants in found for variant in variants}.values()
 
     def _validate(self, edits: Sequence[Edit], survey: Sequence[Outcome], proved: Overlay) -> str | None:
         """Parse, lower and prove the text that would be written. None if it is proved, else what is wrong.
@@ -444,7 +454,7 @@ def lockstep(
         if all(before.files[path] == after.files[path] for path in paths):
             continue
         for path in paths:
-            if before.files[path] != after.files[path] and before.errors(path) < after.errors(path):
+            if before.files[path] != after.files[path] and before.errors(path, paths) < after.errors(path, paths):
                 return [f"{path}: a parse error that was not there"]
         views, rewritten = views_of(before, [paths]), views_of(after, [paths])
         if len(views) != len(rewritten):

@@ -11,7 +11,7 @@ All positions are byte offsets into the file that the function was lowered from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -357,12 +357,13 @@ def walk(block: Block) -> Iterator[Stmt]:
 
 
 class Param(NamedTuple):
-    """A parameter; `default` is what a call that leaves it out gives it, if that is a literal."""
+    """A parameter; `default` is what a call that leaves it out gives it, if that is a literal or a variable."""
 
     name: str
     type: str
     by_reference: bool = False
-    default: Const | None = None
+    default: Expr | None = None
+    optional: bool = False  # a call may leave it out
 
 
 @dataclass(slots=True, eq=False)
@@ -440,4 +441,4 @@ class Module:
     configuration: tuple[tuple[str, bool], ...] = ()
     check_style: tuple[str, str] | None = None  # the most common check wrapper of the file: ("CHECK(", ");")
     references: frozenset[str] = frozenset()  # functions used as values here: `cudaFree` as a deleter, a callback
-    members: frozenset[str] = frozenset()  # the types of the data members of its classes
+    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the types of its classes' data members

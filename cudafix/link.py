@@ -22,6 +22,13 @@ def last(name: str) -> str:
     return name.rsplit("::", 1)[-1]
 
 
+def _takes(function: ir.Function, arity: int) -> bool:
+    """Whether a function can be called with this number of arguments, which is not that of its parameters."""
+    if function.params and function.params[-1].type.rstrip().endswith("..."):
+        return True
+    return len(function.params) > arity and all(param.optional for param in function.params[arity:])
+
+
 def _handed_over(stmt: ir.Stmt) -> Iterator[str]:
     """The functions that a statement hands to somebody who may call them."""
     values: tuple[ir.Expr | None, ...] = ()
@@ -83,7 +90,7 @@ class Program:
                 if holds(stmt):
                     found.append(id(function))
                 if isinstance(stmt, ir.Call):
-                    for callee in self.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls):
+                    for callee in self.reached_by(stmt, function.cls):
                         callers[id(callee)].add(id(function))
                 for name in _handed_over(stmt):
                     for callee in self.resolve(name, 0, stmt.span.path):
@@ -95,6 +102,17 @@ class Program:
                 reached.add(current)
                 found.extend(callers[current])
         return frozenset(reached)
+
+    def reached_by(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
+        """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`
+        in a method `run` is no call of itself.
+        """
+        found = self.resolve(call.callee, len(call.args), call.span.path, cls)
+        if call.receiver is None or "::" in call.callee:
+            return found
+        of_this = call.receiver == ir.Deref(ir.Var("this"))
+        others = (f for f in self._functions.get(call.callee, ()) if f.cls is not None and (f.bases or not of_this))
+        return list(dict.fromkeys((*found, *others)))
 
     def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
         """The functions that a call of `name` with `arity` arguments in the file `path` may reach.
@@ -126,5 +144,7 @@ class Program:
         else:
             found = [f for f in found if f.cls is None or f.name == name] or found
         exact = [f for f in found if len(f.params) == arity]
+        if exact:  # the types of the arguments decide between it and one with default arguments or a pack
+            exact = [f for f in found if f in exact or _takes(f, arity)]
         found = exact or found
         return [f for f in found if f.span.path == path] or found

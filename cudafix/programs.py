@@ -21,13 +21,14 @@ import tree_sitter_cuda
 
 from cudafix.frontends.python import prefilter
 from cudafix.link import SOURCES
-from cudafix.tree import Tree, has_main, shared_folders
+from cudafix.tree import WORD, Tree, has_main, shared_folders
 
 MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 
-_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
-_DEFINED = re.compile(rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)[^;{}()]*\{", re.MULTILINE)
+_DEFINED = re.compile(
+    rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{", re.MULTILINE
+)
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
 _STATIC = re.compile(rb"\bstatic\b")
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
@@ -106,9 +107,11 @@ class _Linker:
         self._offers: dict[str, dict[_Name, list[str]]] = {}
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._including: dict[str, list[str]] = defaultdict(list)  # and by header
+        self._included: set[str] = set()  # sources that others include
         self.mains: list[str] = []
         self._without_main: list[str] = []
         for path in sorted(p for p in tree.files if p.endswith(SOURCES)):
+            self._included.update(p for p in tree.included(path) if p.endswith(SOURCES))
             if has_main(tree.files[path]):
                 self.mains.append(path)
                 continue
@@ -135,10 +138,22 @@ class _Linker:
             linked = self._linked(files, start) if everywhere and len(files) <= MOST_FILES else []
             beside: Iterable[str] = ()
             if has_main(self._tree.files[start]):
-                used.update(*(self._tree.words(p, _WORD) for p in added))
-                beside = self._defining(self._beside[os.path.dirname(start)], used)
+                used.update(*(self._tree.words(p, WORD) for p in added))
+                beside = self._beside_it(start, files, used)
             fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
         return list(files)
+
+    def _beside_it(self, start: str, files: Collection[str], used: AbstractSet[bytes]) -> Iterator[str]:
+        """Sources of the same folder that define what the files use. What another source includes is compiled on its
+        own only where a name would be missing.
+        """
+        defined: set[bytes] | None = None
+        for path in self._defining(self._beside[os.path.dirname(start)], used):
+            if path in self._included and path not in files:
+                defined = defined or set().union(*(self._tree.words(p, _DEFINED) for p in files))
+                if defined >= self._tree.words(path, _DEFINED) & used:
+                    continue
+            yield path
 
     def _defining(self, paths: Iterable[str], names: AbstractSet[bytes]) -> Iterator[str]:
         return (p for p in paths if not names.isdisjoint(self._tree.words(p, _DEFINED)))
@@ -174,7 +189,7 @@ class _Linker:
             if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
                 folder = os.path.join(os.path.dirname(header), "")
                 sources = [p for p in self._without_main if p.startswith(folder)]
-            words = self._tree.words(header, _WORD) if sources else frozenset()
+            words = self._tree.words(header, WORD) if sources else frozenset()
             for path in self._defining(sources, words):
                 for name in self._outline(header).offers(self._outline(path)):
                     found[name].append(path)
@@ -188,8 +203,10 @@ class _Linker:
 
 
 def _nearest(sources: Iterable[str], start: str) -> list[str]:
-    """Of several sources that define the same function, those that share most folders with a program's first file."""
-    ranked = sorted((-shared_folders(path, start), path) for path in sources)
+    """Of several sources that define the same function, those that share most folders with a program's first file, and
+    stand in the fewest others.
+    """
+    ranked = sorted(((-shared_folders(path, start), path.count(os.sep)), path) for path in sources)
     return [path for rank, path in ranked if rank == ranked[0][0]]
 
 
@@ -197,7 +214,7 @@ def _outline_of(data: bytes) -> _Outline:
     captures = tree_sitter.QueryCursor(_QUERY).captures(tree_sitter.Parser(_LANGUAGE).parse(data).root_node)
     found = _Outline()
     classes = [
-        (node.start_byte, node.end_byte, _WORD.findall(data[name.start_byte : name.end_byte])[0])
+        (node.start_byte, node.end_byte, WORD.findall(data[name.start_byte : name.end_byte])[0])
         for node in captures.get("class", ())
         if (name := node.child_by_field_name("name")) is not None
     ]
@@ -211,8 +228,8 @@ def _outline_of(data: bytes) -> _Outline:
         head = bisect_left(names, (node.start_byte, 0))
         if head < len(names) and names[head][0] < body.start_byte:
             start, stop = names[head]
-            *scopes, last = _WORD.findall(_ARGUMENTS.sub(b"", data[start:stop])) or [b""]
-            found.uses.setdefault(last, set()).update(_WORD.findall(data[stop : node.end_byte]))
+            *scopes, last = WORD.findall(_ARGUMENTS.sub(b"", data[start:stop])) or [b""]
+            found.uses.setdefault(last, set()).update(WORD.findall(data[stop : node.end_byte]))
             is_member = any(first < start < behind for first, behind, _ in classes)
             if not is_member and _STATIC.search(data, node.start_byte, start) is None:
                 found.exports.add(_Name(scopes[-1] if scopes else b"", last))
@@ -224,17 +241,17 @@ def _outline_of(data: bytes) -> _Outline:
         while at < len(names) and names[at][0] < behind:
             start, stop = names[at]
             at += 1
-            if start >= first and (words := _WORD.findall(data[start:stop])):
+            if start >= first and (words := WORD.findall(data[start:stop])):
                 around = [cls for cls in classes if cls[0] < start < cls[1]]
                 found.declares.add(_Name(max(around)[2] if around else b"", words[-1]))
     for macro in captures.get("macro", ()):
         value = macro.parent.child_by_field_name("value") if macro.parent is not None else None
         if value is not None:
-            words = _WORD.findall(data[value.start_byte : value.end_byte])
+            words = WORD.findall(data[value.start_byte : value.end_byte])
             found.uses.setdefault(data[macro.start_byte : macro.end_byte], set()).update(words)
     for node in captures.get("value", ()):
         if any(first <= node.start_byte < behind for first, behind in outside):
-            found.always.update(_WORD.findall(data[node.start_byte : node.end_byte]))
+            found.always.update(WORD.findall(data[node.start_byte : node.end_byte]))
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 
 CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
+_UNDEFINED = re.compile(rb"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
+WORD = re.compile(rb"\b[A-Za-z_]\w*")
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
@@ -92,13 +94,14 @@ class Tree:
 
     files: Mapping[str, bytes]
     check_macros: tuple[str, ...] = ()
-    variants: dict[str, list[Variant]] = field(default_factory=dict)
+    variants: dict[tuple[str, tuple[source.Macro, ...]], list[Variant]] = field(default_factory=dict)
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
     by_name: dict[str, list[str]] = field(default_factory=dict)
     includes: dict[str, list[str]] = field(default_factory=dict)
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
-    direct: dict[str, list[str]] = field(default_factory=dict)
+    direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
+    around: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     python: PythonTree | None = None
 
@@ -132,17 +135,18 @@ class Tree:
             seen: dict[str, None] = {}
             stack = [path]
             while stack:
-                for found in self._includes(stack.pop()):
+                for _, found in self._includes(stack.pop()):
                     if found not in seen and found != path:
                         seen[found] = None
                         stack.append(found)
             self.includes[path] = list(seen)
         return self.includes[path]
 
-    def _includes(self, path: str) -> list[str]:
+    def _includes(self, path: str) -> list[tuple[int, str]]:
         if path not in self.direct:
-            found = (self._find(path, target.strip('<>"')) for target in source.includes_of(self.files[path]))
-            self.direct[path] = [p for p in found if p is not None]
+            lines = source.includes_of(self.files[path])
+            found = ((at, self._find(path, target.strip('<>"'))) for at, target in lines)
+            self.direct[path] = [(at, p) for at, p in found if p is not None]
         return self.direct[path]
 
     def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[bytes]:
@@ -172,24 +176,76 @@ class Tree:
             self.macros[path] = source.macros_of(path, self.files[path])
         return self.macros[path]
 
-    def lowered(self, path: str) -> list[ir.Module]:
-        """The file in each of its configurations."""
-        return [variant.module for variant in self.variants_of(path)]
-
-    def variants_of(self, path: str) -> list[Variant]:
-        """The configurations of a file, with the macros of the headers that it includes."""
-        if path not in self.variants and self.python is not None and path in self.python.paths:
-            module, _, errors = self.python.lowered(path)
-            self.variants[path] = [Variant.of(module, errors)]
-        if path not in self.variants:
+    def variants_of(self, path: str, program: Collection[str] = ()) -> list[Variant]:
+        """The configurations of a file, with the macros of the headers that it includes, and with those that all files
+        of `program` that include it define in front of that.
+        """
+        if self.python is not None and path in self.python.paths:
+            if (path, ()) not in self.variants:
+                module, _, errors = self.python.lowered(path)
+                self.variants[path, ()] = [Variant.of(module, errors)]
+            return self.variants[path, ()]
+        around = self.defined_around(path, program)
+        if (path, around) not in self.variants:
             visible = {name: source.check_macro(name) for name in self.check_macros}
+            visible.update((macro.name, macro) for macro in around)
             for header in reversed(self.included(path)):
                 visible.update(self.macros_of(header))
             for name in ("cudaMalloc", "cudaFree"):
                 visible.pop(name, None)  # refused by name later
             declared = partial(self._visible, path)
-            self.variants[path] = [Variant(c, declared) for c in source.configurations(path, self.files[path], visible)]
-        return self.variants[path]
+            self.variants[path, around] = [
+                Variant(c, declared) for c in source.configurations(path, self.files[path], visible)
+            ]
+        return self.variants[path, around]
+
+    def defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
+        """The macros that a file may use and that only those of `program` define which include it."""
+        key = path, tuple(program)
+        if key not in self.around:
+            self.around[key] = self._defined_around(path, program)
+        return self.around[key]
+
+    def _defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
+        own = {path, *self.included(path)}
+        words = {word.decode() for word in self.words(path, WORD)}.difference(*(self.macros_of(p) for p in own))
+        if all(words.isdisjoint(self.macros_of(p)) for p in program if p not in own):
+            return ()
+        found = self._around(path, program, frozenset())
+        used: dict[str, source.Macro] = {}
+        while fresh := sorted(words & found.keys() - used.keys()):  # what their bodies use is seen as well
+            for name in fresh:
+                used[name] = found[name]
+                words |= {word.decode() for word in WORD.findall(found[name].body)}
+        return tuple(macro for macro in used.values() if macro.path not in own)
+
+    def _around(self, path: str, program: Collection[str], inside: frozenset[str]) -> dict[str, source.Macro]:
+        """The macros that are defined, in the same words, wherever a file of `program` includes this one."""
+        common: dict[str, source.Macro] | None = None
+        for includer in program:
+            if includer in inside:
+                continue
+            for at, found in self._includes(includer):
+                if found == path:
+                    before = self._before(includer, at, program, inside | {path})
+                    kept = before if common is None else common
+                    common = {name: macro for name, macro in kept.items() if _same(before.get(name), macro)}
+                    if not common:
+                        return {}
+        return common or {}
+
+    def _before(
+        self, includer: str, at: int, program: Collection[str], inside: frozenset[str]
+    ) -> dict[str, source.Macro]:
+        """The macros that a file has seen at one of its offsets."""
+        seen = self._around(includer, program, inside)
+        for start, header in self._includes(includer):
+            if start < at:
+                for one in (*reversed(self.included(header)), header):
+                    seen.update(self.macros_of(one))
+        seen.update((name, macro) for name, macro in self.macros_of(includer).items() if macro.body_start < at)
+        gone = self.words(includer, _UNDEFINED)
+        return {name: macro for name, macro in seen.items() if name.encode() not in gone}
 
     def _visible(self, path: str) -> Declarations:
         """What the headers declare that a file includes; those of the first configuration of each."""
@@ -202,17 +258,22 @@ class Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
         other = Tree(files, self.check_macros)
         changed = {path for path, data in files.items() if self.files.get(path) != data}
-        for path, variants in self.variants.items():
-            if path not in changed and changed.isdisjoint(self.included(path)):
-                other.variants[path] = variants
+        for (path, around), variants in self.variants.items():
+            if changed.isdisjoint((path, *self.included(path), *(macro.path for macro in around))):
+                other.variants[path, around] = variants
                 other.includes[path] = self.included(path)
         other.macros = {path: macros for path, macros in self.macros.items() if path not in changed}
         return other
 
-    def errors(self, path: str) -> int:
-        """How many places of a file the grammar could not read."""
-        self.lowered(path)
-        return max(variant.errors for variant in self.variants_of(path))
+    def errors(self, path: str, program: Collection[str]) -> int:
+        """How many places of a file of a program the grammar could not read."""
+        variants = self.variants_of(path, program)
+        return max(variant.errors for variant in variants if variant.module)
+
+
+def _same(one: source.Macro | None, other: source.Macro) -> bool:
+    """Whether two macros have the same words."""
+    return one is not None and (one.params, one.body, one.kind) == (other.params, other.body, other.kind)
 
 
 def shared_folders(a: str, b: str) -> int:

@@ -394,7 +394,7 @@ def test_a_macro_that_a_condition_chooses_makes_two_configurations() -> None:
 
 
 def test_includes_keep_their_quotes() -> None:
-    assert includes_of(b'#include "a.h"\n  #  include <b/c.h> // x\n') == ('"a.h"', "<b/c.h>")
+    assert includes_of(b'#include "a.h"\n  #  include <b/c.h> // x\n') == ((0, '"a.h"'), (15, "<b/c.h>"))
 
 
 # -- bad input --------------------------------------------------------------------------------------------------------

@@ -102,3 +102,30 @@ int main() {
 """
     report = analyze({"a.cu": program}, Config())
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+PARTS = """
+__global__ void k(int *p) { *p = 42; }
+int *p;
+struct Part { void run() { k<<<1, 1>>>(p); } };
+struct Whole {
+    Part *part;
+    void run() {
+        #pragma omp parallel for
+        for (int i = 0; i < 4; i++) part->run();
+    }
+};
+int main() {
+    Part part;
+    Whole whole;
+    whole.part = &part;
+    cudaMalloc(&p, 4);
+    whole.run();
+    cudaFree(p);
+}
+"""
+
+
+def test_a_method_of_another_class_with_the_same_name_runs_in_several_threads() -> None:
+    report = analyze({"a.cu": PARTS.encode()}, Config())
+    assert [refusal.name for refusal in report.refusals] == ["several_host_threads"]

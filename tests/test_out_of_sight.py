@@ -1,7 +1,6 @@
 """Uses of a buffer that no plain call shows: lambdas, objects that somebody else makes, operators, virtual functions.
 
-In each program a kernel works on the buffer on `other`, a non-blocking stream. A free on the default stream that
-nothing orders behind it would be a wrong rewrite: the pair has to stay, or to move to `other`.
+In each program a kernel works on the buffer on a stream of its own (see `other_stream`).
 """
 
 from __future__ import annotations
@@ -10,37 +9,8 @@ import pytest
 
 from cudafix import driver
 from cudafix.config import Config
-from cudafix.findings import Report, Safety
-
-HEAD = """
-#include <cuda_runtime.h>
-#include <algorithm>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <vector>
-__global__ void k(int *v) { *v = 1; }
-template <class F> void submit(F f);
-void run(int *d, cudaStream_t s) { k<<<1, 1, 0, s>>>(d); }
-"""
-MAIN = """
-int main() {
-    int *d, *e = nullptr;
-    cudaStream_t other;
-    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
-    cudaMalloc(&d, 4);
-    cudaDeviceSynchronize();
-    %s
-    cudaFree(d);
-    cudaDeviceSynchronize();
-    return 0;
-}
-"""
-
-
-def analyze(text: str) -> Report:
-    return driver.analyze({"main.cu": (HEAD + text).encode()}, Config())
-
+from cudafix.findings import Safety
+from tests.other_stream import MAIN, analyze
 
 USES = {
     "a lambda is called": ("", "auto f = [&] { k<<<1, 1, 0, other>>>(d); }; f();"),

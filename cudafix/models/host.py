@@ -1,11 +1,11 @@
 """Host functions: the C and C++ standard libraries, POSIX, OpenMP, NVTX, and the helper functions of NVIDIA's samples.
 
-Sources: ISO C17 and C++20, POSIX.1-2017, OpenMP 5.2, `helper_cuda.h`, `helper_timer.h`, `helper_image.h` and
-`helper_string.h` of NVIDIA/cuda-samples. Names of `std` stand without their namespace, methods as `type.method`. Memory
-that a function touches only through its arguments is in the roles; iterators count as pointers. Functions that put a
-pointer into a container `keep` it. Arguments that are no memory are `hr` where somebody's own function of the same name
-could be given device memory: then the call is not what it seems (see `api`). Whatever shows something to the user is
-`output`, whatever reads a clock `clock`.
+Sources: ISO C17 and C++20, POSIX.1-2017, `err.h` of BSD and glibc, OpenMP 5.2, `helper_cuda.h`, `helper_timer.h`,
+`helper_image.h` and `helper_string.h` of NVIDIA/cuda-samples. Names of `std` stand without their namespace, methods as
+`type.method`. Memory that a function touches only through its arguments is in the roles; iterators count as pointers.
+Functions that put a pointer into a container `keep` it. Arguments that are no memory are `hr` where somebody's own
+function of the same name could be given device memory: then the call is not what it seems (see `api`). Whatever shows
+something to the user is `output`, whatever reads a clock `clock`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ malloc                                  alloc   -           ; memory=host return
 realloc                                 alloc   free -      ; memory=host returns=pointer
 {alloca,__builtin_alloca,valloc}        alloc   -           ; memory=host returns=pointer
 posix_memalign                          alloc   new - -     ; memory=host
-{strdup,strndup}                        alloc   hr -        ; memory=host returns=pointer
+{strdup,strndup,_strdup}                alloc   hr -        ; memory=host returns=pointer
 {free,_aligned_free,cfree}              free    free        ; memory=host
 VirtualAlloc                            alloc   - - - -     ; memory=host returns=pointer
 VirtualFree                             free    free - -    ; memory=host
@@ -76,7 +76,9 @@ gets                                    host    hw          ; returns=same
 {fscanf,vfscanf,fscanf_s}               host    - hr hw*
 {scanf,vscanf,scanf_s}                  host    hr hw*
 {fseek,fseeko,ftell,ftello,rewind,lseek,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} host hr*
-{remove,unlink,rename,mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
+{remove,unlink,rename,mkdir,_mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
+{_findfirst,_findnext}                 host    hr hw
+_findclose                              host    -
 {stat,fstat,lstat,_stat,getcwd,realpath,readlink,opendir,readdir,closedir,glob,globfree,basename,dirname} host hr*
 # numbers
 {abs,labs,llabs,div,ldiv,lldiv,imaxabs} host    - -
@@ -88,6 +90,7 @@ gets                                    host    hw          ; returns=same
 fma{,f,l}                               host    - - -
 {frexp,modf}{,f,l}                      host    - out
 remquo{,f,l}                            host    - - out
+lgamma{,f,l}_r                          host    - out
 sincos{,f,l}                            host    - out out
 {sincospi,sincospif}                    host    - out out
 {rsqrt,rcbrt,sinpi,cospi,exp10,normcdf,normcdfinv,erfinv,erfcinv,erfcx}{,f} host -
@@ -99,6 +102,8 @@ sincos{,f,l}                            host    - out out
 {rand_r,erand48,nrand48}                host    hrw
 # program
 {exit,_exit,_Exit,quick_exit,abort,terminate,std_terminate,__builtin_trap,__builtin_unreachable,ExitProcess} exit -
+{err,errx,errc,verr,verrx} exit         - hr*               ; any
+{warn,warnx,warnc,vwarn,vwarnx} output  hr*                 ; any
 {assert,static_assert,_STATIC_ASSERT,NDEBUG} host hr* ; any
 {atexit,at_quick_exit,on_exit,set_terminate,signal,sigaction} external fn* ; why=a function runs at the end of the \
 process or at a signal
@@ -131,7 +136,7 @@ sem_{init,wait,post,destroy,open,close} external -*         ; why=orders host th
 {CreateThread,_beginthreadex,WaitForSingleObject,WaitForMultipleObjects} external rw* ; why=runs in another host thread
 {dlopen,dlsym,dlclose,LoadLibrary,GetProcAddress} external -* ; why=calls code that is loaded at run time
 {shm_open,shm_unlink,shmget,shmat,shmdt} external -*        ; why=memory that other processes see
-{socket,bind,listen,accept,connect,setsockopt,getsockopt,shutdown,inet_addr,inet_pton,inet_ntoa,htons,htonl,ntohs,\
+{socket,listen,accept,connect,setsockopt,getsockopt,shutdown,inet_addr,inet_pton,inet_ntoa,htons,htonl,ntohs,\
 ntohl} host hr*
 {poll,select,epoll_wait,epoll_create,epoll_ctl,ioctl,fcntl} host hr*
 omp_{get_thread_num,get_num_threads,get_max_threads,set_num_threads,get_num_procs,in_parallel,set_dynamic,set_nested} \
@@ -172,7 +177,8 @@ returns=same
 {lower_bound,upper_bound,equal_range,binary_search} host hr hr - fn ; returns=same
 {equal,mismatch,lexicographical_compare,search,includes,is_permutation} host hr hr hr fn fn
 swap_ranges                             host    hrw hrw hrw
-{swap,iter_swap}                        host    swap swap
+swap                                    host    swap swap
+iter_swap                               host    hrw hrw
 {max,min,minmax,clamp,gcd,lcm,midpoint} host      hr hr hr hr
 {begin,end,cbegin,cend,rbegin,rend,data,size,ssize,empty,advance,next,prev,distance} host hr* ; returns=same
 {back_inserter,front_inserter,inserter,make_move_iterator,make_reverse_iterator,istream_iterator,ostream_iterator} \
@@ -382,7 +388,7 @@ gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hr*
 {nppi,npps,nppSet,nppGet}*              external        rw*     ; why=NPP works on a stream of its own settings
 nvjpeg*                                 external        rw*     ; why=nvJPEG works on a stream and buffers of its own
 {cutensor,cudss,cudla,custatevec,cuquantum,AMGX_,NvSci}* external rw* ; why=a library that has no table
-{nvml,WSA,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,stbi_}* host hrw*
+{nvml,WSA,BZ2_bz,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,stbi_}* host hrw*
 {s,d,c,z}{gesv,geev,gels,gesvd,gesdd,getrf,getri,getrs,potrf,potri,potrs,geqrf,syev,syevd,heev,gemm,gemv,ger,trsm,\
 trmm,axpy,scal,copy,swap}_ host hrw*
 {s,d}{dot,nrm2,asum}_                   host            hr*

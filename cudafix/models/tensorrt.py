@@ -35,7 +35,7 @@ tensorrt.Builder().create_optimization_profile().* host - hr*
 # "This function will synchronize the CUDA stream returned by config.getProfileStream() before returning."
 tensorrt.Builder().build_{engine,cuda_engine,engine_with_config,serialized_network} work - rw* ; on=unknown waits=own
 # what this leaves running, if anything, fills memory of the engine's own, and nobody is asked to wait before an enqueue
-tensorrt.Runtime().deserialize_cuda_engine host - hr*
+tensorrt.Runtime().deserialize_cuda_engine{,().serialize} host - hr*
 """
 
 _ENGINE = """

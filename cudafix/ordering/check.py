@@ -86,8 +86,18 @@ def _choices(ranges: list[str]) -> Iterator[frozenset[str]]:
 def _once(
     program: Program, tables: Tables, overlay: Overlay, root: ir.Function, per_thread: bool, empty: frozenset[str]
 ) -> Effects:
+    large: set[int] = program.kept("too large to be followed", set)
+    if id(root) not in large:
+        engine = Effects(program, tables, overlay, per_thread)
+        engine.empty = empty
+        try:
+            start(engine, root)
+            return engine
+        except (OutOfBudget, RecursionError):
+            large.add(id(root))
     engine = Effects(program, tables, overlay, per_thread)
     engine.empty = empty
+    engine.coarse = True
     start(engine, root)
     return engine
 

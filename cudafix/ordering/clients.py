@@ -135,7 +135,7 @@ def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> se
     if not special:
         return set()
     kinds = {v.type for v in program.globals.values() if v.space == "host"}
-    inside = set().union(*(module.members for module in program.modules))
+    inside = {kind for module in program.modules for kinds in module.members.values() for kind in kinds}
     for function in program.functions():
         inside.update(function.types.values())
         for stmt in walk(function.body):

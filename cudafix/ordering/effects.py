@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cudafix import ir
@@ -13,16 +13,18 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
+from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import CALLER, ELEMENT, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
-from cudafix.ordering.slicing import OSTREAMS, for_the_host
+from cudafix.ordering.slicing import NUMBERS, OSTREAMS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
+MOST_LEADS = 64  # addresses that a call which is one step may mix up
 MAX_CALLBACKS = 10  # rounds until nothing changes
 THREAD = re.compile(r"\bstd::j?thread\b")
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
@@ -110,6 +112,11 @@ class Effects(Engine):
             return self.library_call(call, found, state, where)
         if found:
             return self.function_call(call, found, state)
+        if call.callee.startswith("~") and call.receiver is not None:
+            held = self.device_objects(self.whole(state, call.receiver)) & state.live
+            text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
+            self.obstacle(held, "unknown_call", text, call.span)
+            return state
         self.unknown(f"`{call.callee}` is not known", self.given(call), call, call.span, state)
         self.result(call, mem.UNKNOWN, state)
         return state
@@ -140,9 +147,21 @@ class Effects(Engine):
     def _throw(self, call: ir.Call, state: State) -> None:
         """An exception reaches the handlers around it; without one the process ends."""
         if self.thrown:
+            start, body = self.catching[-1]
+            passed = [] if start == len(self.frames) else [body, *(f.function.body for f in self.frames[start:-1])]
+            if any(self._ends_on_device(block) for block in passed):
+                self.control("an exception passes a destructor", call.span, state)
+            for arg in call.args:
+                self.escape(state, self.whole(state, arg), "escapes", "is thrown", call.span)
             self.thrown[-1] = joined(self.thrown[-1], state)
         else:
             self.ends(state, Point(call.span, "an exception ends the program", call))
+
+    def _ends_on_device(self, block: ir.Block) -> bool:
+        """Whether a destructor in a block works on the device."""
+        return any(
+            isinstance(s, ir.Call) and last(s.callee).startswith("~") and self._reaches_device(s) for s in walk(block)
+        )
 
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
@@ -157,8 +176,7 @@ class Effects(Engine):
 
     def _reaches_device(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call):
-            callees = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.frame.function.cls)
-            if any(self._works_on_device(f) for f in callees):
+            if any(self._works_on_device(f) for f in self.program.reached_by(stmt, self.frame.function.cls)):
                 return True
         return self._is_device_work(stmt)
 
@@ -278,7 +296,7 @@ class Effects(Engine):
             name, owner = last(function.name), last(function.cls or "")
             operator = name.startswith("operator") and not name.startswith(("operator()", "operator new"))
             copies = name == owner and len(function.params) == 1 and _is_of(function.params[0], owner)
-            if not (operator or copies) or id(function) in called or not self._works_on_device(function):
+            if not (operator or copies and id(function) not in called) or not self._works_on_device(function):
                 continue
             classes = [owner] if owner else [_class_of(p) for p in function.params]
             found.update((cls, function.name) for cls in classes if cls)
@@ -295,18 +313,47 @@ class Effects(Engine):
         """A smart pointer or a container holds these, and makes and destroys objects of a class where no call is
         written: that may work on them.
         """
-        if "<" not in kind or not values:
+        if not values:
             return
-        classes = self.program.kept("special", self._special)
-        cls = next((c for name in ELEMENT.findall(kind) if (c := last(name)) in classes), None)
-        if cls is not None:
+        cls = self.program.kept(f"made in {kind}", lambda: self._made_in(kind))
+        if cls:
             text = f"is held by a `{cls}` of a smart pointer or container, which ends where no call is written"
             self.obstacle(self.mask(self.reachable(state, values)) & state.live, "unknown_call", text, span)
 
+    def runs_at_the_end(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
+        """An object of a class that is not seen takes a function: a deleter, a guard. It may run when that ends."""
+        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        if not kind.startswith(("std::function", "auto")) and any(self._works_on_device(f) for f in functions):
+            text = f"is live where a `{kind}` is given a function, which may run when that ends"
+            self.obstacle(state.live, "deleter", text, span)
+
     def _special(self) -> frozenset[str]:
-        """The classes whose constructor or destructor works on the device."""
-        found = (f for f in self.program.functions() if f.cls is not None and self._works_on_device(f))
-        return frozenset(last(f.cls or "") for f in found if last(f.name).removeprefix("~") == last(f.cls or ""))
+        """The classes whose constructor or destructor works on the device, and those that they are derived from."""
+        found = [
+            f
+            for f in self.program.functions()
+            if f.cls is not None and last(f.name).removeprefix("~") == last(f.cls) and self._works_on_device(f)
+        ]
+        return frozenset(last(name) for f in found for name in (f.cls or "", *f.bases))
+
+    def _made_in(self, kind: str) -> str:
+        """The first of these classes of which objects are in a smart pointer or a container of this type, or in one
+        that is a member of it. Empty if there is none.
+        """
+        special = self.program.kept("special", self._special)
+        members = self.program.kept("members of classes", lambda: _members(self.program)) if special else {}
+        queue, seen = [kind] if special else [], set[str]()
+        while queue:
+            current = queue.pop()
+            names = [last(name) for name in ELEMENT.findall(current)] if "<" in current else []
+            found = next((name for name in names if name in special), None)
+            if found is not None:
+                return found
+            for name in (*names, last(current.removeprefix("struct ").partition("<")[0].strip(" []"))):
+                if name not in seen:
+                    seen.add(name)
+                    queue += members.get(name, ())
+        return ""
 
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
@@ -322,6 +369,11 @@ class Effects(Engine):
                 else:
                     self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
             self.result(call, mem.NOTHING, state)
+            return state
+        if self.coarse and (returned := self._worked_alone(call, found, state)) is not None:
+            self.result(call, returned, state)
+            for root, path in self.cells(state, call.result) if call.result is not None else ():
+                state.env.may_hold(root, path, returned)
             return state
         on_stack = {id(frame.function) for frame in self.frames}
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}"
@@ -369,6 +421,67 @@ class Effects(Engine):
             for path, held in inside.items():
                 self.store(out, [(root, base + path) for root, base in targets], held, call.span)
         return out
+
+    def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
+        """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
+        followed because it may reach the device, or hold something of it.
+        """
+        if not state.calm or self.thrown:
+            return None
+        alone = Alone.of(self.program, self.tables)
+        names: set[str] = set()
+        stores = False
+        for function, _ in found:
+            tree = alone.tree(function)
+            if tree is None or "::<lambda@" in function.name or self._is_anchored(tree):
+                return None
+            names.update(*(alone.names(one) for one in tree))
+            stores = stores or any(map(alone.stores, tree))
+        reached: set[mem.Value] = {mem.Ref((root, ())) for name in names for root in self._shared(name)}
+        for n, arg in enumerate(call.args):
+            reached |= self.whole(state, arg)
+            if any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
+                reached |= {self.reference(cell) for cell in self.cells(state, arg)}
+        values = self.reachable(state, frozenset(reached).union(*(this for _, this in found)))
+        handles = [v.name for v in values if isinstance(v, mem.Handle)]
+        if self._on_device(values) or any(
+            isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values
+        ):
+            return None
+        if any(("global", "", f"stream of {name}") in state.env.roots for name in handles):
+            return None
+        leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
+        if len(leads) > MOST_LEADS:
+            return None
+        made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
+        leads.add(mem.Ptr(made.number))
+        anything = frozenset({mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)})
+        stored = anything if stores else frozenset({mem.OTHER})
+        for value in leads:
+            if isinstance(value, mem.Ref):
+                root, path = value.cell
+                state.env.may_hold(root, path[:-1] if path and path[-1][0] == "at" else path, stored)
+            elif isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL:
+                state.env.may_hold(("memory", value.object, ""), (), stored)
+            elif isinstance(value, mem.Handle):
+                state.env.may_hold(("global", "", value.name), (), stored)
+        return anything if any(f.returns not in NUMBERS for f, _ in found) else frozenset({mem.OTHER})
+
+    def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:
+        """Whether the rewritten program has another statement in one of these functions."""
+        return any(f.span.start <= start < f.span.end for f in functions for start in self.anchors.get(f.span.path, ()))
+
+    def _shared(self, name: str) -> Iterator[mem.Root]:
+        """The variables at namespace scope that a name may mean in some function."""
+        plain = name.removeprefix("::")
+        if "::" not in name and plain not in self.program.globals:
+            return
+        yield "global", "", plain
+        for one, path in self._internal:
+            if one == plain:
+                yield "global", path, plain
+        for path in self._copies.get(plain, ()):
+            yield "global", path, plain
 
     def _packed(self, call: ir.Call, state: State) -> tuple[int, Values] | None:
         """The position of an argument that expands a parameter pack, and what the pack may hold."""
@@ -419,11 +532,13 @@ class Effects(Engine):
                 op = self.operation("step", call, f"`{call.callee}`", state)
                 self.wrong(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone)
         run = self._effect.get(api.effect)
-        if api.effect is Effect.HOST and "fn" in args.named:
-            state = self._called_back(call, args, state)
+        if api.effect in HOST_EFFECTS and call.args:
+            state = self._called_back(call, state)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
             return None
+        if api.effect in HOST_EFFECTS:
+            self._moves_pointers(args, after)
         for expr in args.named.get("out", ()):
             after.env.write(self.cells(after, ir.Deref(expr)), frozenset({mem.OTHER}))
         self._keep(call, api, args, after)
@@ -432,6 +547,23 @@ class Effects(Engine):
         if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
             self.looks(after)
         return after
+
+    def _moves_pointers(self, args: Arguments, state: State) -> None:
+        """What a host function writes may be any pointer that it reads: it copies, sorts, swaps."""
+        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ())]
+        targets = [e for role in ("hw", "hrw") for e in args.named.get(role, ())]
+        if not targets or not sources[1:]:
+            return
+        held: dict[mem.Path, Values] = {}  # in one element, or in the struct
+        for value in (v for expr in sources for v in self.values(state, expr)):
+            for path, inner in state.env.inside(value):
+                path = path[1:] if path and path[0][0] == "at" else path
+                held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
+        for value in (v for expr in targets for v in self.values(state, expr)):
+            if (cell := mem.at(value, mem.ANY)) is not None:
+                for path, inner in held.items():
+                    if inner:  # how much is written is not known
+                        state.env.write([(cell[0], cell[1] + path)] * 2, inner)
 
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
         if api.returns == "same":
@@ -481,9 +613,12 @@ class Effects(Engine):
                     for path, values in values_by_path:
                         state.env.write([(root, base + path) for root, base in targets], values)
 
-    def _called_back(self, call: ir.Call, args: Arguments, state: State) -> State:
-        """An algorithm of the host calls a function for any number of elements."""
-        functions = [v for expr in args.named["fn"] for v in self.values(state, expr) if isinstance(v, mem.Function)]
+    def _called_back(self, call: ir.Call, state: State) -> State:
+        """An algorithm of the host calls the functions that it is given, for any number of elements."""
+        for expr in call.args:
+            if (cls := last(self.type_of(expr).strip(" &"))) in self.program.kept("function objects", self._callable):
+                self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
+        functions = [v for expr in call.args for v in self.values(state, expr) if isinstance(v, mem.Function)]
         found = [f for v in functions for f in self.program.resolve(v.name, 0, v.path) if not self.slicer.is_inert(f)]
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
         self.loops += 1
@@ -499,6 +634,11 @@ class Effects(Engine):
                 self.control(f"`{call.callee}` calls a function", call.span, state)
         self.loops -= 1
         return state
+
+    def _callable(self) -> frozenset[str]:
+        """The classes whose objects can be called, where that works on the device."""
+        found = (f for f in self.program.functions() if last(f.name) == "operator()" and f.cls is not None)
+        return frozenset(last(f.cls or "") for f in found if self._works_on_device(f))
 
     def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:
         """A container gets one more element. Which one it will be is not known."""
@@ -984,6 +1124,9 @@ class Effects(Engine):
         if "params" in args.named:
             to_host = from_host = False
         reads, writes = self.mask(args.reads), self.mask(args.writes)
+        if "params" not in args.named:
+            reads |= self.anywhere(state, args.reads) if direction.startswith("cudaMemcpyDevice") else 0
+            writes |= self.anywhere(state, args.writes) if direction.endswith("ToDevice") else 0
         if from_host and sources == {"host"}:  # pageable memory is staged before the call returns
             reads = 0
         if api.sync and from_host:  # the copy starts when the blocking streams are idle, and the host waits for that
@@ -1017,7 +1160,12 @@ class Effects(Engine):
         if api.on == "none" and args.stream is None and args.one("handle") is None and not (args.reads or args.writes):
             return state
         op = self.operation("work", call, f"`{call.callee}`", state)
-        self.issue(op, streams, state, where, call.span, self.mask(args.reads), self.mask(args.writes))
+        reads, writes = self.mask(args.reads), self.mask(args.writes)
+        if call.callee.startswith("cu") and "::" not in call.callee:
+            given = (e for role in ("r", "w", "rw") for e in args.named.get(role, ()))
+            for expr in given:
+                writes |= self.anywhere(state, self.whole(state, expr)) if not isinstance(expr, ir.Const) else 0
+        self.issue(op, streams, state, where, call.span, reads, writes)
         self._library_waits(api, streams, state, where)
         if api.waits is Waits.OWN:  # whichever stream it ran on
             state.orders.finish(1 << op.number, where)
@@ -1041,18 +1189,24 @@ class Effects(Engine):
             direct = self.mask(self.values(state, arg))
             deep = self.mask(values) & ~direct  # reached through memory or a struct: how is not known
             known = [k for k in kernels if n < len(k.params)]
-            if not known or any(n in k.reads for k in known):
+            if known and all("*" in k.params[n].type for k in known):
+                deep |= self.anywhere(state, self.values(state, arg))
+            hidden = any("*" not in k.params[n].type and not k.params[n].by_reference for k in known)  # in a number
+            if not known or hidden or any(n in k.reads for k in known):
                 reads |= direct
-            if not known or any(n in k.writes for k in known):
+            if not known or hidden or any(n in k.writes for k in known):
                 writes |= direct
             reads |= deep
             writes |= deep
+        self._stored_by(launch, kernels, state)
         for kernel in kernels:
             prints |= kernel.prints or kernel.traps
             for names, write in ((kernel.globals_read, False), (kernel.globals_written, True)):
                 for name in names:
                     variable = self.program.globals.get(name.removeprefix("::"))
                     bits = 1 << self.symbol(variable).number if variable is not None else 1
+                    if variable is not None:
+                        bits |= self.mask(self.reachable(state, frozenset({mem.Ptr(self.symbol(variable).number)})))
                     reads |= bits
                     writes |= bits if write else 0
         if not kernels:
@@ -1061,6 +1215,23 @@ class Effects(Engine):
         op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
         self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
         return state
+
+    def _stored_by(self, launch: ir.Launch, kernels: list[ir.Kernel], state: State) -> None:
+        """A kernel may store the pointers that it is given in memory that holds pointers."""
+        given = mem.leading(mem.NOTHING.union(*(self.values(state, arg) for arg in launch.args)))
+        for kernel in kernels if given else ():
+            holders = [
+                value
+                for n, arg in enumerate(launch.args)
+                if n in kernel.writes and n < len(kernel.params) and kernel.params[n].type.count("*") > 1
+                for value in self.values(state, arg)
+            ]
+            for name in kernel.globals_written:
+                variable = self.program.globals.get(name.removeprefix("::"))
+                if variable is not None and "*" in variable.type:
+                    holders.append(mem.Ptr(self.symbol(variable).number))
+            for cell in [c for value in holders if (c := mem.at(value, mem.ANY)) is not None]:
+                state.env.write([cell], given)
 
     # -- streams and events ------------------------------------------------------------------------------------------
 
@@ -1379,6 +1550,9 @@ class Effects(Engine):
                 bits |= self._visible(state)
             elif state.threads and not bits and not self.works_elsewhere:
                 return state  # it waits for a thread that has only worked on the host
+        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        if any(self._works_on_device(f) for f in functions):
+            bits |= self._all_that_is_held(state)
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
@@ -1487,6 +1661,11 @@ class Effects(Engine):
         point = Point(span, f"{name} runs, which is not seen", stmt)
         self.host_observes(state, Wrong.OUTPUT, point, everything=True)
         self.faults_are_reported(state, point)
+        for expr in args:  # it may take a reference
+            if isinstance(expr, ir.Var) and self.type_of(expr).startswith("cudaStream_t"):
+                cells = self.cells(state, expr)
+                if any(mem.ZERO in state.env.read(cell) for cell in cells):
+                    state.env.write(cells * 2, mem.UNKNOWN)
         for value in values:  # what it is given the address of, it may change
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
@@ -1502,6 +1681,15 @@ def _class_of(param: ir.Param) -> str:
 
 def _is_of(param: ir.Param, cls: str) -> bool:
     return bool(cls) and _class_of(param) == cls and "*" not in param.type
+
+
+def _members(program: Program) -> dict[str, tuple[str, ...]]:
+    """The types of the data members of each class, by its last name component; of those of one name, of all."""
+    found: dict[str, tuple[str, ...]] = {}
+    for module in program.modules:
+        for cls, kinds in module.members.items():
+            found[last(cls)] = (*found.get(last(cls), ()), *(kind for kind in kinds if not kind.endswith("*")))
+    return found
 
 
 def _derived(program: Program) -> dict[str, list[ir.Function]]:

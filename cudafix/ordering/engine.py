@@ -47,6 +47,7 @@ from cudafix.ordering.state import (
 
 MAX_DEPTH = 40  # inlined calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
+MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
 
@@ -360,9 +361,11 @@ class Machine:
         self.frame: Frame
         self.frames: list[Frame] = []
         self.thrown: list[State | None] = []  # what reaches the handlers of each `try` around here
+        self.catching: list[tuple[int, ir.Block]] = []  # its call and its body
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
         self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
         self.empty: frozenset[str] = frozenset()  # those that have none in this run
+        self.coarse = False  # what works on the host alone is one step (`cudafix.ordering.alone`)
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
@@ -496,8 +499,9 @@ class Machine:
             case ir.Choice(options):
                 return mem.NOTHING.union(*(self.values(state, option) for option in options))
             case ir.Opaque(parts):
-                pointers = (mem.moved(v) for part in parts for v in self.values(state, part))
-                return frozenset({mem.OTHER, *(p for p in pointers if p is not None)})
+                inside = [v for part in parts for v in self.values(state, part)]
+                kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)
+                return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
 
@@ -630,6 +634,16 @@ class Machine:
                         values |= inner
         return values
 
+    def anywhere(self, state: State, values: Values) -> Bits:
+        """The memory that a pointer may lead to of which nothing is known: all that is live. Somebody has stored it in
+        a way that was not understood; no program gives the device a pointer that was never set. (A client that calls
+        functions in any order does, and what is made in a loop is not made where that has no round.)
+        """
+        known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
+        if known or self.any_order or self.empty:
+            return 0
+        return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+
     def device_memory(self, state: State, expr: ir.Expr) -> Bits:
         """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
         of them.
@@ -640,11 +654,15 @@ class Machine:
                 for path, inner in state.env.under(cell):
                     if path and all(kind == "field" for kind, _ in path):
                         values |= inner
+        return self.device_objects(values) & state.live
+
+    def device_objects(self, values: Values) -> Bits:
+        """The memory of the device, which the host cannot touch, that pointers lead to."""
         bits = 0
         for value in values:
             if isinstance(value, mem.Ptr) and self.outcome.objects[value.object].memory in FOR_THE_DEVICE:
                 bits |= 1 << value.object
-        return bits & state.live
+        return bits
 
     def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
         """The objects in `bits` cannot be migrated."""
@@ -793,6 +811,9 @@ class Engine(Machine):
     def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
+    def runs_at_the_end(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
+        raise NotImplementedError
+
     def owned_by(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
@@ -810,7 +831,7 @@ class Engine(Machine):
             if state is not None and self.passes(stmt, state):
                 continue
             self.steps += 1
-            if self.steps > MAX_STEPS:
+            if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
                 raise OutOfBudget
             if isinstance(stmt, ir.Declare):
                 declared.append(self.root(stmt.var.name))
@@ -906,12 +927,16 @@ class Engine(Machine):
     def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
         values = self.values(state, value)
         targets = self.cells(state, target)
+        if not targets:
+            self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)
         inner: list[tuple[mem.Path, Values]] = []
         if isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):  # a struct is copied with all that it holds
             for cell in self.cells(state, value):
                 inner += [(path, held) for path, held in state.env.under(cell) if path]
+        if mem.leading(values) or isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):
+            state.env.forget_inside(targets)
         if any(step == ("at", mem.ANY) for _, path in targets for step in path):
             values = mem.kept_among_others(values)
             inner = [(path, mem.kept_among_others(held)) for path, held in inner]
@@ -923,6 +948,7 @@ class Engine(Machine):
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
         kind = self.frame.function.types.get(target.name, "")
         self.owned_by(kind, values, span, state)
+        self.runs_at_the_end(kind, values, span, state)
         deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in variables(value))
         if deleter or _owns(kind):
             self.obstacle(
@@ -1035,11 +1061,13 @@ class Engine(Machine):
         seen = state.copy()
         current: State | None = state
         self.thrown.append(None)
+        self.catching.append((len(self.frames), stmt.body))
         for inner in stmt.body:
             current = self.block((inner,), current)
             if current is not None:
                 seen.join(current)
         thrown = self.thrown.pop()
+        self.catching.pop()
         if thrown is not None:
             seen.join(thrown)
         out = current

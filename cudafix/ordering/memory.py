@@ -115,6 +115,11 @@ def kept_among_others(values: Values) -> Values:
     return values - events | {OTHER} if events else values
 
 
+def leading(values: Values) -> Values:
+    """The pointers, handles and functions among values."""
+    return frozenset(v for v in values if isinstance(v, _LEADS))
+
+
 def moved(value: Value) -> Value | None:
     """`pointer + n`."""
     if isinstance(value, Ptr):
@@ -212,11 +217,11 @@ class Environment:
                 if Ptr(EXTERNAL) in whole:  # a part of something that came from outside
                     return UNKNOWN
                 if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
-                    found |= {v for v in whole if isinstance(v, _LEADS)}
+                    found |= leading(whole)
                 else:  # an operator of a struct picks from what it holds
                     for other, held in inner.items():
                         if len(other) > n and other[:n] == path[:n] and other[n][0] == "field":
-                            found |= {v for v in held if isinstance(v, _LEADS)}
+                            found |= leading(held)
         return found
 
     def write(self, cells: Iterable[Cell], values: Values) -> None:
@@ -234,9 +239,27 @@ class Environment:
             inner[path] = values if strong else inner.get(path, NOTHING) | values
             self.roots[root] = inner
 
+    def may_hold(self, root: Root, base: Path, values: Values) -> None:
+        """Any part of a place may hold any of these too, whether it has been written before or not."""
+        inner = dict(self.roots.get(root, NO_CELLS))
+        n = len(base)
+        for path in [base, (*base, ("at", ANY)), *(p for p in inner if len(p) >= n and overlaps(p[:n], base))]:
+            inner[path] = inner.get(path, NOTHING) | values
+        self.roots[root] = inner
+
     def forget(self, roots: Iterable[Root]) -> None:
         for root in roots:
             self.roots.pop(root, None)
+
+    def forget_inside(self, cells: Iterable[Cell]) -> None:
+        """A struct gets another value: what its parts held is gone, if it is known which struct it is."""
+        targets = list(cells)
+        if len(targets) == 1 and not is_summary(targets[0][1]):
+            root, path = targets[0]
+            inner = self.roots.get(root, {})
+            if root[0] != "memory" and any(len(other) > len(path) and other[: len(path)] == path for other in inner):
+                n = len(path)
+                self.roots[root] = {other: v for other, v in inner.items() if len(other) <= n or other[:n] != path}
 
     def under(self, cell: Cell) -> Iterator[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
@@ -252,10 +275,13 @@ class Environment:
 
     def content(self, value: Value) -> Iterator[Values]:
         """What the memory that a pointer leads to may hold."""
+        for _, values in self.inside(value):
+            yield values
+
+    def inside(self, value: Value) -> Iterator[tuple[Path, Values]]:
+        """The cells of the memory that a pointer leads to, of all elements of an array, as paths relative to it."""
         if isinstance(value, Ptr):
-            yield from self.roots.get(("memory", value.object, ""), {}).values()
+            yield from self.roots.get(("memory", value.object, ""), {}).items()
         elif isinstance(value, Ref):
             root, path = value.cell
-            base = path[:-1] if path and path[-1][0] == "at" else path
-            for _, values in self.under((root, base)):
-                yield values
+            yield from self.under((root, path[:-1] if path and path[-1][0] == "at" else path))

@@ -31,11 +31,56 @@ _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold i
 _STD = ("std::", "::std::")
 
 # A pointer does not fit into these.
-_NUMBERS = frozenset(
+NUMBERS = frozenset(
     f"{sign}{kind}".strip()
     for sign in ("", "unsigned ", "signed ")
     for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
 ) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
+_LONG = frozenset(("long", "long long", "size_t", "int64_t", "uint64_t", "half", "__half", "__nv_bfloat16"))
+_BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))
+_ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
+
+
+def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str], raw: bool = False) -> bool:
+    """Whether there may be pointers in the memory that an argument leads to, by its type as far as that is known.
+    `raw`: also if it is called bytes.
+    """
+    match expr:
+        case ir.Const() | ir.FuncRef() | ir.Opaque():
+            return False
+        case ir.Addr(ir.Var(name)):
+            return types.get(name, "") not in NUMBERS
+        case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
+            return _holds_pointers(base, types, arrays, raw)
+        case ir.Var(name) if name in types:
+            kind = types[name].removesuffix("&").strip()
+            if name not in arrays:
+                container = _ONE_NUMBER.fullmatch(kind)
+                kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
+            return kind not in NUMBERS and kind not in _LONG or (raw and kind in _BYTES)
+        case _:
+            return True
+
+
+def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
+    """The calls in a function (by `id`) of host functions that may copy or reorder pointers: `memcpy`, `iter_swap`."""
+    found: set[int] = set()
+    arrays: frozenset[str] | None = None
+    for stmt in ir.walk(function.body):
+        if not isinstance(stmt, ir.Call) or stmt.receiver is not None or len(stmt.args) < 2:
+            continue
+        api = tables.lookup(stmt.callee, len(stmt.args))
+        if api is None or api.effect not in HOST_EFFECTS or api.any:
+            continue
+        given = [(r, e) for r, e in zip(roles_of(api, len(stmt.args)), stmt.args, strict=False) if r in _HOST_MEMORY]
+        if len(given) < 2 or not any(role in _WRITES for role, _ in given):
+            continue
+        if arrays is None:
+            arrays = frozenset(s.var.name for s in ir.walk(function.body) if isinstance(s, ir.Declare) and s.array)
+        reads = any(role != "hw" and _holds_pointers(e, function.types, arrays) for role, e in given)
+        if reads and any(role in _WRITES and _holds_pointers(e, function.types, arrays, True) for role, e in given):
+            found.add(id(stmt))
+    return frozenset(found)
 
 
 class Way(Flag):
@@ -96,14 +141,16 @@ class Slicer:
         self._slices: dict[int, Slice] = {}
         self._shared: dict[str, set[str]] = {}  # by function: what lambdas inside of it name
         self._outward: set[int] = set()  # statements of lambdas that matter to the function around
+        self._moves: set[int] = set()
         for function in program.functions():
+            self._moves |= function.kept("moves pointers", lambda f: moves_pointers(f, tables))
             outer, inside, _ = function.name.rpartition("::<lambda@")
             if not inside:
                 continue
             named: set[str] = set()
             for stmt in ir.walk(function.body):
-                for expr in _expressions(stmt):
-                    _names(expr, named)
+                for expr in expressions(stmt):
+                    names_in(expr, named)
                 if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var):
                     if stmt.target.name in function.captures:
                         self._outward.add(id(stmt))
@@ -166,7 +213,7 @@ class Slicer:
         return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
 
     def _is_consequence(self, stmt: ir.Stmt) -> bool:
-        if id(stmt) in self._outward:
+        if id(stmt) in self._outward or id(stmt) in self._moves:
             return True
         if isinstance(stmt, ir.Assign):
             number = isinstance(stmt.value, ir.Opaque) or (
@@ -190,9 +237,9 @@ class Slicer:
     def _is_of_the_program(self, expr: ir.Expr) -> bool:
         """Whether a pointer may come from a global variable: who calls the function does not hand it over."""
         named: set[str] = set()
-        _names(expr, named)
+        names_in(expr, named)
         found = [self._program.globals.get(name.removeprefix("::")) for name in named if "::" in name]
-        return any(v is None or (v.space == "host" and v.type not in _NUMBERS) for v in found)
+        return any(v is None or (v.space == "host" and v.type not in NUMBERS) for v in found)
 
     def method_by_name(self, method: str) -> Api | None:
         """A method of an object whose type is not known: of the standard library, if only that has such a method
@@ -216,15 +263,15 @@ class Slicer:
                     if isinstance(target, ir.Var):
                         feeds.setdefault(target.name, []).append(value)
                     else:
-                        _names(target, observed)
-                        _names(value, observed)
+                        names_in(target, observed)
+                        names_in(value, observed)
                 case ir.Call():
                     self._arguments(stmt)
                 case ir.Launch():
                     for arg in stmt.args:
                         self._pointers(arg, exact=True)
                     if stmt.stream is not None:
-                        _names(stmt.stream, observed)
+                        names_in(stmt.stream, observed)
                 case ir.HostAccess(reads, writes):
                     for place in (*reads, *writes):
                         if not isinstance(place, ir.Var):
@@ -232,17 +279,17 @@ class Slicer:
                 case ir.If(test) if test.place is not None:
                     self._pointers(test.place, exact=True)
                 case ir.Return(value) if value is not None:
-                    _names(value, observed)
+                    names_in(value, observed)
                 case ir.Unknown():
                     for part in stmt.parts:
-                        _names(part, observed)
+                        names_in(part, observed)
                 case _:
                     pass
         # Globals are seen by others. A variable that hides another one must be known to (Machine.named_streams).
         stack = [name for name in feeds if name in observed or _is_shared(name)]
         while stack:
             for value in feeds.pop(stack.pop(), ()):
-                _names(value, observed)
+                names_in(value, observed)
             stack = [name for name in feeds if name in observed]
 
     def _arguments(self, call: ir.Call) -> None:
@@ -250,29 +297,29 @@ class Slicer:
         given = call.args if call.receiver is None else (call.receiver, *call.args)
         if api is None or api.effect in (Effect.EXTERNAL, Effect.MESSAGE):
             for expr in given:
-                _names(expr, self._observed)
+                names_in(expr, self._observed)
         else:
             host_only = api.effect in HOST_EFFECTS
             for role, expr in zip(roles_of(api, len(given)), given, strict=False):
                 if role in ("hr", "hw", "hrw") and host_only:
                     self._pointers(expr)
                 elif role != "-":
-                    _names(expr, self._observed)
+                    names_in(expr, self._observed)
             if api.returns == "same" and given:
                 self._pointers(given[0], exact=True)
         if call.result is not None and not isinstance(call.result, ir.Var):
-            _names(call.result, self._observed)
+            names_in(call.result, self._observed)
 
     def _pointers(self, expr: ir.Expr, exact: bool = False) -> None:
         """Observe what decides to which memory an expression leads. If not `exact`, any element of an array will do."""
         match expr:
             case ir.Var(name):
-                if self._function.types.get(name) not in _NUMBERS:
+                if self._function.types.get(name) not in NUMBERS:
                     self._observed.add(name)
             case ir.Index(base, index):
                 self._pointers(base, exact)
                 if exact:
-                    _names(index, self._observed)
+                    names_in(index, self._observed)
             case ir.Field(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
                 self._pointers(base, exact)
             case ir.Choice(parts) | ir.Opaque(parts):
@@ -367,7 +414,7 @@ class Slicer:
         return (Way.BELOW if goes_on else Way(0)) | (body & Way.END)
 
     def _call(self, call: ir.Call) -> Way | None:
-        if call.result is not None and self._is_observed(call.result):
+        if id(call) in self._moves or (call.result is not None and self._is_observed(call.result)):
             return None
         given = call.args if call.receiver is None else (call.receiver, *call.args)
         api = self._api(call)
@@ -400,7 +447,7 @@ class Slicer:
         while isinstance(expr, ir.Offset):
             expr = expr.base
         return not isinstance(expr, ir.Const) and not (
-            isinstance(expr, ir.Var) and self._function.types.get(expr.name) in _NUMBERS
+            isinstance(expr, ir.Var) and self._function.types.get(expr.name) in NUMBERS
         )
 
     # -- what calls mean ---------------------------------------------------------------------------------------------
@@ -428,7 +475,7 @@ class Slicer:
         return self._tables.lookup(name, arity)
 
 
-def _expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
+def expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
     """The expressions of a statement, those of its blocks left out."""
     found: tuple[ir.Expr | None, ...] = ()
     match stmt:
@@ -454,7 +501,7 @@ def _expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
 def _may_lead_somewhere(value: ir.Expr | None, function: ir.Function) -> bool:
     """Whether a returned value may be a pointer or a handle."""
     if isinstance(value, ir.Var):
-        return function.types.get(value.name) not in _NUMBERS
+        return function.types.get(value.name) not in NUMBERS
     return value is not None and not isinstance(value, ir.Const | ir.Opaque)
 
 
@@ -463,19 +510,19 @@ def _is_shared(name: str) -> bool:
     return ":" in name or "@" in name
 
 
-def _names(expr: ir.Expr, into: set[str]) -> None:
+def names_in(expr: ir.Expr, into: set[str]) -> None:
     """Every variable in an expression."""
     match expr:
         case ir.Var(name):
             into.add(name)
         case ir.Index(base, index):
-            _names(base, into)
-            _names(index, into)
+            names_in(base, into)
+            names_in(index, into)
         case ir.Field(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
-            _names(base, into)
+            names_in(base, into)
         case ir.Choice(parts) | ir.Opaque(parts):
             for part in parts:
-                _names(part, into)
+                names_in(part, into)
         case _:
             pass
 

@@ -72,9 +72,10 @@ class Blocks(Calls):
         breaks: bool = False,
         continues: bool = False,
         close: int | None = None,
+        catches: bool = False,
     ) -> None:
         """Run in a new scope; at its end the destructors of its locals run."""
-        self.scopes.append(Scope(breaks=breaks, continues=continues))
+        self.scopes.append(Scope(breaks=breaks, continues=continues, catches=catches))
         try:
             run()
             self._destroy(self.scopes[-1:], end, close)
@@ -87,18 +88,20 @@ class Blocks(Calls):
             for variable, cls, count in reversed(scope.destroyed):
                 if self.out and isinstance(self.out[-1], (ir.Return, ir.Break, ir.Continue, ir.Goto)):
                     return
+                if cls is None and not (isinstance(variable, ir.Var) and variable.name in self.holding):
+                    continue
                 # each call has an offset of its own, backwards from the closing brace
                 start = close + made if close is not None else max(self.span(at).end - 1 - made, 0)
                 made += 1
                 span = Span(self.source.path, start, start)
                 site = ir.Site(span, "", "", ";", blocked="a destructor at the end of a scope")
-                callee = f"{cls.name}::~{cls.name.rpartition('::')[2]}"
-                index = self.temporary("size_t") if count else None
+                callee = f"{cls.name}::{cls.destructor}" if cls is not None else f"~{count}"
+                index = self.temporary("size_t") if count and cls is not None else None
                 receiver = ir.Index(variable, index) if index is not None else variable
                 call = ir.Call(callee, (), span, span, span.end, site, (), receiver)
                 self.emit(call if index is None else ir.Loop((call,), span, index=index, range=count))
 
-    def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False) -> Block:
+    def body_of(self, node: Node | None, breaks: bool = False, continues: bool = False, catches: bool = False) -> Block:
         """The block of a branch or loop body, which may be one statement without braces."""
         if node is None:
             return ()
@@ -111,7 +114,7 @@ class Blocks(Calls):
 
         self.branches += 1
         try:
-            return self.collect(lambda: self.scoped(run, node, breaks, continues))
+            return self.collect(lambda: self.scoped(run, node, breaks, continues, catches=catches))
         finally:
             self.branches -= 1
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
 from tree_sitter import Node
 
 from cudafix import ir
@@ -21,6 +25,9 @@ from cudafix.ir import (
     Block,
     Test,
 )
+
+_CASE = re.compile(rb"\s*case\b[^:?;{}]*:(?!:)")
+_LABEL = re.compile(rb"\b(?:case|default)\b")
 
 
 class _Plan:
@@ -56,16 +63,7 @@ class Branches(Variables):
             kept = self.blocked
             if nested:
                 self.blocked = kept or "in the condition of an `else if`"
-            value = condition
-            if condition.type == "condition_clause":
-                first = condition.child_by_field_name("initializer")
-                if first is not None:
-                    for child in first.children:
-                        if child.type == "declaration":
-                            self._declaration(child)
-                        elif child.is_named:
-                            self.value(child, None, False)
-                value = condition.child_by_field_name("value") or condition
+            value = self._opening(condition)
             if value.type == "declaration":
                 self._declaration(value)
                 declarator = value.child_by_field_name("declarator")
@@ -84,6 +82,18 @@ class Branches(Variables):
             self.compose(plan, then, other, node)
 
         self.scoped(run, node)
+
+    def _opening(self, condition: Node) -> Node:
+        """Lower what stands in front of a condition in its parentheses; the condition itself."""
+        if condition.type != "condition_clause":
+            return condition
+        first = condition.child_by_field_name("initializer")
+        for child in first.children if first is not None else ():
+            if child.type == "declaration":
+                self._declaration(child)
+            elif child.is_named:
+                self.value(child, None, False)
+        return condition.child_by_field_name("value") or condition
 
     def _branch_on(self, test: Test, then_node: Node | None, else_node: Node | None, node: Node) -> None:
         then = self.body_of(then_node)
@@ -190,7 +200,14 @@ class Branches(Variables):
         if condition is None or body is None:
             self.unknown("parse_error", node)
             return
-        self.test(condition)
+        self.scoped(lambda: self._arms(node, condition, body), node)
+
+    def _arms(self, node: Node, condition: Node, body: Node) -> None:
+        value = self._opening(condition)
+        if value.type == "declaration":
+            self._declaration(value)
+        else:
+            self.test(value)
         arms: list[Block] = []
         has_default = False
         current: list[Node] = []
@@ -203,6 +220,8 @@ class Branches(Variables):
                     value = child.child_by_field_name("value")
                     after = [c for c in child.named_children if c != value]
                     arms.append(self.collect(lambda after=after, at=child.start_byte: self.statement_list(after, at)))  # type: ignore[misc]
+                elif (arm := self._case_of_macro(child)) is not None:
+                    arms.append(self.collect(arm))
                 elif child.type not in SKIPPED:
                     current.append(child)
             if current:
@@ -215,6 +234,34 @@ class Branches(Variables):
         else:
             for arm in arms:
                 self.merge(arm)
+
+    def _case_of_macro(self, node: Node) -> Callable[[], None] | None:
+        """What lowers a use of a macro that is an arm of its own: `#define NAME(x) case x: return #x`."""
+        call = first_named(node) if node.type == "expression_statement" else None
+        function, arguments = (
+            (call.child_by_field_name("function"), call.child_by_field_name("arguments"))
+            if call is not None and call.type == "call_expression"
+            else (None, None)
+        )
+        macro = self.file.macros.get(self.raw(function)) if function is not None else None
+        label = _CASE.match(macro.body) if macro is not None else None
+        if call is None or macro is None or label is None or _LABEL.search(macro.body, label.end()):
+            return None
+        bindings = self.bind(macro, [c for c in arguments.named_children if c.type != "comment"] if arguments else [])
+        if bindings is None:
+            return None
+        rest = replace(
+            macro,
+            name=f"{macro.name}:",
+            body=macro.body[label.end() :],
+            body_start=macro.body_start + label.end(),
+        )
+
+        def lower() -> None:
+            if self.expand(rest, bindings, call, want_value=False) is None:
+                self.unknown(f"macro `{macro.name}`", call)
+
+        return lower
 
 
 def _contains_logic(node: Node) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -14,9 +15,15 @@ from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, pl
 from cudafix.frontends.cuda.expressions import Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE, QUIET
-from cudafix.frontends.cuda.terms import deref, opaque
-from cudafix.ir import Addr, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.frontends.cuda.terms import deref, is_temporary, opaque, root_of
+from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
+# what may be a class: no type of the standard library, of CUDA and its libraries, and no handle
+_CLASS = re.compile(
+    r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
+    r"|(?:vector|array|map|set|list|deque|queue|stack|string|pair|tuple|optional|variant|function|span|unordered_\w+)\b"
+    r")[A-Za-z_]"
+)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
@@ -202,8 +209,26 @@ class Calls(Expressions):
             if isinstance(callee, FuncRef):
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, callee.name, values, spans, None, target, used)
+        if kind == "call_expression" and (picked := self._picked(function)) is not None:
+            fixed = None if picked in self.file.macros else "a macro picks the name"
+            return self._named(node, function, arguments, picked, target, used, fixed)
         callee = self.value(function)
         return self._computed(node, callee, arguments, target)
+
+    def _picked(self, node: Node) -> str | None:
+        """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
+        `PICK(_1, _2, _3, NAME, ...)` is `NAME`.
+        """
+        macro = self.file.macros.get(self._callee_text(node))
+        arguments = node.child_by_field_name("arguments")
+        if macro is None or arguments is None:
+            return None
+        bindings = self.bind(macro, [c for c in arguments.named_children if c.type != "comment"]) or {}
+        bound = bindings.get(macro.body.decode("utf-8", "replace").strip())
+        if bound is None or bound.node.type != "identifier":
+            return None
+        name = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+        return name if name not in bound.bindings else None
 
     def _is_object(self, kind: str) -> bool:
         """Whether a type can only be a class, of another file: a call of such an object is its `operator()`."""
@@ -244,6 +269,8 @@ class Calls(Expressions):
             checked = self.checked(node)
             if checked is not None:
                 return self._through(arguments, checked, target)
+        if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
+            return self._exchange(node, *arguments.named_children)
         if name in PASSES:
             inner = first_named(arguments) if arguments is not None else None
             return self.value(inner, target, used) if inner is not None else Opaque(())
@@ -269,7 +296,7 @@ class Calls(Expressions):
                 return opaque(*values)
             return self.emit_call(node, function, name, values, spans, None, target, used)
         if name in _LEAVES_FUNCTION:
-            self.problems.append((name, self.span(node).start))
+            self.problems.append(("control_flow", self.span(node).start))
         values, spans = self.arguments(arguments)
         receiver: Expr | None = None
         if local is None and "::" in name and (cls := self.file.index.class_named(plain_name(name))) is not None:
@@ -292,6 +319,16 @@ class Calls(Expressions):
         finally:
             self.fixed = kept
 
+    def _exchange(self, node: Node, first: Node, second: Node) -> Expr:
+        """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
+        place, value = self.lvalue(first), self.value(second)
+        old = self.temporary(self.type_of(place))
+        self.emit(ir.Assign(old, place, self.span(node)))
+        if value == Const("0") and is_pointer(self.type_of(place)):
+            value = NULL
+        self.store(place, value, node)
+        return old
+
     def resolve_variable(self, name: str, node: Node) -> Expr | None:
         """A member or global variable of that name, which a call goes through; not a macro or function."""
         if self.cls is not None:
@@ -313,7 +350,11 @@ class Calls(Expressions):
         if not self.file.index.has(cls, cls.constructor):
             return opaque(*values)
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
-        self.emit_call(node, function, f"{cls.name}::{cls.constructor}", values, spans, receiver, None, False)
+        own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
+        if cls.constructor in cls.methods and (own is not cls or self.copies(cls)):
+            self.emit_call(node, function, f"{cls.name}::{cls.constructor}", values, spans, receiver, None, False)
+        else:
+            self.build(node, receiver, cls, values, spans)
         if target is None:
             self._ends(node, receiver, cls)
         elif receiver is target and self.types.get(receiver.name, "auto").startswith("auto"):
@@ -324,19 +365,131 @@ class Calls(Expressions):
         """`T{a, b}`: as `T(a, b)` where the class has a constructor, else its members in their order."""
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
+        if kind is not None and value is not None and self.is_unseen(self.raw(kind)):
+            values, _ = self.arguments(value)
+            return self.unknown(f"the constructor of `{self.raw(kind)}`", node, values) if values else opaque()
         if cls is None or kind is None or value is None:
             return self._other(node)
         if self.file.index.has(cls, cls.constructor):
             return self._construct(node, kind, cls, *self.arguments(value), target)
-        if not self.file.index.has(cls, cls.destructor) or any(c.type == "initializer_pair" for c in value.children):
+        kept = self.file.index.has(cls, cls.destructor) or "operator()" in cls.methods
+        if not kept or any(c.type == "initializer_pair" for c in value.children):
             return self._other(node)
         values, _ = self.arguments(value)
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
-        for name, one in zip(cls.fields, values, strict=False):
-            self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+        self.build(node, receiver, cls, values)
         if target is None:
             self._ends(node, receiver, cls)
         return receiver
+
+    def converted(self, node: Node, callee: str, nodes: list[Node], values: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """The arguments of a call, with the objects that are made where a parameter is an object: of braces, of a value
+        that is none, or as a copy.
+        """
+        index, given = self.file.index, list(values)
+        for number, (child, value) in enumerate(zip(nodes, values, strict=False)):
+            params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
+            kinds = {p.type for p in params}
+            classes = [c for kind in kinds if not is_pointer(kind) and (c := index.class_of(kind)) is not None]
+            braces, kind = child.type == "initializer_list", self.type_of(value)
+            own = index.class_of(kind) if kind and not is_pointer(kind) else None
+            by_value = any(not p.by_reference for p in params)
+            if own is not None:
+                if any(not p.by_reference and self._is_open(p.type) for p in params) and index.ending(kind) is not None:
+                    self.unknown("a copy of an object for a template", child)
+                elif own not in classes or not by_value or not self.copies(own) or is_temporary(value):
+                    continue
+            elif not (braces or is_pointer(kind) or is_number(kind)) or (len(kinds) > 1 and not braces):
+                continue
+            if not any(index.has(c, special) for c in classes for special in (c.constructor, c.destructor)):
+                continue
+            if len(classes) > 1 or (braces and any(c.type == "initializer_pair" for c in child.children)):
+                self.unknown("an object whose class is not written", child)
+                continue
+            given[number] = receiver = self.temporary(classes[0].name)
+            self.build(child, receiver, classes[0], self.listed.get(child.id, ()) if braces else (value,))
+            if not by_value:
+                self._ends(child, receiver, classes[0])
+        return tuple(given)
+
+    def build(
+        self, node: Node, receiver: Expr, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...] = ()
+    ) -> None:
+        """An object of the values in its parentheses or braces: by a constructor, as a copy, or member by member."""
+        index = self.file.index
+        own = index.class_of(self.type_of(values[0])) if len(values) == 1 else None
+        if own is cls and not self.copies(cls) and not is_pointer(self.type_of(values[0])):
+            self.emit(ir.Assign(receiver, values[0], self.span(node)))
+            return
+        if index.has(cls, cls.constructor):
+            span = self.span(node)
+            site = self.site(node)
+            name_span = Span(span.path, span.start, span.start)
+            callee = f"{cls.name}::{cls.constructor}"
+            given = values if cls.constructor in cls.methods else ()
+            self.emit(ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver))
+        if cls.constructor not in cls.methods:
+            for name, one in zip(cls.fields, values, strict=False):
+                self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+
+    def copies(self, cls: Class) -> bool:
+        """Whether a class declares what happens when it is copied or moved."""
+        listed = self.file.index.parameters_at(cls.constructor, 0, 1) or []
+        return cls.constructor in cls.methods and any(
+            p.by_reference and self.file.index.class_of(p.type) is cls for p in listed
+        )
+
+    def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
+        """The call of an operator of a class that holds pointers or handles; None where it is none."""
+        index, name = self.file.index, f"operator{symbol}"
+        kinds = [self.type_of(value) for value in values]
+        classes = [index.class_of(kind) if kind and not is_pointer(kind) else None for kind in kinds]
+        if not any(cls is not None and self._holds(cls) for cls in classes):
+            return None
+        first = classes[0]
+        if first is not None and any(name in cls.methods for cls in index.lineage(first.name)):
+            return self.emit_call(node, node, name, values[1:], (), values[0], None, True)
+        if index.parameters_at(name, 0, len(values)):
+            return self.emit_call(node, node, name, values, (), None, None, True)
+        return None
+
+    def _holds(self, cls: Class) -> bool:
+        """Whether the objects of a class may hold pointers or handles."""
+        lineage = list(self.file.index.lineage(cls.name)) or [cls]
+        return any(not is_number(kind) for one in lineage for kind in one.fields.values())
+
+    def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
+        """`place = right` for an object of a class with an own assignment or a destructor: the right side may be a
+        temporary object, which ends with the statement. False for any other class.
+        """
+        index = self.file.index
+        own = any("operator=" in one.methods for one in index.lineage(cls.name))
+        if not (own and self._holds(cls)) and not index.has(cls, cls.destructor):
+            return False
+        if right.type == "initializer_list":
+            inner, value = self.arguments(right)[0], self.temporary(cls.name)
+            self.build(right, value, cls, inner)
+            self._ends(right, value, cls)
+        else:
+            value = self.value(right)  # type: ignore[assignment]
+        if own:
+            self.emit_call(node, node, "operator=", (value,), (), place, None, False)
+        else:
+            self.store(place, value, node)
+        return True
+
+    def is_unseen(self, kind: str) -> bool:
+        """Whether a type can only be a class of which nothing is known."""
+        kind = kind.removeprefix("struct ").removeprefix("class ").rstrip()
+        index = self.file.index
+        if _CLASS.match(kind) is None or is_pointer(kind) or is_number(kind) or index.names_type(kind):
+            return False
+        return index.class_of(kind) is None
+
+    def _is_open(self, kind: str) -> bool:
+        """Whether a type is left to the call: `auto`, or the parameter of a template."""
+        index = self.file.index
+        return kind.startswith("auto") or (index.names_type(kind) and index.class_of(kind) is None)
 
     def _ends(self, node: Node, made: Var, cls: Class) -> None:
         """A temporary object ends with the statement. Not if somebody takes it over: who it is returned to, or a
@@ -355,9 +508,18 @@ class Calls(Expressions):
         ):
             return
         if outer.type == "argument_list":
-            function = outer.parent.child_by_field_name("function") if outer.parent is not None else None
-            if function is None or plain_name(self.raw(function)).rpartition("::")[2] not in self.file.hosts:
+            given = [child for child in outer.named_children if child.type != "comment"]
+            number = next((n for n, child in enumerate(given) if child.end_byte >= node.end_byte), 0)
+            params = self.file.index.parameters_at(self._receiving(outer), number, len(given))
+            if params is None and not self._is_value(outer):
+                return  # the engine sees that the function is not known
+            params = params or []
+            taken = [p for p in params if not p.by_reference and not is_pointer(p.type)]
+            if any(self._is_open(p.type) for p in taken) or 0 < len(taken) < len(params) or not params:
+                self.unknown("a temporary object of which it is not known who ends it", node)
                 return
+            if taken:
+                return  # it is the parameter, which the function ends
         at: Node | None = outer
         while at is not None and at != self.place.node:
             if at.type in _SOMETIMES or any(child.type in ("&&", "||") for child in at.children):
@@ -369,6 +531,34 @@ class Calls(Expressions):
         else:
             self.ending.append((made, cls, node))
 
+    def _is_value(self, arguments: Node) -> bool:
+        """Whether arguments go to a function that is a value: a pointer to one, a function object."""
+        function = arguments.parent.child_by_field_name("function") if arguments.parent is not None else None
+        if function is None:
+            return False
+        named = ("identifier", "qualified_identifier", "template_function", "field_expression")
+        return function.type not in named or self.local(self.raw(function)) is not None
+
+    def _receiving(self, arguments: Node) -> str:
+        """The last name component of the function or class that gets some arguments."""
+        call = arguments.parent
+        function = call.child_by_field_name("function") if call is not None else None
+        if call is None:
+            return ""
+        if function is None:  # `T x(a)`, `new T(a)`
+            declaration = call.parent if call.type == "init_declarator" else call
+            function = declaration.child_by_field_name("type") if declaration is not None else None
+            if function is None:
+                return ""
+            cls = self.file.index.class_of(self.raw(function))
+            return cls.constructor if cls is not None else ""
+        if function.type == "field_expression":
+            function = function.child_by_field_name("field") or function
+        local = self.local(self.raw(function))
+        if isinstance(local, Var) and local.name in self.lambdas:
+            return self.lambdas[local.name].rpartition("::")[2]
+        return plain_name(self.raw(function)).rpartition("::")[2]
+
     def end_temporaries(self, kept: int) -> None:
         """The destructors of the temporary objects of a statement, the last one first."""
         while len(self.ending) > kept:
@@ -378,11 +568,13 @@ class Calls(Expressions):
             site = Site(span, "", "", ";", blocked="the destructor of a temporary object")
             self.emit(ir.Call(f"{cls.name}::{cls.destructor}", (), span, span, end, site, (), made))
 
-    def _made_by(self, callee: str, method: bool) -> Class | None:
-        """The class with a destructor of which a function of this file returns an object."""
-        returned = self.file.returned.get((method, callee.rpartition("::")[2]))
-        cls = self.file.index.class_of(returned) if returned else None
-        return cls if cls is not None and self.file.index.has(cls, cls.destructor) else None
+    def _made_by(self, node: Node, callee: str) -> Class | None:
+        """The class with a destructor of which a function returns an object."""
+        kinds = self.file.index.returned(callee.rpartition("::")[2])
+        classes = [c for kind in kinds if (c := self.file.index.ending(kind)) is not None]
+        if len(kinds) > 1 and classes:
+            self.unknown("an object of which it is not known whether the call makes it", node)
+        return classes[0] if classes and len(kinds) == 1 else None
 
     def _through(self, arguments: Node | None, checked: tuple[Node, bool], target: Expr | None) -> Expr:
         """A check around one argument: only that argument's calls happen."""
@@ -409,6 +601,10 @@ class Calls(Expressions):
         used: bool,
         pasted: bool = False,
     ) -> Expr:
+        listed = node.child_by_field_name("arguments") if node.type == "call_expression" else None
+        if listed is not None:
+            nodes = [child for child in listed.named_children if child.type != "comment"]
+            values = self.converted(node, callee, nodes, values)
         span = self.span(node)
         name_span = self.span(name_node)
         template_args = ""
@@ -424,7 +620,7 @@ class Calls(Expressions):
         if pasted:
             name_span = Span(span.path, span.start, span.start)
         result: Expr | None = target
-        made = self._made_by(callee, receiver is not None)
+        made = self._made_by(node, callee)
         if target is None and (used or made is not None):
             result = self.temporary(made.name if made is not None else sites.status_type(callee))
         elif made is not None and isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
@@ -436,6 +632,9 @@ class Calls(Expressions):
         self.plain_call = False
         if site.prefix.strip() and sites.is_api(callee):
             self.file.styles.saw((site.prefix, site.suffix), site.span)
+        root = root_of(receiver) if receiver is not None else None
+        if isinstance(root, Var) and any(map(self.may_lead, values)):
+            self.holding.add(root.name)
         flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
         for number, value in enumerate(values):
             if isinstance(value, Addr):
@@ -523,7 +722,7 @@ class Calls(Expressions):
         name = tidy(kind, self.source.text) if kind is not None else ""
         if placement is not None:
             place, _ = self.arguments(placement)
-            self.unknown("placement new", node, place)
+            self.unknown("placement new", node, (*place, *values))
             return place[0] if place else Opaque(())
         result = target if target is not None else self.temporary()
         if isinstance(result, Var) and (
@@ -538,6 +737,8 @@ class Calls(Expressions):
                 (), None, result, Look.CHECKED, name,
             )
         )  # fmt: skip
+        if any(map(self.may_lead, values)) and self.is_unseen(name):
+            self.unknown(f"the constructor of `{name}`", node, (*values, result))
         count = self.normal(declarator).strip("[]") if declarator is not None else ""
         self.each(node, self.file.index.class_of(name), "", values, spans, result, count)
         return result
@@ -595,15 +796,16 @@ class Calls(Expressions):
         nodes = [c for c in arguments.named_children if c.type != "comment"] if arguments is not None else []
         if macro.params is None:
             return None
-        if macro.kind == "transparent":
+        expands = any(len(list(self._given(macro, one))) > 1 for one in nodes)  # `__VA_ARGS__` is several arguments
+        if macro.kind == "transparent" and not expands:
             checked = self.checked(node)
             if checked is None:
                 return self.unknown(f"macro `{macro.name}`", node, self.arguments(arguments)[0])
             return self._through(arguments, checked, target)
-        bindings = self._bind(macro, nodes)
+        bindings = self.bind(macro, nodes)
         if macro.kind == "rename":
             return self._pasted(node, macro, bindings, nodes, target, used)
-        if bindings is not None and macro.kind in ("operates", "constant"):
+        if bindings is not None and macro.kind in ("operates", "constant", "transparent"):
             done = self.expand(macro, bindings, node, want_value=used or target is not None or macro.kind == "constant")
             if done is not None:
                 return done
@@ -612,24 +814,35 @@ class Calls(Expressions):
             return opaque(*values)
         return self.unknown(f"macro `{macro.name}`", node, values)
 
-    def _bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
+    def bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
         params = macro.params or ()
+        given = [one for node in nodes for one in self._given(macro, node)]
         bindings: dict[str, Bound] = {}
         for number, param in enumerate(params):
             if param.endswith("..."):
-                rest = tuple(nodes[number:])
+                rest = given[number:]
                 name = variadic_name(param).decode()
+                if any(one.source != rest[0].source or one.bindings is not rest[0].bindings for one in rest):
+                    return None  # some are from the arguments of a macro around this use, some are not
                 if rest:
-                    bindings[name] = self._bound(macro, rest[0], rest)
+                    bindings[name] = replace(rest[0], rest=tuple(one.node for one in rest))
                 return bindings
-            if number >= len(nodes):
+            if number >= len(given):
                 return None
-            bindings[param] = self._bound(macro, nodes[number])
-        return bindings if len(nodes) == len(params) else None
+            bindings[param] = given[number]
+        return bindings if len(given) == len(params) else None
 
-    def _bound(self, macro: Macro, node: Node, rest: tuple[Node, ...] = ()) -> Bound:
+    def _given(self, macro: Macro, node: Node) -> Iterator[Bound]:
+        """An argument of a macro; `__VA_ARGS__` is as many as it stands for."""
+        around = self.bindings.get(self.raw(node)) if node.type == "identifier" else None
+        if around is None or not around.rest:
+            yield self._bound(macro, node)
+        else:
+            yield from (replace(around, node=one, uses=0, rest=()) for one in around.rest)
+
+    def _bound(self, macro: Macro, node: Node) -> Bound:
         reports = _COMPARES.search(macro.body) is not None and sites.only_looks(macro.body)
-        return Bound(node, self.source, self.bindings, 0, rest, self.place, self.effects, self.branches, reports)
+        return Bound(node, self.source, self.bindings, 0, (), self.place, self.effects, self.branches, reports)
 
     def _pasted(
         self,

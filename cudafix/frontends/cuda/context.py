@@ -57,7 +57,6 @@ class File:
     qualifiers: tuple[tuple[int, str], ...]  # CUDA qualifiers that a mask hid
     hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
     kernels: frozenset[str]
-    returned: Mapping[tuple[bool, str], str]  # what methods, and other functions, return by value, by the last name
     functions: list[ir.Function] = field(default_factory=list)
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
@@ -79,6 +78,10 @@ def _blank_strings(found: re.Match[bytes]) -> bytes:
 _JUMP = re.compile(rb"\s+(?:break|continue|return|goto|throw|if|for|while|do|switch)\b")
 
 
+_USE = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_HEADS = frozenset((b"if", b"for", b"while", b"switch"))
+
+
 def _separated(body: bytes, params: tuple[str, ...]) -> bytes:
     """The body with semicolons behind the parameters that stand for statements: `__VA_ARGS__ break;` would read as a
     declaration of `break`.
@@ -88,6 +91,19 @@ def _separated(body: bytes, params: tuple[str, ...]) -> bytes:
         for match in re.finditer(rb"(?<![\w.>:])" + re.escape(name) + rb"(?!\w)", body):
             if (param.endswith("...") or _JUMP.match(body, match.end())) and starts_statement(body, match.start()):
                 for at, text in semicolon(body, match.start(), match.end()):
+                    body = body[:at] + text + body[at + len(text) :]
+    return body
+
+
+def _calls_apart(body: bytes) -> bytes:
+    """The body with a semicolon behind each statement that is a use of a macro, and that another one follows:
+    `CHECK(a) CHECK(b)`.
+    """
+    for match in _USE.finditer(body):
+        if match[1] not in _HEADS and starts_statement(body, match.start()):
+            end = closing(body, match.end() - 1) + 1
+            if end and _USE.match(body[end:].lstrip()):
+                for at, text in semicolon(body, match.start(), end):
                     body = body[:at] + text + body[at + len(text) :]
     return body
 
@@ -112,9 +128,12 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
     tail = b"\n;}" if as_statement else b"\n);"
     if not as_statement:
         body = re.sub(rb";\s*\Z", lambda found: b" " * len(found.group()), body)
-    text = head + body + tail
-    root = Parser(_LANGUAGE).parse(text).root_node
-    if root.has_error:
+    for written in (body, _calls_apart(body)) if as_statement else (body,):
+        text = head + written + tail
+        root = Parser(_LANGUAGE).parse(text).root_node
+        if not root.has_error:
+            break
+    else:
         return None
     if as_statement:
         node = root.children[0].child_by_field_name("body") if root.children else None
@@ -129,6 +148,8 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
 @dataclass(slots=True)
 class Scope:
     names: dict[str, str] = field(default_factory=dict)
-    destroyed: list[tuple[ir.Expr, Class, str]] = field(default_factory=list)  # objects, or arrays of so many of them
+    # objects, or arrays of so many of them; of a class that is not seen instead its name
+    destroyed: list[tuple[ir.Expr, Class | None, str]] = field(default_factory=list)
     breaks: bool = False  # `break` leaves up to here
     continues: bool = False
+    catches: bool = False  # `throw` leaves up to here

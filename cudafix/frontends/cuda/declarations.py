@@ -31,8 +31,17 @@ _DECLARATORS = frozenset(
 _TYPE_NAMES = re.compile(
     rb"\busing\s+(\w+)\s*=|\b(?:typename|class)\s+(?:\.\.\.\s*)?(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
 )
+# `using D = C;`, `typedef C D;`: other names of a type that has a name itself
+_ALIASES = re.compile(
+    rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
+    rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
+)
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
+_STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
+_WORDS = re.compile(r"\b[A-Za-z_]\w*")
+_CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
+_STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
@@ -62,6 +71,17 @@ def element_type(kind: str) -> str:
     return kind
 
 
+def elements(kind: str) -> tuple[str, str]:
+    """The type of the elements of an array or `std::array` and how many there are: `?` if the type does not tell, empty
+    for all other types.
+    """
+    if kind.endswith("]"):
+        return element_type(kind).rstrip(), "?"
+    if found := _STD_ARRAY.fullmatch(kind):
+        return found.group(1).strip(), found.group(2).strip()
+    return kind, ""
+
+
 def is_pointer(kind: str) -> bool:
     return kind.endswith(("*", "]"))
 
@@ -83,6 +103,17 @@ def pointee(kind: str) -> str:
                     break
             return inner.strip().removesuffix("[]").strip()
     return ""
+
+
+def extent(declarator: Node) -> Node | None:
+    """The size of an array of one dimension, as far as it is written."""
+    while declarator.type != "array_declarator":
+        inner = declarator.child_by_field_name("declarator")
+        if inner is None:
+            return None
+        declarator = inner
+    inner = declarator.child_by_field_name("declarator")
+    return declarator.child_by_field_name("size") if inner is not None and "array" not in inner.type else None
 
 
 def plain_name(name: str) -> str:
@@ -184,14 +215,20 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
             written = text_of(inner, text) if inner is not None else ""
             kind = base + (" *" if "*" in written else "")
             if not (base == "void" and not written):
-                found.append((Param("", kind, "&" in written), child))
+                found.append(
+                    (
+                        Param("", kind, "&" in written, None, child.child_by_field_name("default_value") is not None),
+                        child,
+                    )
+                )
         else:
             kind = one.type.removesuffix("[]")  # an array parameter is a pointer
             if kind != one.type and not one.reference:
                 kind += "*" if kind.endswith("*") else " *"
             if child.type == "variadic_parameter_declaration":
                 kind += "..."
-            found.append((Param(one.name, kind, one.reference, _default(child, text)), child))
+            optional = child.type == "optional_parameter_declaration"
+            found.append((Param(one.name, kind, one.reference, _default(child, text), optional), child))
     return tuple(found)
 
 
@@ -210,6 +247,10 @@ class Class:
     methods: set[str] = field(default_factory=set)
     bases: tuple[str, ...] = ()
     start: int = 0
+    initialized: set[str] = field(
+        default_factory=set
+    )  # the data members that a constructor sets to more than a constant
+    extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
 
     @property
     def constructor(self) -> str:
@@ -250,10 +291,14 @@ class Declarations:
     enumerators: set[str] = field(default_factory=set)
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
+    aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
+    takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
+    gives: dict[str, set[str]] = field(default_factory=dict)  # what functions return by value, as `takes`
     visible: Declarations | None = None
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
+    members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
 
     @classmethod
@@ -266,16 +311,22 @@ class Declarations:
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
             found.types |= header.types
+            for name, kinds in header.aliases.items():
+                found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), *kinds)))
             found.by_reference.update(header.by_reference)
+            for name, listed in header.takes.items():
+                found.takes.setdefault(name, []).extend(listed)
+            for name, given in header.gives.items():
+                found.gives.setdefault(name, set()).update(given)
         return found
 
     def header(self) -> Declarations:
         """What a file sees that includes this one; without the syntax tree."""
-        return replace(self, functions=[], initializers=[], visible=None, local={}, inside="", _made={})
+        return replace(self, functions=[], initializers=[], members={}, visible=None, local={}, inside="", _made={})
 
     def is_type(self, name: str) -> bool:
         """Whether `name(x)` is a conversion."""
-        if name in self.classes:
+        if name in self.classes or (name in self.types and self.class_of(name) is not None):
             return False
         return (
             name in self.types
@@ -306,6 +357,20 @@ class Declarations:
         """The functions, by last name component, and which of their parameters are references."""
         return self.by_reference if self.visible is None else self.visible.by_reference | self.by_reference
 
+    def parameters_at(self, name: str, number: int, count: int) -> list[Param] | None:
+        """The parameters that argument `number` of `count` may go to, in a call of functions with this last name
+        component; None if none of them is seen.
+        """
+        outer = self.visible.takes.get(name, []) if self.visible is not None else []
+        known = [*self.takes.get(name, []), *outer]
+        fitting = [listed for listed in known if len(listed) >= count] or known
+        return [listed[number] for listed in fitting if number < len(listed)] if known else None
+
+    def returned(self, name: str) -> set[str]:
+        """The types that functions with this last name component return by value; empty for a reference."""
+        outer = self.visible.gives.get(name, set()) if self.visible is not None else set()
+        return self.gives.get(name, set()) | outer
+
     def class_named(self, name: str) -> Class | None:
         """The class with exactly this qualified name."""
         found = self.classes.get(name)
@@ -318,8 +383,15 @@ class Declarations:
         if kind in self.classes:
             return self.classes[kind]
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
-        found = self.classes.get(name) or self.classes.get(name.rpartition("::")[2])
-        return found if found is not None or self.visible is None else self.visible.class_of(kind)
+        last = name.rpartition("::")[2]
+        found = self.classes.get(name) or self.classes.get(last)
+        if found is None and self.visible is not None:
+            found = self.visible.class_of(kind)
+        if found is None and last in self.aliases:
+            others = replace(self, aliases={n: kinds for n, kinds in self.aliases.items() if n != last})
+            meant = [c for kind in self.aliases[last] if (c := others.class_of(kind, around)) is not None]
+            found = next((c for c in meant if self.has(c, c.destructor)), meant[0] if meant else None)
+        return found
 
     def _local_class(self, kind: str, around: str) -> Class | None:
         """A class in the body of a function, or of one around it."""
@@ -331,17 +403,23 @@ class Declarations:
             around = around.rpartition("::")[0]
         return None
 
+    def ending(self, kind: str) -> Class | None:
+        """The class of an object of this type as written, if it has a destructor."""
+        cls = self.class_of(kind) if not is_pointer(kind) else None
+        return cls if cls is not None and self.has(cls, cls.destructor) else None
+
     def has(self, cls: Class, special: str) -> bool:
         """Whether a class has a constructor or destructor, be it one that the compiler writes since a base or a
         member has one.
         """
-        if special in cls.methods:
+        if special in cls.methods or (cls.initialized and special == cls.constructor):
             return True
         name = f"{cls.name}::{special}"
         if name not in self._made:
             self._made[name] = False
-            of_part = [p.destructor if special == cls.destructor else p.constructor for _, p in self.parts(cls)]
-            self._made[name] = any(self.has(part, own) for (_, part), own in zip(self.parts(cls), of_part, strict=True))
+            parts = [part for _, part, _ in self.parts(cls)]
+            of_part = [p.destructor if special == cls.destructor else p.constructor for p in parts]
+            self._made[name] = any(self.has(part, own) for part, own in zip(parts, of_part, strict=True))
         return self._made[name]
 
     def implicit(self) -> Iterator[tuple[Class, str]]:
@@ -351,15 +429,22 @@ class Declarations:
                 if special not in cls.methods and self.has(cls, special):
                     yield cls, special
 
-    def parts(self, cls: Class) -> list[tuple[str, Class]]:
-        """The bases (under the empty name) and the members of a class that are objects of classes of this file."""
+    def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
+        """The bases (under the empty name) and the members of a class that are objects of classes that are seen, or
+        arrays of them: of those also how many elements they have.
+        """
         found = [
-            ("", base) for name in cls.bases if (base := self.class_of(name, cls.name)) is not None and base is not cls
+            ("", base, "")
+            for name in cls.bases
+            if (base := self.class_of(name, cls.name)) is not None and base is not cls
         ]
         for name, kind in cls.fields.items():
-            member = self.class_of(kind, cls.name) if not is_pointer(kind) else None
+            element, count = elements(kind)
+            member = self.class_of(element, cls.name) if not is_pointer(element) else None
             if member is not None and member is not cls:
-                found.append((name, member))
+                if count == "?":  # the same for its constructor and its destructor
+                    count = cls.extents.get(name) or f"?{cls.start}"
+                found.append((name, member, count))
         return found
 
     def lineage(self, name: str | None) -> Iterator[Class]:
@@ -399,6 +484,9 @@ def index(
         types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name),
         visible=visible,
     )
+    for new, kind, other_kind, other_new in _ALIASES.findall(text):
+        name, meant = (new or other_new).decode(), _BLANKS.sub(b" ", kind or other_kind).decode()
+        found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
     homes: dict[int | str, str] = {}  # the functions of local classes, by node and by name
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
@@ -497,10 +585,20 @@ def _declaration(
             if cls is not None:
                 cls.methods.add(one.name)
             found.prototypes.add(one.name)
+            listed = tuple(param for param, _ in parameters(one.parameters, text))
+            last = one.name.rpartition("::")[2]
+            found.takes.setdefault(last, []).append(listed)
+            found.gives.setdefault(last, set()).add(_returned(one, child, text))
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type
             if not static:
+                value = node.child_by_field_name("default_value")
+                if value is not None and _is_more_than_constant(value, one.type, text):
+                    cls.initialized.add(one.name)
+                    found.members[cls.name, one.name] = value
+                if one.array and (size := extent(child)) is not None:
+                    cls.extents[one.name] = "".join(text_of(size, text).split())
                 continue
             name = f"{cls.name}::{one.name}"
         elif "::" in one.name:
@@ -523,6 +621,24 @@ def _declaration(
             found.initializers.append((made, value))
 
 
+def _is_more_than_constant(value: Node, kind: str, text: bytes) -> bool:
+    """Whether a data member's initializer calls something, or names what is a pointer, a handle or an object."""
+    written = _STRINGS.sub("", text_of(value, text))
+    named = any(not word.isupper() and word not in _CONSTANTS for word in _WORDS.findall(written))
+    return named and ("(" in written or not is_number(kind))
+
+
+def _returned(one: Declared, declarator: Node, text: bytes) -> str:
+    """What a function returns by value: its type in front, or behind its parameters."""
+    if one.reference:
+        return ""
+    if one.type.startswith("auto"):
+        for child in declarator.named_children:
+            if child.type == "trailing_return_type":
+                return text_of(child, text).removeprefix("->").strip()
+    return one.type
+
+
 def _function(
     found: Declarations,
     node: Node,
@@ -536,10 +652,21 @@ def _function(
     declarator = node.child_by_field_name("declarator")
     base = base_type(node, text)
     one = declared(base, declarator, text) if declarator is not None else None
-    if one is None:
+    if one is None or declarator is None:
         return
+    if any(child.type == "default_method_clause" for child in node.children):
+        scope, _, special = plain_name(one.name).rpartition("::")
+        owner_class = cls or (found.classes.get(scope) if scope else None)
+        if owner_class is not None and special in (owner_class.constructor, owner_class.destructor):
+            if cls is None:
+                owner_class.methods.discard(special)
+            return  # the compiler writes it
     if cls is not None:
         cls.methods.add(one.name)
+    listed = parameters(one.parameters, text) if one.parameters is not None else ()
+    last = plain_name(one.name).rpartition("::")[2]
+    found.takes.setdefault(last, []).append(tuple(param for param, _ in listed))
+    found.gives.setdefault(last, set()).add(_returned(one, declarator, text))
     if body is None:
         found.prototypes.add(one.name)
         return
@@ -572,7 +699,7 @@ def _function(
             qualified,
             node,
             body,
-            parameters(one.parameters, text) if one.parameters is not None else (),
+            listed,
             namespace,
             owner,
             internal or static,
@@ -581,5 +708,4 @@ def _function(
             one.reference,
         )
     )
-    last = name.rpartition("::")[2]
-    found.by_reference[last] = tuple(param.by_reference for param, _ in found.functions[-1].params)
+    found.by_reference[last] = tuple(param.by_reference for param, _ in listed)

@@ -21,7 +21,7 @@ from cudafix.frontends.cuda.declarations import (
 )
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS, NULLS, OUTPUTS, PASSES
-from cudafix.frontends.cuda.terms import NOTHING, deref, flipped, index_of, matters, opaque
+from cudafix.frontends.cuda.terms import NOTHING, deref, flipped, index_of, is_temporary, matters, opaque, root_of
 from cudafix.ir import (
     NULL,
     Addr,
@@ -93,7 +93,9 @@ class Expressions:
         self.text = text
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
         self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
+        self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
+        self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
 
     # -- text and positions -------------------------------------------------------------------------------------------
@@ -448,6 +450,7 @@ class Expressions:
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
+        self.overloaded(node, "[]", (base, index))
         return index_of(base, index)
 
     def _subscript_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -464,6 +467,8 @@ class Expressions:
         arrow = operator is None or operator.type == "->"
         base = deref(self.value(argument)) if arrow else self.lvalue(argument)
         label = self.raw(name)
+        if operator is not None and operator.type.endswith("*"):
+            return self.unknown("a pointer to a member", node, (base,))
         if name.type == "dependent_field_identifier" or not label.isidentifier():
             label = plain_name(label)
         return Field(base, label)
@@ -536,6 +541,8 @@ class Expressions:
                 return chain
         left = self.value(left_node)
         right = self.value(right_node)
+        if (result := self.overloaded(node, operator, (left, right))) is not None:
+            return result
         if operator in ("+", "-"):
             kind, other = self.type_of(left), self.type_of(right)
             if is_pointer(other) and operator == "+" and not is_pointer(kind):
@@ -634,11 +641,25 @@ class Expressions:
             self.touch(left, place, write=True)
             kind = self.type_of(place)
             moved = operator.type in ("+=", "-=") and (is_pointer(kind) or not kind)
-            self.store(place, Offset(place) if moved else opaque(place, value), node)
+            if self.overloaded(node, operator.type, (place, value)) is None:
+                self.store(place, Offset(place) if moved else opaque(place, value), node)
             return place
         place = self.lvalue(left)
+        cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
+        if cls is not None and self.assigned(node, place, cls, right):
+            self._through_reference(place, node)
+            return place
         self.assign(place, right, node, left)
+        self._through_reference(place, node)
         return place
+
+    def _through_reference(self, place: Expr, node: Node) -> None:
+        """What a call returned was assigned: it was a reference, to what is not known."""
+        root = root_of(place)
+        if is_temporary(root) and not self.type_of(root) and not is_number(self.type_of(place)):
+            stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
+            if self.may_lead(stored):
+                self.unknown("a reference that a call returns is assigned", node, (root, stored))
 
     def assign(self, place: Expr, right: Node, node: Node, left: Node | None = None) -> None:
         """`place = right`; a call on the right writes its result there directly."""
@@ -663,16 +684,28 @@ class Expressions:
         """An assignment, unless the target is a plain number that nobody can index or branch with."""
         self.bump(place)
         kind = self.type_of(place)
+        if isinstance(root := root_of(place), Var) and self.may_lead(value):
+            self.holding.add(root.name)
         if isinstance(place, Var):
             if is_floating(kind):
                 return
-        elif (
-            not isinstance(place, (Field, Index, Deref))
-            or is_floating(kind)
-            or (isinstance(place, (Index, Deref)) and is_number(kind) and not _is_reference(self, place))
+        elif not isinstance(place, (Field, Index, Deref)):
+            if isinstance(place, Const) or not self.may_lead(value):
+                return  # not a place of which it is known where it is: what it gets must not matter
+        elif is_floating(kind) or (
+            isinstance(place, (Index, Deref))
+            and is_number(kind)
+            and not _is_reference(self, place)
+            and not is_pointer(self.type_of(value))
         ):
             return
         self.emit(ir.Assign(place, value, self.span(node)))
+
+    def may_lead(self, value: Expr) -> bool:
+        """Whether a value may be a pointer, a handle or an object that holds one."""
+        if isinstance(value, (Opaque, ir.Choice)):
+            return any(self.may_lead(part) for part in (value.parts if isinstance(value, Opaque) else value.options))
+        return not isinstance(value, Const) and not is_number(self.type_of(value))
 
     def bump(self, place: Expr) -> None:
         """Remember that a variable has another value from here on."""
@@ -725,7 +758,10 @@ class Expressions:
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""
-        return opaque(*(self.value(child) for child in node.named_children if child.type not in _NOT_VALUES))
+        values = tuple(self.value(child) for child in node.named_children if child.type not in _NOT_VALUES)
+        if node.type == "initializer_list":
+            self.listed[node.id] = values
+        return opaque(*values)
 
     def _other(self, node: Node) -> Expr:
         if node.type == "ERROR":
@@ -842,6 +878,12 @@ class Expressions:
         raise NotImplementedError
 
     def braced(self, node: Node, target: Expr | None) -> Expr:
+        raise NotImplementedError
+
+    def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
+        raise NotImplementedError
+
+    def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
         raise NotImplementedError
 
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:

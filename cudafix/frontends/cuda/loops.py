@@ -18,7 +18,6 @@ from cudafix.frontends.cuda.terms import (
     assigned_in,
     generic,
     leaves,
-    opaque,
     root_of,
 )
 from cudafix.ir import (
@@ -157,7 +156,10 @@ class Loops(Branches):
             return
         inner = node.child_by_field_name("value") if node.type == "condition_clause" else node
         if inner is not None and inner.type == "declaration":
+            objects = len(self.scopes[-1].destroyed)
             self._declaration(inner)
+            if any(cls is not None for _, cls, _ in self.scopes[-1].destroyed[objects:]):
+                self.unknown("an object that ends with each round of a loop", inner)
         elif inner is not None:
             self._run_plan(self._plan(inner), node)
 
@@ -206,14 +208,14 @@ class Loops(Branches):
                     self.unknown("a declaration that is not understood", declarator)
                     return
                 kind = one.type if not one.type.startswith("auto") else (self.type_of(element) or one.type)
-                for binding in one.bindings:
-                    var = self.declare(self.raw(binding), "", binding)
-                    self.emit(ir.Assign(var, opaque(element), self.span(declarator)))
                 if one.bindings:
+                    self.bind_names(one, element, declarator)
                     return
                 if not options:
                     self.touch(container_node, element)
                 self.flush()
+                if not one.reference and self.file.index.ending(kind) is not None:
+                    self.unknown("a copy of an object that ends with each round of a loop", declarator)
                 var = self.declare(one.name, kind, one.node, reference=one.reference and not options)
                 self.emit(
                     ir.Assign(var, Addr(element) if one.reference and not options else element, self.span(declarator))

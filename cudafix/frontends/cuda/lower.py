@@ -15,14 +15,12 @@ What a reader of the IR should know beyond `cudafix.ir`:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import Declarations, Definition, element_type, index
+from cudafix.frontends.cuda.declarations import Declarations, element_type, index
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
@@ -54,7 +52,6 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         qualifiers,
         {one.name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte] for one in hosts},
         frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),
-        _returned(hosts),
     )
     source = Source(text, 0, parsed.path)
     functions = [lower_function(file, one, source) for one in hosts]
@@ -81,18 +78,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         parsed.configuration,
         file.styles.finish(),
         frozenset(file.references),
-        frozenset(kind for cls in found.classes.values() for kind in (*cls.fields.values(), *cls.statics.values())),
+        {cls.name: (*cls.fields.values(), *cls.statics.values()) for cls in found.classes.values()},
     )
-
-
-def _returned(hosts: Iterable[Definition]) -> dict[tuple[bool, str], str]:
-    """What host functions return by value, where all of a name return the same."""
-    found: dict[tuple[bool, str], str] = {}
-    for one in hosts:
-        key = (one.cls is not None, one.name.rpartition("::")[2])
-        kind = "" if one.by_reference else one.returns
-        found[key] = kind if found.get(key, kind) == kind else ""
-    return found
 
 
 def _too_many(function: ir.Function, parsed: Parsed) -> None:

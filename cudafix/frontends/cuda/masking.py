@@ -365,6 +365,15 @@ def _array_of_pointers(text: bytes, start: int, end: int, work: _Work) -> Iterat
                 yield start + match.start(number), blank(match[number])
 
 
+def _delete_arrays(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`delete[](p)`, which reads as a lambda: the parentheses go."""
+    for match in re.finditer(rb"\bdelete\s*\[\s*\]\s*\(", text[start:end]):
+        close = closing(text, start + match.end() - 1)
+        if close > 0:
+            yield start + match.end() - 1, b" "
+            yield close, b" "
+
+
 def _declaring_macros(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
     """`ALIGNED(float x, 16);`: a declaration as an argument stays, the macro around it goes."""
     for match in re.finditer(
@@ -498,6 +507,7 @@ _RULES: tuple[Callable[[bytes, int, int, _Work], Iterator[Edit]], ...] = (
     _attribute_macros,
     _type_arguments,
     _array_of_pointers,
+    _delete_arrays,
     _launch_braces,
     _declaring_macros,
     _lone_names,

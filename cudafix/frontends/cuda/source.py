@@ -111,9 +111,11 @@ def check_macro(name: str) -> Macro:
     return Macro(name, ("status", "..."), b"status", 0, "", "transparent", 0, True)
 
 
-def includes_of(data: bytes) -> tuple[str, ...]:
-    """The targets of all `#include` lines, with their quotes or brackets, in order; those in comments too."""
-    return tuple(m[1].decode("utf-8", "surrogateescape") for m in _INCLUDE.finditer(data))
+def includes_of(data: bytes) -> tuple[tuple[int, str], ...]:
+    """All `#include` lines, in order, those in comments too: where each begins, and its target with its quotes or
+    brackets.
+    """
+    return tuple((m.start(), m[1].decode("utf-8", "surrogateescape")) for m in _INCLUDE.finditer(data))
 
 
 def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Parsed:

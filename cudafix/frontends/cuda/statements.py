@@ -11,6 +11,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
+    Class,
     Definition,
     hidden_qualifiers,
     is_number,
@@ -22,9 +23,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.expressions import first_named
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.frontends.cuda.terms import (
-    opaque,
-)
+from cudafix.frontends.cuda.terms import matters, opaque
 from cudafix.ir import (
     NULL,
     Const,
@@ -32,6 +31,7 @@ from cudafix.ir import (
     Expr,
     Field,
     FuncRef,
+    Index,
     Opaque,
     Span,
     Var,
@@ -145,7 +145,7 @@ class Statements(Loops):
             return
         name = self.raw(label)
         pattern = re.compile(rb"(?<![\w?:])" + re.escape(name.encode()) + rb"\s*:(?!:)")
-        if any(scope.destroyed for scope in self.scopes):
+        if any(cls is not None for scope in self.scopes for _, cls, _ in scope.destroyed):
             self.unknown("goto past a destructor", node)
         elif (
             self.bindings or self.source.shift or pattern.search(self.source.text, node.end_byte, self.end) is not None
@@ -166,6 +166,15 @@ class Statements(Loops):
     def _throw(self, node: Node) -> None:
         inner = first_named(node)
         value = self.value(inner) if inner is not None else Opaque(())
+        if self.file.index.ending(self.type_of(value)) is not None:
+            self.unknown("an object that ends where it is caught", node, (value,))
+        self.end_temporaries(0)
+        leaving = []
+        for scope in reversed(self.scopes):
+            leaving.append(scope)
+            if scope.catches:
+                break
+        self._destroy(leaving, node)
         span = self.span(node)
         self.emit(
             ir.Call("throw", (value,), span, Span(span.path, span.start, span.start + 5), span.end, self.site(node))
@@ -187,7 +196,7 @@ class Statements(Loops):
     # -- the rest -----------------------------------------------------------------------------------------------------
 
     def _try(self, node: Node) -> None:
-        body = self.body_of(node.child_by_field_name("body"))
+        body = self.body_of(node.child_by_field_name("body"), catches=True)
         handlers = []
         for child in node.named_children:
             if child.type != "catch_clause":
@@ -195,6 +204,8 @@ class Statements(Loops):
 
             def run(clause: Node = child) -> None:
                 for param, at in parameters(clause.child_by_field_name("parameters"), self.source.text):
+                    if self.file.index.ending(param.type) is not None:
+                        self.unknown("an object that ends where it is caught", at)
                     if param.name:
                         self.declare(param.name, param.type, at)
                 inner = clause.child_by_field_name("body")
@@ -222,7 +233,11 @@ class Statements(Loops):
         if self.source.shift == 0 and self.file.qualifiers:
             words |= hidden_qualifiers(self.file.qualifiers, node.start_byte, body.start_byte)
         if "__device__" in words and "__host__" not in words:
-            return FuncRef(name)
+            used_names = sorted(set(re.findall(r"[A-Za-z_]\w*", self.raw(body))))
+            found = [
+                self.resolve(one, node) for one in used_names if self.local(one) is not None or self._is_member(one)
+            ]
+            return opaque(*found)
         inner = Statements(self.file, self.source, name, self.cls, self.namespace, self.text)
         inner.scopes = [Scope({k: v for scope in self.scopes for k, v in scope.names.items()})]
         inner.types, inner.used = dict(self.types), dict(self.used)
@@ -234,10 +249,22 @@ class Statements(Loops):
         if stale:
             why = "a lambda keeps the value of a variable that changes later"
             self.emit(ir.Unknown(why, self.span(node), tuple(stale)))
-        made = inner.function(parameters(listed, self.source.text), body, node, internal=True)
+        params = parameters(listed, self.source.text)
+        made = inner.function(params, body, node, internal=True)
         made.captures = shared
+        last = name.rpartition("::")[2]
+        self.file.index.takes[last] = [tuple(param for param, _ in params)]
+        values = (s.value for s in ir.walk(made.body) if isinstance(s, ir.Return) and s.value is not None)
+        kinds = {inner.type_of(value) for value in values}
+        for child in declarator.named_children if declarator is not None else ():
+            if child.type == "trailing_return_type":
+                kinds = {self.raw(child).removeprefix("->").strip()}
+        self.file.index.gives[last] = {kind for kind in kinds if not kind.endswith("&")}
         self.file.functions.append(made)
         return FuncRef(name)
+
+    def _is_member(self, name: str) -> bool:
+        return any(name in cls.fields for cls in self.file.index.lineage(self.cls))
 
     def _stale_copies(self, node: Node, captures: str, body: str) -> list[Expr]:
         """The variables that a lambda copies and that the function around it may change afterwards: calls of the lambda
@@ -304,13 +331,19 @@ class Statements(Loops):
         returns: str = "void",
         initializers: Node | None = None,
     ) -> ir.Function:
-        listed = tuple(params)
+        # an object without a name ends as well
+        listed = tuple((p if p.name else p._replace(name=f"%parameter {n}"), at) for n, (p, at) in enumerate(params))
         for param, at in listed:
-            if param.name:
-                self.declare(param.name, param.type, at, param.by_reference)
-        renamed = tuple(param._replace(name=self.scopes[-1].names.get(param.name, param.name)) for param, _ in listed)
+            if param.type != "...":
+                var = self.declare(param.name, param.type, at, param.by_reference)
+                cls = self.file.index.ending(param.type)
+                if cls is not None and not param.by_reference:
+                    self.scopes[-1].destroyed.append((var, cls, ""))
+        renamed = tuple(self._renamed(param, at) for param, at in listed)
 
         def run() -> None:
+            for param, at in listed:
+                self._default(param, at)
             self._construct_parts(initializers, node.start_byte)
             self.statement_list(body.children, body.start_byte)
 
@@ -320,6 +353,7 @@ class Statements(Loops):
                 self.scoped(run, body)
             else:
                 self.scoped(lambda: self.statement(body), body)
+            self._destroy(self.scopes[:1], body)  # the parameters
 
         span = self.span(node)
         try:
@@ -331,6 +365,26 @@ class Statements(Loops):
         return ir.Function(
             self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns
         )
+
+    def _renamed(self, param: ir.Param, at: Node) -> ir.Param:
+        """A parameter under the name that it has in the body."""
+        value = at.child_by_field_name("default_value")
+        default: Expr | None = param.default
+        if value is not None and value.type in ("identifier", "qualified_identifier"):
+            default = self.value(value)
+        return param._replace(name=self.scopes[-1].names.get(param.name, param.name), default=default)
+
+    def _default(self, param: ir.Param, at: Node) -> None:
+        """What a call that leaves an argument out evaluates for it, where that is more than a name or a literal."""
+        value = at.child_by_field_name("default_value")
+        if value is None or value.type in ("identifier", "qualified_identifier") or param.default is not None:
+            return
+        found = self.local(param.name) if param.name else None
+        kept, self.blocked = self.blocked, self.blocked or "a default argument"
+        block = self.collect(lambda: self.assign(found, value, at) if found is not None else self._discard(value))
+        self.blocked = kept
+        if matters(block):
+            self.emit(ir.If(ir.Test("other", None, f"default of {param.name}"), block, (), self.span(at)))
 
     def implicit(self, at: Node, start: int) -> ir.Function:
         """A constructor or destructor that the compiler writes, for a class that begins at `start`."""
@@ -346,27 +400,53 @@ class Statements(Loops):
         if cls is None or last not in (cls.constructor, cls.destructor):
             return
         this = Deref(Var("this"))
-        parts = [(Field(this, name) if name else this, part) for name, part in self.file.index.parts(cls)]
+        parts = [(Field(this, name) if name else this, part, n) for name, part, n in self.file.index.parts(cls)]
         if last == cls.destructor:
             self.scopes[-1].destroyed += [
-                (place, part, "") for place, part in parts if self.file.index.has(part, part.destructor)
+                (place, part, f"0:{count}" if count else "")
+                for place, part, count in parts
+                if self.file.index.has(part, part.destructor)
             ]
             return
         text = self.raw(initializers) if initializers is not None else ""
         made = 0
-        for place, part in parts:
+        for name in cls.fields:
+            if name in cls.initialized and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:
+                self._initialize(cls, Field(this, name), self.file.index.members.get((cls.name, name)))
+        for place, part, count in parts:
             name = place.name if isinstance(place, Field) else part.constructor
             if (
                 self.file.index.has(part, part.constructor)
+                and name not in cls.initialized
                 and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None
             ):
                 span = Span(self.source.path, start + made, start + made)
                 made += 1  # each call has an offset of its own
                 site = ir.Site(span, "", "", ";", blocked="before the body of a constructor")
                 callee = f"{part.name}::{part.constructor}"
-                self.emit(ir.Call(callee, (), span, span, span.start, site, (), place))
+                index = self.temporary("size_t") if count else None
+                receiver = Index(place, index) if index is not None else place
+                call = ir.Call(callee, (), span, span, span.start, site, (), receiver)
+                self.emit(call if index is None else ir.Loop((call,), span, index=index, range=f"0:{count}"))
         if initializers is not None:
             self._member_initializers(initializers)
+
+    def _initialize(self, cls: Class, place: Field, value: Node | None) -> None:
+        """A data member whose declaration says what it starts with."""
+        if value is None:
+            span = Span(self.source.path, cls.start, cls.start)
+            self.emit(ir.Unknown("a member that a header initializes", span, (place.base,)))
+            return
+        kept, self.blocked = self.blocked, self.blocked or "the initializer of a member"
+        part = self.file.index.class_of(cls.fields[place.name]) if not is_pointer(cls.fields[place.name]) else None
+        if part is not None and value.type in ("initializer_list", "argument_list"):
+            self.build(value, place, part, *self.arguments(value))
+        elif value.type == "initializer_list":
+            values, _ = self.arguments(value)
+            self.store(place, values[0] if len(values) == 1 else opaque(*values), value)
+        else:
+            self.assign(place, value, value)
+        self.blocked = kept
 
     def _member_initializers(self, node: Node) -> None:
         """`: p(nullptr), Base(n)` of a constructor."""

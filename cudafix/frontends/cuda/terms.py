@@ -19,6 +19,11 @@ def index_of(base: Expr, index: Expr) -> Expr:
     return Index(base, index)
 
 
+def is_temporary(value: Expr) -> bool:
+    """Whether a value is what a call inside of an expression has made."""
+    return isinstance(value, Var) and value.name.startswith("%")
+
+
 def opaque(*values: Expr) -> Expr:
     """A computed value: what it was made of, without literals."""
     parts: dict[Expr, None] = {}

@@ -10,17 +10,21 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.blocks import Blocks
 from cudafix.frontends.cuda.declarations import (
+    Class,
     Declared,
     base_type,
     declared,
     element_type,
+    extent,
     is_floating,
     is_number,
     is_pointer,
     plain_name,
+    pointee,
 )
 from cudafix.frontends.cuda.names import ACTIVE_TYPES
 from cudafix.frontends.cuda.terms import (
+    is_temporary,
     matters,
     opaque,
 )
@@ -45,6 +49,7 @@ _CODE = frozenset(
     "compound_statement initializer_list call_expression kernel_call_expression assignment_expression "
     "update_expression lambda_expression".split()
 )
+_DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
 
 
@@ -57,8 +62,10 @@ class Variables(Blocks):
         if "extern" in words:
             return
         if self._is_misread(node):
-            self.unknown("a macro that reads as the type of a declaration", node)
+            self.unknown("a statement that reads as a declaration", node)
             return
+        if (measured := _DECLTYPE.fullmatch(base)) and (place := self.local(measured.group(1))) is not None:
+            base = self.type_of(place)
         for child in node.children_by_field_name("declarator"):
             one = declared(base, child, self.source.text)
             if one is None:
@@ -71,21 +78,40 @@ class Variables(Blocks):
                 arguments = self._misread_arguments(one)
                 if arguments is None:
                     continue  # a prototype
-                self._object(one, child, arguments, (), "static" in words)
+                if "static" in words:
+                    self._static(one, child, None, arguments)
+                else:
+                    self._object(one, child, arguments, ())
                 continue
             if "static" in words:
                 self._static(one, child, value)
             elif one.bindings:
-                result = self.value(value) if value is not None else Opaque(())
-                for binding in one.bindings:
-                    var = self.declare(self.raw(binding), "", binding)
-                    self.emit(ir.Assign(var, opaque(result), self.span(child)))
+                place = self.lvalue(value) if value is not None else Opaque(())
+                if value is not None:
+                    self.touch(value, place)
+                self.bind_names(one, place, child)
             else:
                 self._variable(one, child, value, base)
 
+    def bind_names(self, one: Declared, place: Expr, node: Node) -> None:
+        """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
+        kind = self.type_of(place)
+        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
+        names = list(cls.fields) if cls is not None and not cls.bases else []
+        for number, binding in enumerate(one.bindings):
+            part: Expr = place
+            if number < len(names):
+                part = Field(place, names[number])
+            elif kind.endswith("]"):
+                part = Index(place, Const(str(number)))
+            known = part is not place
+            var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, one.reference)
+            value = Addr(part) if one.reference else part if known else opaque(part)
+            self.emit(ir.Assign(var, value, self.span(node)))
+
     def _is_misread(self, node: Node) -> bool:
-        """Whether statements read as a declaration: `MACRO break;`, or `body x = 1;` where `body` is code that a macro
-        was given.
+        """Whether statements read as a declaration: `p && f(p);`, `MACRO break;`, or `body x = 1;` where `body` is code
+        that a macro was given.
         """
         kind = node.child_by_field_name("type")
         if kind is None or kind.type != "type_identifier":
@@ -94,6 +120,8 @@ class Variables(Blocks):
         bound, macro = self.bindings.get(name), self.file.macros.get(name)
         if bound is not None and (bound.rest or bound.node.type in _CODE):
             return True
+        if bound is None and self.local(name) is not None:
+            return True  # `p && f(p);`
         if bound is None and macro is not None and macro.kind in ("operates", "transparent"):
             return True
         return any(self.raw(child) in _JUMPS for child in node.children_by_field_name("declarator"))
@@ -144,31 +172,53 @@ class Variables(Blocks):
             or name in self.file.hosts
         )
 
-    def _static(self, one: Declared, node: Node, value: Node | None) -> None:
-        """A function-local static: made once, lives as long as the program."""
+    def _static(self, one: Declared, node: Node, value: Node | None, given: tuple[Expr, ...] = ()) -> None:
+        """A function-local static: made once, lives as long as the program (what its destructor does to the device is
+        behind the end of `main`, where the runtime is shut down).
+        """
         name = f"{self.name}::{one.name}"
         self.scopes[-1].names[one.name] = name
         self.types[name] = one.type
         self.file.statics.append(ir.GlobalVar(name, one.type, "host", one.array, self.span(node), True))
-        if value is not None and value.type != "initializer_list":
-            results: list[Expr] = []
-            block = self.collect(lambda: results.append(self.value(value, Var(name))))
-            if matters(block):
-                self.emit(ir.If(Test("other", None, f"static {name}"), block, (), self.span(node)))
+        var = Var(name)
+        element = element_type(one.type).rstrip()
+        cls = self.file.index.class_of(element) if not is_pointer(element) else None
+
+        def make() -> None:
+            if value is not None and value.type == "initializer_list":
+                self._fill(var, one, node, value)
+            elif value is not None and value.type != "argument_list":
+                result = self.value(value, var)
+                if result is not var and not isinstance(result, Const) and not is_number(one.type):
+                    self.store(var, result, node)
+            elif one.array:
+                self.each(node, cls, "", (), (), var, f"?{self.span(node).start}")
+            elif cls is not None:
+                values, spans = self.arguments(value) if value is not None else (given, ())
+                self.build(node, var, cls, values, spans)
+
+        block = self.collect(make)
+        if matters(block):
+            self.emit(ir.If(Test("other", None, f"static {name}"), block, (), self.span(node)))
 
     def _variable(self, one: Declared, node: Node, value: Node | None, base: str) -> None:
         kind = one.type
-        if one.reference and value is not None and not one.array:
-            self._reference(one, node, value, kind)
+        if one.reference and value is not None:
+            if one.array:  # as a pointer to its first element
+                element = pointee(kind)
+                var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
+                self.emit(ir.Assign(var, self.value(value), self.span(node)))
+            else:
+                self._reference(one, node, value, kind)
             return
         if value is None:
             cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
             if cls is not None or ACTIVE_TYPES.fullmatch(kind):
-                self._object(one, node, (), (), False)
+                self._object(one, node, (), ())
                 return
             var = self.declare(one.name, kind, one.node)
             if not is_floating(kind) or var.name in self.addressed:
-                self.emit(ir.Declare(var, element_type(kind), one.array, self.span(node)))
+                self.emit(self._fresh(var, one, node))
             if one.array:
                 self._elements(var, one, node)
             return
@@ -179,7 +229,7 @@ class Variables(Blocks):
                 self.store(var, values[0] if len(values) == 1 else opaque(*values), node)
                 return
             values, spans = self.arguments(value)
-            self._object(one, node, values, spans, False)
+            self._object(one, node, values, spans)
             return
         if value.type == "initializer_list":
             self._aggregate(one, node, value)
@@ -200,6 +250,11 @@ class Variables(Blocks):
         var = self.declare(one.name, kind, one.node)
         if isinstance(result, Const) and result.text == "0" and is_pointer(kind):
             result = NULL
+        own = self.file.index.class_of(self.type_of(result)) if cls is not None and result != holder else None
+        if cls is not None and own is cls and self.copies(cls) and not is_temporary(result):
+            self.build(node, var, cls, (result,))
+            self._owns(var, one)
+            return
         if not (result == holder and len(self.out) > count) and not (one.array and isinstance(result, Const)):
             self.store(var, result, node)
             self.versions[var.name] = 0
@@ -208,6 +263,15 @@ class Variables(Blocks):
             one.type = kind
         if cls is not None:
             self._owns(var, one)
+
+    def _fresh(self, var: Var, one: Declared, node: Node) -> ir.Declare:
+        """The declaration of a variable that starts out fresh. A class that is not seen may have a destructor."""
+        kind = element_type(one.type).rstrip()
+        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
+        parts = (*cls.bases, *(k for k in cls.fields.values() if not is_pointer(k))) if cls is not None else (kind,)
+        if any(map(self.is_unseen, parts)):
+            self.scopes[-1].destroyed.append((var, None, kind))
+        return ir.Declare(var, element_type(one.type), one.array, self.span(node))
 
     def _future_name(self, one: Declared, kind: str) -> str:
         if any(one.name in scope.names for scope in self.scopes):
@@ -235,27 +299,24 @@ class Variables(Blocks):
         place = self.lvalue(value)
         if kind.startswith("auto"):
             kind = self.type_of(place) or kind
+        if is_temporary(place):  # an object without another name
+            assert isinstance(place, Var)
+            if (cls := self.file.index.ending(self.type_of(place))) is not None:
+                self.scopes[-1].destroyed.append((place, cls, ""))
         var = self.declare(one.name, kind, one.node, reference=True)
         target = place.base if isinstance(place, Deref) else Addr(place)
         self.emit(ir.Assign(var, target, self.span(node)))
 
-    def _object(
-        self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...], static: bool
-    ) -> None:
+    def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """A local object that a constructor makes."""
-        if static:
-            self._static(one, node, None)
-            return
         kind = one.type
         var = self.declare(one.name, kind, one.node)
         span = self.span(node)
-        self.emit(ir.Declare(var, element_type(kind), one.array, span))
+        self.emit(self._fresh(var, one, node))
         cls = self.file.index.class_of(kind)
         name_span = Span(span.path, span.start, span.start)
         if cls is not None:
-            if self.file.index.has(cls, cls.constructor):
-                callee = f"{cls.name}::{cls.constructor}"
-                self.emit(ir.Call(callee, values, span, name_span, span.end - 1, self.site(node), spans, var))
+            self.build(node, var, cls, values, spans)
             self._owns(var, one)
         elif ACTIVE_TYPES.fullmatch(kind):
             callee = plain_name(kind)
@@ -276,6 +337,10 @@ class Variables(Blocks):
                 )
             )
         elif values:
+            if any(map(self.may_lead, values)):
+                self.holding.add(var.name)
+                if self.is_unseen(kind):
+                    self.unknown(f"the constructor of `{kind}`", node, values)
             self.emit(
                 ir.Assign(
                     var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span
@@ -295,8 +360,8 @@ class Variables(Blocks):
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
 
     def _owns(self, var: Var, one: Declared) -> None:
-        cls = self.file.index.class_of(one.type)
-        if cls is not None and self.file.index.has(cls, cls.destructor):
+        cls = self.file.index.ending(one.type)
+        if cls is not None:
             self.scopes[-1].destroyed.append((var, cls, ""))
 
     def _aggregate(self, one: Declared, node: Node, value: Node) -> None:
@@ -306,21 +371,34 @@ class Variables(Blocks):
         cls = self.file.index.class_of(kind) if not one.array else None
         if cls is not None and self.file.index.has(cls, cls.constructor):
             values, spans = self.arguments(value)
-            self._object(one, node, values, spans, False)
+            self._object(one, node, values, spans)
             return
-        values_ = [self._initial(child) for child in children]
+        initials = [self._initial(child) for child in children]
         var = self.declare(one.name, kind, one.node)
-        span = self.span(node)
         if not one.array and (is_number(kind) or is_pointer(kind)):
-            self.store(var, values_[0][1] if values_ else Const("0"), node)
+            self.store(var, initials[0][1] if initials else Const("0"), node)
             return
-        self.emit(ir.Declare(var, element_type(kind), one.array, span))
+        self.emit(self._fresh(var, one, node))
         if cls is not None:
             self._owns(var, one)
+        self._fill(var, one, node, value, initials)
+
+    def _fill(
+        self, var: Var, one: Declared, node: Node, value: Node, initials: list[tuple[str, Expr]] | None = None
+    ) -> None:
+        """The elements or members of a variable that braces initialize."""
+        kind = one.type
+        children = [child for child in value.named_children if child.type != "comment"]
+        values_ = initials if initials is not None else [self._initial(child) for child in children]
+        span = self.span(node)
+        cls = self.file.index.class_of(kind) if not one.array else None
         zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))
         element = kind.removesuffix("[]")
         if one.array:
             if is_number(element):
+                return
+            of = self.file.index.class_of(element) if not is_pointer(element) else None
+            if of is not None and self._objects(var, of, one, node, children, values_):
                 return
             if zeros:
                 self.emit(ir.Assign(Index(var, Opaque(())), NULL, span))
@@ -343,6 +421,28 @@ class Variables(Blocks):
                 self.emit(ir.Assign(Field(var, label), initial, span))
         if values_ and not any(label for label, _ in values_):
             self.emit(ir.Assign(var, opaque(*(initial for _, initial in values_)), span))
+
+    def _objects(
+        self, var: Var, cls: Class, one: Declared, node: Node, children: list[Node], values: list[tuple[str, Expr]]
+    ) -> bool:
+        """The elements of an array that braces initialize, where they are objects with a constructor or destructor."""
+        index = self.file.index
+        made, ends = index.has(cls, cls.constructor), index.has(cls, cls.destructor)
+        if not made and not ends:
+            return False
+        size = extent(one.node.parent) if one.node.parent is not None else None
+        count = self.normal(size) if size is not None else str(len(children))
+        if made and count != str(len(children)):
+            self.unknown("elements of an array that braces leave out", node)
+        for number, (child, (_, value)) in enumerate(zip(children, values, strict=True)):
+            place = Index(var, Const(str(number)))
+            if child.type != "initializer_list":
+                self.emit(ir.Assign(place, value, self.span(child)))
+            else:
+                self.build(child, place, cls, self.listed.get(child.id, ()))
+        if ends and "::" not in var.name:
+            self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
+        return True
 
     def _initial(self, child: Node) -> tuple[str, Expr]:
         if child.type == "initializer_pair":

@@ -41,8 +41,8 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
     """Find and read the sources under `paths` (files and folders), duplicates once. Of those that are `known` from an
     earlier run only what has changed is read.
 
-    Problems: no such path, a file that is no regular file, is larger than `files.LARGEST`, has another suffix, is unreadable,
-    binary (a NUL byte) or changes while it is read, an unreadable folder, and a folder without CUDA code.
+    Problems: no such path, a file that is no regular file, is larger than `files.LARGEST`, has another suffix, is
+    unreadable, binary (a NUL byte) or changes while it is read, an unreadable folder, and a folder without CUDA code.
     """
     cwd = os.path.realpath(".")
     loader = _Loader(known)

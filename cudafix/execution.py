@@ -90,7 +90,8 @@ def _decide(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> 
     found = asked.before or Decided(*Cluster(tree, asked.programs, tables, config).report())
     if not config.certificates:
         return found
-    return found._replace(shown=certified(found.report, found.scenes, views_of(tree, asked.programs), tables))
+    views = views_of(tree, asked.programs) if found.scenes.of else []
+    return found._replace(shown=certified(found.report, found.scenes, views, tables))
 
 
 def needed(tree: Tree, programs: Programs) -> list[str]:

@@ -162,7 +162,12 @@ def complaint(path: str, data: bytes) -> str | None:
         with at_most(LIMIT):
             tree = Tree(Notebooks(files).texts)
             python = tree.python.paths if tree.python is not None else frozenset()
-            modules = [m for p in tree.files if p in python or not p.endswith(".py") for m in (v.module for v in tree.variants_of(p))]
+            modules = [
+                m
+                for p in tree.files
+                if p in python or not p.endswith(".py")
+                for m in (v.module for v in tree.variants_of(p))
+            ]
     except TooSlow:
         return f"the front end takes more than {LIMIT} s"
     except Exception:

@@ -34,7 +34,7 @@ def read(name: str) -> Any:
 
 
 def bash(
-    script: str, folder: Path, scripts: Path = Path(sys.executable).parent, **variables: str
+    script: str, folder: Path, variables: Mapping[str, str] = {}, scripts: Path = Path(sys.executable).parent
 ) -> subprocess.CompletedProcess[str]:
     """Run a script as the runners do, with the `cudafix` of this environment, or of other `scripts`."""
     executable = shutil.which("bash")
@@ -43,7 +43,7 @@ def bash(
     return subprocess.run(
         [executable, "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
         cwd=folder,
-        env=os.environ | IDENTITY | {"PATH": path} | variables,
+        env=os.environ | IDENTITY | {"PATH": path} | dict(variables),
         capture_output=True,
         text=True,
         check=False,
@@ -84,7 +84,7 @@ def action(folder: Path, **inputs: str) -> tuple[subprocess.CompletedProcess[str
     assert set(check["env"].values()) == {f"${{{{ inputs.{name} }}}}" for name in read("action.yml")["inputs"]}
     (folder / "output").unlink(missing_ok=True)
     variables = {name: inputs.get(name.lower(), "") for name in check["env"]}
-    run = bash(check["run"], folder, GITHUB_OUTPUT=str(folder / "output"), **variables)
+    run = bash(check["run"], folder, {"GITHUB_OUTPUT": str(folder / "output"), **variables})
     assert (folder / "output").read_text() == "sarif=cudafix.sarif\n", run.stderr
     return run, json.loads((folder / "cudafix.sarif").read_text())
 
@@ -107,7 +107,7 @@ def test_the_action_takes_its_inputs(repository: Path) -> None:
 def test_the_action_fails_where_cudafix_cannot_work(repository: Path) -> None:
     _, check = read("action.yml")["runs"]["steps"]
     variables = {"PATHS": "nothing", "BASELINE": "", "SINCE": "", "GITHUB_OUTPUT": "output"}
-    run = bash(check["run"], repository, **variables)
+    run = bash(check["run"], repository, variables)
     assert run.returncode == 1
     assert "no such file or folder" in run.stderr
     assert not (repository / "output").exists()
@@ -126,7 +126,7 @@ def test_the_workflow_uses_the_action_as_it_is() -> None:
 def test_the_gitlab_job_leaves_its_reports(repository: Path, since: str, code: int) -> None:
     job = read("docs/ci/gitlab.yml")["cudafix"]
     variables = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": since} if since else {}
-    run = bash("\n".join(job["script"]), repository, CI_PROJECT_DIR=str(repository), **variables)
+    run = bash("\n".join(job["script"]), repository, {"CI_PROJECT_DIR": str(repository), **variables})
     assert run.returncode == code, run.stderr
     named = job["artifacts"]["reports"]
     assert len(json.loads((repository / named["codequality"]).read_text())) == code
@@ -207,7 +207,7 @@ def test_the_workflow_runs_from_the_checkout_to_the_report(
         assert step["shell"] == "bash"
         own = {name: replaced(value, inputs) for name, value in step.get("env", {}).items()}
         own |= {"GITHUB_ACTION_PATH": str(published), "GITHUB_OUTPUT": str(outputs)}
-        done = bash(step["run"], work, scripts, **variables, **own)
+        done = bash(step["run"], work, {**variables, **own}, scripts)
         codes.append(done.returncode)
         if "id" in step:
             written = dict(line.split("=", 1) for line in outputs.read_text().splitlines())
@@ -228,7 +228,7 @@ def test_the_gitlab_job_runs_from_the_installation_to_its_reports(
     job = read("docs/ci/gitlab.yml")["cudafix"]
     given = {"CI_PROJECT_DIR": str(repository), "CUDAFIX": str(published)}
     variables = {name: value.replace("$CI_PROJECT_DIR", str(repository)) for name, value in job["variables"].items()}
-    run = bash("\n".join([*job["before_script"], *job["script"]]), repository, scripts, **given, **variables)
+    run = bash("\n".join([*job["before_script"], *job["script"]]), repository, {**given, **variables}, scripts)
     assert run.returncode == 1, run.stderr
     assert len(json.loads((repository / job["artifacts"]["reports"]["codequality"]).read_text())) == 1
     assert [(repository / path).is_dir() for path in job["cache"]["paths"]] == [True]

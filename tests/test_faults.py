@@ -282,7 +282,7 @@ class Killed(sqlite3.Connection):
 
 
 def test_a_write_into_the_cache_that_is_killed_leaves_what_was_there() -> None:
-    old, new = Report((), (), (), 1), Report((), (), (), 2)
+    old, new = b"old content", b"new content"
     Cache().put({b"old": old})
     for number in range(1, 50):
 

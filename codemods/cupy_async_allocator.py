@@ -116,11 +116,12 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
 def _waits(program: PythonProgram) -> tuple[Edit, ...]:
     """The waits between the null stream, on which arrays are made and freed, and the streams that work on them."""
     edits: list[Edit] = []
-    needed = streams.needed(file.source.data for file in program.files.values())
+    texts = [file.source.data for file in program.files.values()]
+    needed, may_catch = streams.needed(texts), streams.catches(texts)
     for file in program.files.values() if needed else ():
         cuda = _cuda(file)
         if cuda is not None and not file.path.endswith(NOTEBOOK):
-            edits += streams.waits(file.path, file.source.data, cuda, None)
+            edits += streams.waits(file.path, file.source.data, cuda, None, may_catch)
     return tuple(edits)
 
 

@@ -124,12 +124,13 @@ def _obstacles(program: PythonProgram, sites: list[Use], rmm: bool) -> Iterator[
 
 def _waits(program: PythonProgram) -> Iterator[Edit]:
     """The waits between the legacy stream, on which the manager works, and external streams."""
-    needed = streams.needed(file.source.data for file in program.files.values())
+    texts = [file.source.data for file in program.files.values()]
+    needed, may_catch = streams.needed(texts), streams.catches(texts)
     for file in program.files.values() if needed else ():
         cuda = _cuda(file)
         if cuda is not None and not file.path.endswith(NOTEBOOK):
             events = fresh_name(file, "ready"), fresh_name(file, "done")
-            yield from streams.waits(file.path, file.source.data, cuda, events)
+            yield from streams.waits(file.path, file.source.data, cuda, events, may_catch)
 
 
 def _assumed(program: PythonProgram) -> Iterator[Assumption]:

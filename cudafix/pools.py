@@ -137,9 +137,10 @@ def _unordered(files: Mapping[str, bytes], paths: Iterable[str]) -> Iterator[str
     """Where work on other streams is not in order with stream-ordered memory of arrays."""
     from cudafix.frontends.python import streams
 
-    read = list(paths)
+    read = [path for path in paths if files[path] != manager()]
+    may_catch = streams.catches(files[one] for one in read)
     for path in read if streams.needed(files[one] for one in read) else ():
-        found = streams.unordered(files[path]) if path.endswith(".py") else None
+        found = streams.unordered(files[path], may_catch) if path.endswith(".py") else None
         if found is not None:
             yield f"{path}:{found[1]}: {found[0]}"
 

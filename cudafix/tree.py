@@ -208,7 +208,9 @@ class Tree:
 
     def _defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
         own = {path, *self.included(path)}
-        words = {word.decode() for word in self.words(path, WORD)}.difference(*(self.macros_of(p) for p in own))
+        # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
+        words = {word.decode() for word in self.words(path, WORD) if not word.startswith(b"__")}
+        words = words.difference(*(self.macros_of(p) for p in own))
         if all(words.isdisjoint(self.macros_of(p)) for p in program if p not in own):
             return ()
         found = self._around(path, program, frozenset())

@@ -11,6 +11,7 @@ import pytest
 
 from cudafix.config import Config
 from cudafix.driver import analyze
+from cudafix.frontends.python.tree import PythonTree
 
 PROGRAM = """\
 import collections, contextlib, copy, ctypes, functools, importlib, itertools, operator, pickle, struct, types, typing
@@ -120,3 +121,12 @@ def test_a_buffer_that_reaches_unseen_code_stays(body: str) -> None:
 )
 def test_what_only_looks_at_the_address_does_not_keep_the_pair(body: str) -> None:
     assert refused(body) == []
+
+
+def test_a_script_that_reaches_only_a_file_that_cannot_be_read_is_no_program() -> None:
+    files = {
+        "broken.py": b"from cuda.bindings import runtime as cudart\ndef f(:\n    cudart.cudaMalloc(4)\n",
+        "main.py": b"import broken\nif __name__ == '__main__':\n    broken.f()\n",
+    }
+    assert list(PythonTree(files).programs()) == [["broken.py"]]
+    assert [(r.path, r.name) for r in analyze(files, Config()).refusals] == [("broken.py", "parse_error")]

@@ -466,12 +466,13 @@ class Calls(Expressions):
         own = any("operator=" in one.methods for one in index.lineage(cls.name))
         if not (own and self._holds(cls)) and not index.has(cls, cls.destructor):
             return False
+        value: Expr
         if right.type == "initializer_list":
-            inner, value = self.arguments(right)[0], self.temporary(cls.name)
-            self.build(right, value, cls, inner)
-            self._ends(right, value, cls)
+            value = made = self.temporary(cls.name)
+            self.build(right, made, cls, self.arguments(right)[0])
+            self._ends(right, made, cls)
         else:
-            value = self.value(right)  # type: ignore[assignment]
+            value = self.value(right)
         if own:
             self.emit_call(node, node, "operator=", (value,), (), place, None, False)
         else:

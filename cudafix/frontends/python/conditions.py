@@ -108,6 +108,7 @@ def _streams(program: PythonProgram) -> Iterator[Obstacle]:
     """Where streams of the program's own go out of sight."""
     if not streams.needed(file.source.data for file in program.files.values()):
         return
+    may_catch = streams.catches(file.source.data for file in program.files.values())
     for file in program.files.values():
         if "threading" in file.imports:
             place = _in_text(file, re.compile(rb"\bthreading\b")) or Place(file.path, 0, "here")
@@ -116,7 +117,7 @@ def _streams(program: PythonProgram) -> Iterator[Obstacle]:
             yield Obstacle("several_streams", "streams of a notebook are not followed", Place(file.path, 0, "here"))
             continue
         try:
-            streams.waits(file.path, file.source.data, "", None)  # they can be written
+            streams.waits(file.path, file.source.data, "", None, may_catch)  # they can be written
         except streams.Unordered as reason:
             lines = file.source.data.splitlines(keepends=True)[: getattr(reason.node, "lineno", 1) - 1]
             yield Obstacle("several_streams", str(reason), Place(file.path, sum(map(len, lines)), "here"))

@@ -24,6 +24,7 @@ from cudafix.frontends.python.functions import DEVICE
 
 CUPY_NULL, NUMBA_NULL = "cupy.cuda.Stream.null", "numba.cuda.legacy_default_stream()"
 _EXTERNAL, _CUPY = re.compile(rb"\bexternal_stream\b(?!`)"), re.compile(rb"\bStream\b|\bstream[ \t]*=")
+_CATCHES = re.compile(rb"\b(?:except|suppress|__exit__|raises)\b")
 EVENT = "numba.cuda.event(timing=False)"
 _MADE = ("cupy.cuda.Stream", "numba.cuda.external_stream")
 _BLOCKING = ("numba.cuda.stream", "numba.cuda.default_stream")
@@ -44,7 +45,9 @@ _NUMBERS = frozenset(
     )
 )
 """What makes a number: an array of the device does not become one without a word."""
-_VIEWS = frozenset("T data real imag size nbytes shape ndim".split())
+_PLAIN = frozenset("size nbytes shape ndim".split())
+_VIEWS = _PLAIN | frozenset("T data real".split())
+"""What of an array of CuPy is no new array; `imag` of real numbers is one, and so is `T` of Numba."""
 
 
 class Unordered(Exception):
@@ -70,9 +73,12 @@ class Region(NamedTuple):
 
 @dataclass
 class Streams:
-    """The streams of one file. Raises `Unordered` where one of them goes out of sight."""
+    """The streams of one file. Raises `Unordered` where one of them goes out of sight. Where the program `catches`
+    exceptions, one of them may end a run of launches in the middle: each launch is a region of its own then.
+    """
 
     tree: ast.Module
+    catches: bool
 
     def __post_init__(self) -> None:
         self.names = Names(self.tree)
@@ -82,7 +88,6 @@ class Streams:
             self._bind(node)
         self.made = {name: values for name, values in self.values.items() if any(map(self._is_made, values))}
         self.launches: dict[ast.Call, str] = {}
-        self.handlers = any(isinstance(node, ast.Try) and node.handlers for node in self.nodes)
 
     def _bind(self, node: ast.AST) -> None:
         """Note what is bound to a name, wherever that is; None for what is not one expression."""
@@ -249,7 +254,7 @@ class Streams:
             elif isinstance(one, ast.Name) and numba:
                 if not self._is_on_the_device(one.id):
                     raise Unordered(f"`{one.id}` may be an array of the host, which is copied for the launch", one)
-            elif not isinstance(one, ast.Name) and not self._is_number(one) and not self._is_view(one):
+            elif not isinstance(one, ast.Name) and not self._is_number(one) and not self._is_view(one, numba):
                 raise Unordered("an argument may be an array that is made for the launch alone", one)
 
     def _is_on_the_device(self, name: str) -> bool:
@@ -276,9 +281,11 @@ class Streams:
             case _:
                 return False
 
-    def _is_view(self, node: ast.expr) -> bool:
+    @staticmethod
+    def _is_view(node: ast.expr, numba: bool) -> bool:
         """Whether this is a field or a view of an array that a variable holds."""
-        return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _VIEWS
+        known = _PLAIN if numba else _VIEWS
+        return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in known
 
     # -- regions -------------------------------------------------------------------------------------------------------
 
@@ -300,7 +307,7 @@ class Streams:
         while at < len(block):
             streams = self._of(block[at])
             end = at + 1
-            while streams and end < len(block) and not self.handlers and self._of(block[end]):
+            while streams and end < len(block) and not self.catches and self._of(block[end]):
                 streams |= self._of(block[end])
                 end += 1
             free = tuple(sorted(name for name in streams if self.is_free(name)))
@@ -323,7 +330,8 @@ class Streams:
         words = self.names.full(statement.value) if isinstance(statement, ast.Expr) else ""
         if words in _HOST_WAITS:
             return frozenset(self.made)
-        return frozenset({name}) if (name := words.removesuffix(".synchronize()")) in self.made else None
+        name, _, method = words.partition(".")
+        return frozenset({name}) if method == "synchronize()" and name in self.made else None
 
     def _before(self, block: Sequence[ast.stmt], at: int) -> frozenset[str]:
         """The streams that are behind the null stream at a place: right before it the host has waited for the null
@@ -414,17 +422,22 @@ def needed(texts: Iterable[bytes]) -> bool:
     return any(_EXTERNAL.search(text) or (b"cupy" in text and _CUPY.search(text)) for text in texts)
 
 
-def of_file(text: bytes) -> list[Region]:
+def catches(texts: Iterable[bytes]) -> bool:
+    """Whether a program may go on behind an exception."""
+    return any(_CATCHES.search(text) for text in texts)
+
+
+def of_file(text: bytes, may_catch: bool) -> list[Region]:
     """The regions of a file. Raises `Unordered`."""
-    return list(Streams(ast.parse(text)).regions())
+    return list(Streams(ast.parse(text), may_catch).regions())
 
 
-def unordered(text: bytes) -> tuple[str, int] | None:
+def unordered(text: bytes, may_catch: bool) -> tuple[str, int] | None:
     """Why work on other streams is not in order with the memory of arrays in this file, and in which line; None if it
     is in order.
     """
     try:
-        for region in of_file(text):
+        for region in of_file(text, may_catch):
             line = region.block[region.start].lineno
             if missing := [name for name in region.streams if name not in region.opened]:
                 return f"work on `{missing[0]}` does not wait for the null stream, on which its arrays are made", line
@@ -435,7 +448,7 @@ def unordered(text: bytes) -> tuple[str, int] | None:
     return None
 
 
-def waits(path: str, text: bytes, cuda: str, events: tuple[str, str] | None) -> list[Edit]:
+def waits(path: str, text: bytes, cuda: str, events: tuple[str, str] | None, may_catch: bool) -> list[Edit]:
     """The waits that put the regions of a file in order. `cuda` is what the file calls `cupy.cuda` or `numba.cuda`;
     with `events`, two names that it does not have, they are Numba's. Raises `Unordered`.
     """
@@ -450,7 +463,7 @@ def waits(path: str, text: bytes, cuda: str, events: tuple[str, str] | None) -> 
         return [f"{event} = {cuda}.event(timing=False)", f"{event}.record({earlier})", f"{event}.wait({later})"]
 
     edits: list[Edit] = []
-    for region in of_file(text):
+    for region in of_file(text, may_catch):
         first, last = region.block[region.start], region.block[region.end - 1]
         indent = lines[first.lineno - 1][: first.col_offset]
         behind = lines[(last.end_lineno or 0) - 1][last.end_col_offset :].strip()

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
@@ -235,12 +235,12 @@ def test_a_killed_worker_is_one_line(tree: Path, command: str) -> None:
     def patched() -> None:
         main = os.getpid()
 
-        def killed(self: Cluster) -> Report:
+        def killed(self: Cluster) -> NoReturn:
             assert os.getpid() != main
             os.kill(os.getpid(), signal.SIGKILL)
             raise AssertionError
 
-        Cluster.report = killed  # type: ignore[method-assign]
+        Cluster.report = killed  # type: ignore[method-assign, assignment]
 
     run = cudafix(command, "--no-cache", "-j", "2", before=patched)
     assert "a worker process was killed" in one_line(run)

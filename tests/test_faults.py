@@ -240,7 +240,7 @@ def test_a_killed_worker_is_one_line(tree: Path, command: str) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
             raise AssertionError
 
-        Cluster.report = killed  # type: ignore[method-assign, assignment]
+        Cluster.report = killed  # type: ignore[method-assign]
 
     run = cudafix(command, "--no-cache", "-j", "2", before=patched)
     assert "a worker process was killed" in one_line(run)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import click
 
-from cudafix import edits, writing
+from cudafix import edits
 from cudafix.config import Config
 from cudafix.findings import Edit, Problem
 from cudafix.selection import Selection
@@ -33,6 +33,8 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
 
 def links(paths: Sequence[str], config: Config) -> list[Problem]:
     """The paths to work on that lead out of their tree: what is behind such a link can be looked at, not written."""
+    from cudafix import writing
+
     named = paths or [os.path.join(config.root, path) for path in config.paths]
     return [problem for path in named if (problem := writing.leads_out(path)) is not None]
 
@@ -41,6 +43,8 @@ def run(
     request: Request, sources: Mapping[str, bytes], selection: Selection, config: Config
 ) -> tuple[Selection, list[Problem]]:
     """Write the chosen fixes. Returns what was chosen in the end, and what went wrong; then nothing is written."""
+    from cudafix import writing
+
     if not request.allow_dirty:
         problems = writing.dirty(selection.edits())
         if problems:
@@ -59,6 +63,8 @@ def run(
 
 def undo() -> list[Problem]:
     """Take the last `apply` in this tree back. Returns what went wrong; then nothing is written."""
+    from cudafix import writing
+
     paths, problems = writing.undo()
     if not problems:
         click.echo(f"{len(paths)} {'file has' if len(paths) == 1 else 'files have'} the old bytes again", err=True)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,18 +54,22 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
     """What the build files say of these sources, where the configuration leaves it to them."""
     root = os.path.realpath(config.root)
     commands: dict[str, bool] | None = None
+    folders: dict[str, str] = {}
     found: set[str] = set()
     perhaps: set[str] = set()
     unclear: dict[str, None] = {}
     for path in paths:
         if path.endswith(".py") or config.default_stream_of(path) != "auto":
             continue
-        real = os.path.realpath(path)
         if commands is None:
             commands = _commands(root)
-        said = commands.get(real)
+        name, file = os.path.split(path)  # a source is no symbolic link itself (`cudafix.discovery`)
+        folder = folders.get(name)
+        if folder is None:
+            folder = folders[name] = os.path.realpath(name)
+        said = commands.get(os.path.join(folder, file)) if commands else None
         if said is None:
-            build = _folder(os.path.dirname(real), root)
+            build = _folder(folder, root)
             said = build.plain and (build.for_all or path.endswith((".cu", ".cuh")))
             unclear |= dict.fromkeys(build.unclear)
             if not said and (build.plain or build.unclear):
@@ -130,19 +135,32 @@ def _folder(folder: str, root: str) -> _Said:
     unclear: list[str] = []
     own_makefile = True
     for each in _upward(folder, root):
-        makefile = next((file for name in _MAKEFILES if (file := Path(each, name)).is_file()), None)
-        files = [(makefile, _makefile)] if makefile is not None and own_makefile else []
-        for file, reads in (*files, (Path(each, "CMakeLists.txt"), _cmake)):
-            try:
-                text = file.read_bytes().decode("utf-8", "replace")
-            except OSError:
-                continue
+        makefile, cmake = _build_files(each)
+        for file, reads, text in (*(makefile if own_makefile else ()), *cmake):
             for line, plain in reads(text):
                 if plain:
                     return _Said(True, _MACRO in text, ())
                 unclear.append(f"{os.path.relpath(file)}:{line}")
-        own_makefile = own_makefile and makefile is None
+        own_makefile = own_makefile and not makefile
     return _Said(False, False, tuple(unclear))
+
+
+_BuildFile = tuple[str, Callable[[str], Iterator[tuple[int, bool]]], str]
+
+
+@cache
+def _build_files(folder: str) -> tuple[tuple[_BuildFile, ...], tuple[_BuildFile, ...]]:
+    """The Makefile and the `CMakeLists.txt` of a folder as far as there are any, with how they are read."""
+    makefiles = (found for name in _MAKEFILES for found in _build_file(os.path.join(folder, name), _makefile))
+    return tuple(islice(makefiles, 1)), tuple(_build_file(os.path.join(folder, "CMakeLists.txt"), _cmake))
+
+
+def _build_file(file: str, reads: Callable[[str], Iterator[tuple[int, bool]]]) -> Iterator[_BuildFile]:
+    try:
+        with open(file, "rb") as opened:
+            yield file, reads, opened.read().decode("utf-8", "replace")
+    except OSError:
+        return
 
 
 def _upward(folder: str, root: str) -> Iterator[str]:
@@ -154,6 +172,8 @@ def _upward(folder: str, root: str) -> Iterator[str]:
 
 
 def _without_comments(text: str) -> list[str]:
+    if _OPTION.search(text) is None:
+        return []  # most build files say nothing of it
     return [re.sub(r"(?<!\\)#.*", "", line) for line in text.split("\n")]
 
 

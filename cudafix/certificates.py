@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -113,8 +114,9 @@ def _scene_of_defect(finding: Finding, survey: Sequence[Outcome], numbers: Seque
 
 def certified(report: Report, known: Scenes, views: Sequence[View], tables: Tables) -> Report:
     """The report with the certificates of its findings and refusals; those of a group share one."""
-    witness = _Witness(views, tables, known.per_thread)
-    shown = {id(scene): witness.certificate(scene) for scene in {id(s): s for s in known.of.values()}.values()}
+    scenes = list({id(scene): scene for scene in known.of.values()}.values())
+    witness = _Witness(scenes, views, tables, known.per_thread)
+    shown = {id(scene): witness.certificate(scene) for scene in scenes}
 
     def of(name: str, item: Finding | Refusal) -> Certificate | None:
         scene = known.of.get((name, item.path, item.offset))
@@ -128,38 +130,57 @@ def certified(report: Report, known: Scenes, views: Sequence[View], tables: Tabl
 
 
 class _Witness:
-    """Walks through the programs of one cluster."""
+    """Walks through the programs of one cluster: once for all scenes that one path shows."""
 
-    def __init__(self, views: Sequence[View], tables: Tables, per_thread: bool) -> None:
+    def __init__(self, scenes: Sequence[Scene], views: Sequence[View], tables: Tables, per_thread: bool) -> None:
+        self.scenes = scenes
         self.views = views
         self.tables = tables
         self.per_thread = per_thread
+        self._walked: dict[tuple[int, int], Tracer | None] = {}  # by view and the `id` of the overlay
 
     def certificate(self, scene: Scene) -> Certificate | None:
         """None where even one path is too long, or does not show a defect."""
         for number in scene.views:
             try:
-                shown = self._shown(self.views[number], scene)
+                shown = self._shown(number, scene)
             except OutOfBudget:
                 continue
             if shown is not None:
                 return shown
         return None
 
-    def _shown(self, view: View, scene: Scene) -> Certificate | None:
-        before = self._trace(view, Overlay(), scene)
+    def _shown(self, number: int, scene: Scene) -> Certificate | None:
+        before = self._path(number, None, scene)
         clashing = _between(*scene.clash, before.moments) if scene.faulty and scene.clash else None
         if scene.faulty and clashing is None and not _passes(before, scene):
             return None
         steps, faulty = _steps(before, clashing)
         if scene.after is None:
             return Certificate(scene.memory, steps, (), None, faulty, scene.runs)
-        after = self._trace(view, scene.after, scene)
+        after = self._path(number, scene.after, scene)
         rewritten, lost = _steps(after, _between(*scene.clash, after.moments) if scene.clash else None)
         return Certificate(scene.memory, steps, rewritten, lost, faulty, scene.runs)
 
-    def _trace(self, view: View, overlay: Overlay, scene: Scene) -> Tracer:
-        return trace(view.program, self.tables, overlay, view.root, scene.sites, per_thread=self.per_thread)
+    def _path(self, number: int, overlay: Overlay | None, scene: Scene) -> Tracer:
+        """A path that allocates and frees what the scene is about; if that of all scenes does not, one of its own."""
+        if (number, id(overlay)) not in self._walked:
+            alike = [s for s in self.scenes if s.views[:1] == (number,) and (overlay is None or s.after is overlay)]
+            sites = frozenset().union(*(s.sites for s in alike))
+            shared = None
+            with contextlib.suppress(OutOfBudget):
+                shared = self._trace(number, overlay, sites) if len(alike) > 1 else None
+            self._walked[number, id(overlay)] = shared
+        path = self._walked[number, id(overlay)]
+        if path is not None:
+            path.look_at(scene.sites)
+            if {"allocate", "free"} <= {moment.kind for moment in path.moments if moment.mine}:
+                return path
+        return self._trace(number, overlay, scene.sites)
+
+    def _trace(self, number: int, overlay: Overlay | None, sites: frozenset[Key]) -> Tracer:
+        view = self.views[number]
+        return trace(view.program, self.tables, overlay or Overlay(), view.root, sites, per_thread=self.per_thread)
 
 
 def _passes(tracer: Tracer, scene: Scene) -> bool:

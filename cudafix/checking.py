@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from cudafix import edits, writing
+from cudafix import edits
 from cudafix.config import Config
 from cudafix.findings import Safety
 from cudafix.selection import Analysis
@@ -58,8 +58,6 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
 
     `analyze` looks at other texts of the files in the same way. Raises `click.UsageError` and `click.ClickException`.
     """
-    from cudafix import baseline
-
     _consistent(request)
     if request.fix_suppressions and not done.report.problems:
         done = _fix_suppressions(done, analyze)
@@ -67,6 +65,8 @@ def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]
         if request.since is not None:
             done = _since(done, request.since, analyze)
         if request.baseline is not None:
+            from cudafix import baseline
+
             try:
                 if request.update_baseline:
                     click.echo(f"cudafix: {baseline.update(done, request.baseline)}", err=True)
@@ -100,6 +100,8 @@ def _consistent(request: Request) -> None:
 
 def _fix_suppressions(done: Analysis, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:
     """Take out what is not needed, all files or none, and look at the rest."""
+    from cudafix import writing
+
     after = {path: edits.apply(done.sources[path], changes) for path, changes in done.removals.items()}
     problems = writing.replace(done.sources, after)
     if problems:

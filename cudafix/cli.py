@@ -10,18 +10,26 @@ import functools
 import gc
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace as with_values
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from cudafix import __version__, applying, build, checking, codemod, config, discovery, edits, picks
+from cudafix import __version__, applying, asked, build, checking, codemod, config, discovery, edits, picks
+from cudafix.cache import Cache
 from cudafix.config import Config
+from cudafix.files import ChangedError, Files
 from cudafix.findings import Problem, Report, Runs
 from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from cudafix.report.progress import Bar
 
 _KINDS = [kind.value for kind in Runs]
 
@@ -35,7 +43,15 @@ class _Options(NamedTuple):
     config_file: str | None
     left_out: tuple[str, ...]
     jobs: int | None
+    executor: str | None
     no_cache: bool
+
+    @property
+    def processes(self) -> int:
+        return self.jobs or os.cpu_count() or 1
+
+    def cache(self) -> Cache | None:
+        return None if self.no_cache else Cache()
 
 
 def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -51,6 +67,7 @@ def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--config", "config_file", metavar="FILE", help="Use this configuration file."),
         click.option("--except", "left_out", multiple=True, metavar="FILE:LINE", help="Leave the fix of this line."),
         click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes to use.  [default: one per core]"),
+        click.option("--executor", metavar="dask:ADDRESS", help="Prove on the workers of this Dask scheduler."),
         click.option("--no-cache", is_flag=True, help="Do not use or keep proofs of earlier runs."),
     ):
         wrapped = option(wrapped)
@@ -69,11 +86,18 @@ def cli() -> None:
 @cli.command()
 @_analysis_options
 @checking.options
-def check(options: _Options, **how: Any) -> None:
+@click.option("--shard", metavar="I/N", help="Prove only this part, and write the proofs for `merge`.")
+@click.option("--proofs", metavar="FILE", help="Where `--shard` writes them.")
+def check(options: _Options, shard: str | None, proofs: str | None, **how: Any) -> None:
     """Report what can move, what is refused and why, and defects.
 
     Exit code: 0 nothing to do, 1 findings (refusals alone are none), 2 the tool could not do its work.
     """
+    if (shard is None) != (proofs is None):
+        raise click.UsageError("`--shard I/N` and `--proofs FILE` go together")
+    if shard is not None and proofs is not None:
+        _prove_shard(options, shard, proofs)
+        return
     settings = _settings(options)
     request = checking.Request(**how).configured(settings)
     done, _ = _analyse(options, settings)
@@ -82,6 +106,23 @@ def check(options: _Options, **how: Any) -> None:
         return _look_at(files, options, _as_built(files, settings, lambda _: None))
 
     sys.exit(checking.run(done, request, analyze))
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path())
+def merge(files: tuple[str, ...]) -> None:
+    """Take over the proofs that `check --shard` has written.
+
+    A command on the same files that follows here does not make them again.
+
+    Exit code: 0 done, 2 a file cannot be used (nothing is taken then).
+    """
+    from cudafix import sharing
+
+    try:
+        click.echo(f"cudafix: {sharing.merge(files, Cache())}", err=True)
+    except sharing.ShardError as error:
+        raise click.ClickException(str(error)) from None
 
 
 @cli.command()
@@ -167,7 +208,7 @@ def verify(options: _Options, **how: Any) -> None:
         return done, settings
 
     request = verification.Request(**how)
-    sys.exit(command.run(options.paths, request, analysis, options.jobs or os.cpu_count() or 1))
+    sys.exit(command.run(options.paths, request, analysis, options.processes))
 
 
 @cli.command()
@@ -223,6 +264,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(code)
     except click.UsageError as error:
         error.show()
+    except ChangedError as error:
+        click.echo(f"cudafix: {error}", err=True)
     except click.ClickException as error:
         click.echo(f"cudafix: {error.format_message()}", err=True)
     except (click.Abort, KeyboardInterrupt):
@@ -234,16 +277,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _give_up_output()
     except MemoryError:
         click.echo("cudafix: out of memory; nothing was written", err=True)
-    except Exception as error:
-        from concurrent.futures import BrokenExecutor
+    except Exception:  # a defect in cudafix must not look like exit code 1, "findings"
+        import traceback
 
-        if isinstance(error, BrokenExecutor):
-            click.echo("cudafix: a worker process was killed (out of memory?); `-j 1` uses none", err=True)
-        else:  # a defect in cudafix must not look like exit code 1, "findings"
-            import traceback
-
-            traceback.print_exc()
-            click.echo("cudafix: internal error; nothing was written", err=True)
+        traceback.print_exc()
+        click.echo("cudafix: internal error; nothing was written", err=True)
     sys.exit(2)
 
 
@@ -257,34 +295,78 @@ def _give_up_output() -> None:
 def _analyse(options: _Options, settings: Config) -> tuple[Analysis, Config]:
     """What there is to say about the files that are named, and the configuration as their build completes it."""
     selected = _selected(options)
-    inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
-    found = discovery.discover(inputs, settings)
-    _fail(found.problems)
-    _collect_garbage_less_often()
-    settings = _as_built(found.files, settings, functools.partial(click.echo, err=True))
-    done = _look_at(found.files, options, settings)
-    left_out = _places(options.left_out, found.files, done.report)
-    picked = picks.picked(selected, done.report, found.files) if selected is not None else None
+    files, settings = _found(options, settings)
+    done = _look_at(files, options, settings)
+    left_out = _places(options.left_out, files, done.report)
+    picked = picks.picked(selected, done.report, files) if selected is not None else None
     if left_out or picked is not None:
         selection = select(done.report, settings, left_out, done.selection.guarded, picked)
         done = done._replace(selection=selection)
     return done, settings
 
 
-def _look_at(files: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
-    from cudafix import driver  # the parser and the engine: bad input is answered without them
-    from cudafix.cache import Cache
-    from cudafix.report.progress import Bar
+def _found(options: _Options, settings: Config) -> tuple[Files, Config]:
+    """The files, and the configuration with what their build says."""
+    inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
+    found = discovery.remembered(inputs, settings, options.cache())
+    _fail(found.problems)
+    _collect_garbage_less_often()
+    return found.files, _as_built(found.files, settings, functools.partial(click.echo, err=True))
 
-    known = None if options.no_cache else Cache()
-    with Bar() as bar:
-        found = driver.analyze(files, settings, options.jobs or os.cpu_count() or 1, known, bar)
+
+def _look_at(texts: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
+    files = Files.of(texts)
+    report = _report(files, options, settings)
+    guarded = files if settings.is_too_old and settings.guard else None
+    if not settings.ignored and not any(files.facts(path).suppresses for path in files):
+        return Analysis(files, report, select(report, settings, guarded=guarded))
     from cudafix import suppressions
 
-    report, removals, idle = suppressions.judge(files, found, settings)
-    guarded = files if settings.is_too_old and settings.guard else None
-    selection = select(report, settings, guarded=guarded)
-    return Analysis(files, report, selection, removals, idle)
+    judged = suppressions.judge(files, report, settings)
+    selection = select(judged.report, settings, guarded=guarded)
+    return Analysis(files, judged.report, selection, judged.removals, judged.idle)
+
+
+def _report(files: Files, options: _Options, settings: Config) -> Report:
+    """What is found; that of an earlier run if nothing has changed since, without the parsers and the engine."""
+    cache = options.cache()
+    key = asked.of_files("run", settings, files, files, settings.certificates)
+    known = cache.reports([key]) if cache is not None else {}
+    if key not in known:
+        from cudafix import driver
+
+        with _proving(options) as (bar, executor):
+            known = {key: driver.analyze(files, settings, options.processes, cache, bar, executor)}
+        if cache is not None:
+            cache.put_entries(known)
+    return known[key]
+
+
+def _prove_shard(options: _Options, text: str, proofs: str) -> None:
+    from cudafix import driver, sharing
+
+    try:
+        shard = sharing.Shard.parse(text)
+        files, settings = _found(options, _settings(options))
+        with _proving(options) as (bar, executor):
+            made = driver.prove_shard(files, settings, shard, options.processes, options.cache(), bar, executor)
+        sharing.write(proofs, shard, made)
+    except sharing.ShardError as error:
+        raise click.ClickException(str(error)) from None
+    click.echo(f"cudafix: {len(made)} proofs of shard {shard}", err=True)
+
+
+@contextmanager
+def _proving(options: _Options) -> Iterator[tuple[Bar, Executor | None]]:
+    """Who is told how far the proofs are, and who makes them if not this machine."""
+    from cudafix import executors
+    from cudafix.report.progress import Bar
+
+    try:
+        with executors.opened(options.executor) as executor, Bar() as bar:
+            yield bar, executor
+    except executors.ExecutorError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 import os
 import re
-import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cudafix import asked
+from cudafix.cache import Cache
 from cudafix.config import Config
+from cudafix.files import Entry, Files, Version, dumped, loaded, look
 from cudafix.findings import Problem
 from cudafix.ignore import Ignore
 
 SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py", ".ipynb"))
-
-LARGEST = 16 * 2**20
-"""Bytes of a file. Such files are data written as code; they take minutes, and gigabytes of memory."""
 
 _CUDA = re.compile(
     rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w|\bnumba\b|\bpycuda\b"
@@ -31,27 +30,29 @@ _CUDA = re.compile(
 
 @dataclass(frozen=True)
 class Sources:
-    """The files to work on, by name and in sorted order, and what was wrong with the input."""
+    """The files to work on, what was wrong with the input, and whether all of the files were known already."""
 
-    files: dict[str, bytes]
+    files: Files
     problems: tuple[Problem, ...]
+    known: bool = False
 
 
-def discover(paths: Iterable[str], config: Config) -> Sources:
-    """Collect and read the sources under `paths` (files and folders), duplicates once.
+def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = {}) -> Sources:
+    """Find and read the sources under `paths` (files and folders), duplicates once. Of those that are `known` from an
+    earlier run only what has changed is read.
 
-    Problems: no such path, a file that is no regular file, is larger than `LARGEST`, has another suffix, is unreadable,
-    binary (a NUL byte) or changes while it is read, an unreadable folder, and a folder without CUDA code.
+    Problems: no such path, a file that is no regular file, is larger than `files.LARGEST`, has another suffix, is
+    unreadable, binary (a NUL byte) or changes while it is read, an unreadable folder, and a folder without CUDA code.
     """
     cwd = os.path.realpath(".")
-    files: dict[str, bytes] = {}
-    problems: list[Problem] = []
+    loader = _Loader(known)
+    problems = loader.problems
     for argument in paths:
         real = os.path.realpath(argument)
         if os.path.isdir(real):
             before = len(problems)
-            found = [_named(path, cwd) for path in _walk(real, config, problems)]
-            if not _load(found, files, problems) and len(problems) == before:
+            found = [(_named(entry.path, cwd), entry) for entry in _walk(real, config, problems)]
+            if not loader.load(found) and len(problems) == before:
                 problems.append(Problem(argument, "no CUDA code in this folder"))
         elif not os.path.lexists(argument):
             problems.append(Problem(argument, "no such file or folder"))
@@ -60,59 +61,75 @@ def discover(paths: Iterable[str], config: Config) -> Sources:
         elif os.path.splitext(real)[1] not in SUFFIXES:
             problems.append(Problem(argument, f"not a CUDA source ({' '.join(sorted(SUFFIXES))})"))
         else:
-            _load([_named(real, cwd)], files, problems)
-    return Sources(dict(sorted(files.items())), tuple(dict.fromkeys(problems)))
+            loader.load([(_named(real, cwd), None)])
+    return Sources(loader.files(), tuple(dict.fromkeys(problems)), loader.read == 0)
 
 
-def read(path: str) -> bytes | Problem:
-    """The bytes of a source file, or why they cannot be worked on."""
-    try:
-        with open(path, "rb", opener=_open_without_waiting) as file:
-            before = os.fstat(file.fileno())
-            if not stat.S_ISREG(before.st_mode):
-                return Problem(path, "not a regular file")
-            if before.st_size > LARGEST:
-                size = f"has {before.st_size >> 20} MiB, and more than {LARGEST >> 20} are not analysed"
-                return Problem(path, f"{size}: exclude it")
-            content = file.read()
-        after = os.stat(path)
-    except OSError as error:
-        return Problem(path, f"cannot be read: {error.strerror}")
-    if _version(before) != _version(after) or len(content) != before.st_size:
-        return Problem(path, "changed while it was read")
-    nul = content.find(b"\0")
-    if nul >= 0:
-        return Problem(path, f"a binary file: NUL byte at offset {nul}")
-    return content
+def remembered(paths: Sequence[str], config: Config, cache: Cache | None) -> Sources:
+    """As `discover`; what is known of the files is kept in the cache."""
+    if cache is None:
+        return discover(paths, config)
+    key = asked.of_lists(config, paths)
+    kept = cache.get([key]).get(key)
+    known = loaded(kept) if kept is not None else {}
+    found = discover(paths, config, known)
+    if not found.problems and (not found.known or found.files.keys() != known.keys()):
+        cache.put({key: dumped(found.files.entries)})
+    return found
 
 
-def _open_without_waiting(path: str, flags: int) -> int:
-    # a named pipe without a writer would block the open
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+class _Loader:
+    """Reads what is not known yet."""
 
+    def __init__(self, known: Mapping[str, Entry]) -> None:
+        self.problems: list[Problem] = []
+        self.read = 0  # files
+        self._known = known
+        self._files = Files({}, {})
+        self._entries: dict[str, Entry] = {}
 
-def _version(status: os.stat_result) -> tuple[int, int, int, int]:
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+    def load(self, found: Iterable[tuple[str, os.DirEntry[str] | None]]) -> bool:
+        """Whether any of the files has CUDA code."""
+        names = []
+        for name, entry in found:
+            if name not in self._entries and (looked := self._look(name, entry)) is not None:
+                self._entries[name] = looked
+            if name in self._entries:
+                names.append(name)
+        return self._has_cuda(names)
+
+    def files(self) -> Files:
+        return self._files.with_entries(self._entries)
+
+    def _look(self, name: str, found: os.DirEntry[str] | None) -> Entry | None:
+        entry = self._known.get(name)
+        if entry is not None and entry.version is not None and found is not None:
+            try:
+                if Version.of(found.stat(follow_symlinks=False)) == entry.version:
+                    return entry
+            except OSError:
+                pass  # said when it is read
+        self.read += 1
+        looked = look(name)
+        if isinstance(looked, Problem):
+            self.problems.append(looked)
+            return None
+        self._files.keep(name, looked[0])
+        return looked[1]
+
+    def _has_cuda(self, names: Sequence[str]) -> bool:
+        """Asked of one file after the other: most trees have some in one of the first files."""
+        if any(self._entries[name].facts.allocates for name in names):
+            return True
+        files = self.files()
+        return any(_CUDA.search(files[name]) is not None for name in names)
 
 
 def _named(real: str, cwd: str) -> str:
     return real.removeprefix(cwd.rstrip(os.sep) + os.sep)
 
 
-def _load(names: Iterable[str], files: dict[str, bytes], problems: list[Problem]) -> bool:
-    """Read what is not read yet into `files`; whether any of the files has CUDA code."""
-    cuda = False
-    for name in names:
-        content = files[name] if name in files else read(name)
-        if isinstance(content, Problem):
-            problems.append(content)
-        else:
-            files[name] = content
-            cuda = cuda or _CUDA.search(content) is not None
-    return cuda
-
-
-def _walk(top: str, config: Config, problems: list[Problem]) -> Iterator[str]:
+def _walk(top: str, config: Config, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
     outer = list(_outer_ignores(top))
     if _ignored(top, True, outer):
         outer = []  # the user named an ignored folder: the rules that ignore it do not count
@@ -120,7 +137,9 @@ def _walk(top: str, config: Config, problems: list[Problem]) -> Iterator[str]:
     yield from _walk_folder(top, outer, excluded, problems)
 
 
-def _walk_folder(folder: str, outer: list[Ignore], excluded: list[Ignore], problems: list[Problem]) -> Iterator[str]:
+def _walk_folder(
+    folder: str, outer: list[Ignore], excluded: list[Ignore], problems: list[Problem]
+) -> Iterator[os.DirEntry[str]]:
     ignores = outer + list(_ignore_file(folder, ".gitignore"))
     try:
         with os.scandir(folder) as entries:
@@ -139,7 +158,7 @@ def _walk_folder(folder: str, outer: list[Ignore], excluded: list[Ignore], probl
         if folder_entry:
             yield from _walk_folder(entry.path, ignores, excluded, problems)
         else:
-            yield entry.path
+            yield entry
 
 
 def _ignored(path: str, folder: bool, ignores: list[Ignore]) -> bool:

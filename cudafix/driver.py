@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
 
-from cudafix import codemod, models, pools
-from cudafix.cache import Cache, signature
-from cudafix.certificates import Scenes, certified
-from cudafix.cluster import Cluster, lockstep, views_of
+from cudafix import asked, models, pools
+from cudafix.cache import Cache
+from cudafix.certificates import Scenes
+from cudafix.cluster import lockstep, views_of
 from cudafix.config import Config
+from cudafix.execution import Asked, Decided, Programs, decide, needed, shard_of
+from cudafix.files import Files
 from cudafix.findings import Finding, Problem, Refusal, Report
 from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.notebook import Notebooks
 from cudafix.ordering import check
 from cudafix.ordering.program import Overlay, Wrong
 from cudafix.programs import clusters_of
+from cudafix.sharing import Shard
 from cudafix.tree import Tree
 
 Progress = Callable[[int, int], None]
@@ -29,127 +31,84 @@ def analyze(
     jobs: int = 1,
     cache: Cache | None = None,
     progress: Progress = lambda _, __: None,
+    executor: Executor | None = None,
 ) -> Report:
-    """Analyse the files together. The order of `files`, the number of `jobs` and what is in the `cache` do not matter
-    for the result. `progress` gets what is done and what there is to do, in bytes.
+    """Analyse the files together. The order of `files`, the number of `jobs`, the `executor` and what is in the `cache`
+    do not matter for the result. `progress` gets what is done and what there is to do, in bytes.
+
+    Raises `ExecutorError` if the workers cannot be used.
     """
     books = Notebooks(files)
-    arrays = _arrays(books.texts, config, cache)
-    return books.report(_merged([_analyze(books.texts, config, jobs, cache, progress), arrays]))
+    _, arrays = _arrays(books.texts, config, cache)
+    tree = Tree(books.texts, config.check_macros)
+    clusters = clusters_of(tree, cache)
+    reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
+    return books.report(_merged([_merged(reports.values()), arrays]))
 
 
-def _arrays(files: Mapping[str, bytes], config: Config, cache: Cache | None) -> Report:
-    """The memory of arrays: one report for all Python files, as a name may come from any of them."""
+def prove_shard(
+    files: Mapping[str, bytes],
+    config: Config,
+    shard: Shard,
+    jobs: int = 1,
+    cache: Cache | None = None,
+    progress: Progress = lambda _, __: None,
+    executor: Executor | None = None,
+) -> dict[bytes, Report]:
+    """What a shard has to prove, for the cache of a run that merges them all. Raises `ExecutorError`."""
+    books = Notebooks(files)
+    found = dict([_arrays(books.texts, config, cache)]) if shard.number == 1 else {}
+    tree = Tree(books.texts, config.check_macros)
+    clusters = clusters_of(tree, cache)
+    mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
+    return found | _reports(tree, mine, config, jobs, cache, progress, executor)
+
+
+def _arrays(files: Files, config: Config, cache: Cache | None) -> tuple[bytes, Report]:
+    """The memory of arrays, with its key: one report for all Python files, as a name may come from any of them."""
+    key = asked.of_arrays(config, files, [path for path in files if path.endswith(prefilter.SUFFIX)])
     if cache is None or not pools.concerns(files):
-        return pools.examine(files, config)
-    python = sorted(path for path in files if path.endswith(prefilter.SUFFIX))
-    texts = [(path, hashlib.sha256(files[path]).digest()) for path in python]
-    key = _digest(("arrays", [name for name in codemod.names() if config.is_off_everywhere(name)], texts))
-    known = cache.get([key], Report).get(key)
-    if known is None:
-        known = pools.examine(files, config)
-        cache.put({key: known})
-    return known
+        return key, pools.examine(files, config)
+    known = cache.reports([key])
+    if key not in known:
+        known = {key: pools.examine(files, config)}
+        cache.put_entries(known)
+    return key, known[key]
 
 
-def _analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None, progress: Progress) -> Report:
-    """Of a cluster that is known, no proof is made again for the certificates: its scenes are known too."""
-    tree = Tree({path: files[path] for path in sorted(files)}, config.check_macros)
-    clusters = clusters_of(tree)
-    if cache is None:
-        found = _decisions(tree, [(programs, None) for programs in clusters], config, jobs, progress)
-        return _merged([each.shown or each.report for each in found])
-    keys = [_key(tree, programs, config) for programs in clusters]
-    of_scenes, of_shown = ({key: _digest((what, key)) for key in keys} for what in ("scenes", "certificates"))
+def _reports(
+    tree: Tree,
+    clusters: list[Programs],
+    config: Config,
+    jobs: int,
+    cache: Cache | None,
+    progress: Progress,
+    executor: Executor | None,
+) -> dict[bytes, Report]:
+    """The reports on clusters by their keys, in order; with certificates, where they are asked for."""
+    keys = [asked.of_files("cluster", config, tree.files, needed(tree, programs), programs) for programs in clusters]
+    of_scenes, of_shown = ({key: asked.digest((what, key)) for key in keys} for what in ("scenes", "certificates"))
     wanted = of_shown if config.certificates else {key: key for key in keys}
-    known = cache.get(wanted.values(), Report)
-    missing = [n for n, key in enumerate(keys) if wanted[key] not in known]
-    if missing:
-        decided: list[Decided | None] = [None for _ in missing]
-        if config.certificates:
-            reports = cache.get([keys[n] for n in missing], Report)
-            scenes = cache.get([of_scenes[keys[n]] for n in missing], Scenes)
-            decided = [_known(reports.get(keys[n]), scenes.get(of_scenes[keys[n]])) for n in missing]
-        asked = [(clusters[n], before) for n, before in zip(missing, decided, strict=True)]
-        fresh: dict[bytes, Report | Scenes] = {}
-        for n, before, now in zip(missing, decided, _decisions(tree, asked, config, jobs, progress), strict=True):
-            key = keys[n]
-            if before is None:
-                fresh |= {key: now.report, of_scenes[key]: now.scenes}
-            if now.shown is not None:
-                fresh[of_shown[key]] = now.shown
-            known[wanted[key]] = now.shown or now.report
-        cache.put(fresh)
-    return _merged([known[wanted[key]] for key in keys])
-
-
-class Decided(NamedTuple):
-    """What became of a cluster: the report without certificates, what they are made of, and the report with them, where
-    it is asked for.
-    """
-
-    report: Report
-    scenes: Scenes
-    shown: Report | None = None
-
-
-def _known(report: Report | None, scenes: Scenes | None) -> Decided | None:
-    return Decided(report, scenes) if report is not None and scenes is not None else None
-
-
-def _key(tree: Tree, programs: list[list[str]], config: Config) -> bytes:
-    """Equal only where the report must be the same: the same programs of the same files, asked in the same way."""
-    paths = dict.fromkeys(path for program in programs for path in program)
-    off: list[object] = [*sorted(config.disabled)]
-    if config.overrides:
-        off = [
-            (path, [name for name in codemod.names() if not config.is_on(name, path)], config.default_stream_of(path))
-            for path in paths
-        ]
-    streams = [sorted(found & paths.keys()) for found in (config.per_thread, config.perhaps_per_thread)]
-    cuda = (config.cuda, config.guard) if config.is_too_old else None
-    asked = (
-        off,
-        config.default_stream,
-        streams,
-        config.tables,
-        config.check_macros,
-        cuda,
-        config.only,
-    )
-    if tree.python is not None and not tree.python.paths.isdisjoint(paths):
-        paths |= dict.fromkeys(sorted(tree.python.paths))  # a name may come from any module of the tree
-    texts = [hashlib.sha256(tree.files[path]).digest() for path in paths]
-    return _digest((asked, programs, texts))
-
-
-def _digest(asked: object) -> bytes:
-    return hashlib.sha256(signature() + repr(asked).encode("utf-8", "surrogateescape")).digest()
-
-
-Asked: TypeAlias = tuple[list[list[str]], Decided | None]
-"""A cluster, and what is known of it."""
-
-
-def _decisions(tree: Tree, asked: Sequence[Asked], config: Config, jobs: int, progress: Progress) -> list[Decided]:
-    weights = [sum(len(tree.files[p]) for program in programs for p in program) for programs, _ in asked]
-    if jobs > 1 and sum(weights) > 200_000:
-        return _in_processes(tree, asked, config, jobs, weights, progress)
-    tables = models.load(config.tables)
-    decided: list[Decided] = []
-    for n, (programs, before) in enumerate(asked, 1):
-        decided.append(_decided(tree, programs, before, tables, config))
-        progress(sum(weights[:n]), sum(weights))
-    return decided
-
-
-def _decided(
-    tree: Tree, programs: list[list[str]], before: Decided | None, tables: models.Tables, config: Config
-) -> Decided:
-    found = before or Decided(*Cluster(tree, programs, tables, config).report())
-    if not config.certificates:
-        return found
-    return found._replace(shown=certified(found.report, found.scenes, views_of(tree, programs), tables))
+    kept = cache.reports(wanted.values()) if cache is not None else {}
+    known = {key: kept[wanted[key]] for key in keys if wanted[key] in kept}
+    missing = [n for n, key in enumerate(keys) if key not in known]
+    before: dict[bytes, Decided] = {}
+    if config.certificates and cache is not None:
+        reports = cache.reports([keys[n] for n in missing])
+        scenes = cache.entries([of_scenes[key] for key in reports], Scenes)
+        before = {key: Decided(reports[key], scenes[of_scenes[key]]) for key in reports if of_scenes[key] in scenes}
+    questions = [Asked(clusters[n], before.get(keys[n])) for n in missing]
+    sizes = [tree.files.size({path for program in clusters[n] for path in program}) for n in missing]
+    done = 0
+    for place, decided in decide(tree, questions, config, jobs, executor):
+        key = keys[missing[place]]
+        known[key] = decided.shown or decided.report
+        if cache is not None:
+            fresh: dict[bytes, object] = {key: decided.report, of_scenes[key]: decided.scenes}
+            cache.put_entries(fresh if decided.shown is None else {**fresh, of_shown[key]: decided.shown})
+        done += sizes[place]
+        progress(done, sum(sizes))
+    return {key: known[key] for key in keys}
 
 
 def _merged(reports: Iterable[Report]) -> Report:
@@ -170,38 +129,6 @@ def _merged(reports: Iterable[Report]) -> Report:
     findings.sort(key=lambda f: (f.path, f.offset, f.codemod))
     refusals.sort(key=lambda r: (r.path, r.offset, r.name))
     return Report(tuple(findings), tuple(refusals), tuple(problems), sites, frozenset(pairs))
-
-
-_SHARED: tuple[Tree, Config] | None = None
-
-
-def _work(asked: Asked) -> Decided:
-    assert _SHARED is not None
-    tree, config = _SHARED
-    return _decided(tree, *asked, models.load(config.tables), config)
-
-
-def _in_processes(
-    tree: Tree, asked: Sequence[Asked], config: Config, jobs: int, weights: list[int], progress: Progress
-) -> list[Decided]:
-    """The clusters in worker processes that share the files by fork; in this process where there is no fork."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    global _SHARED
-    _SHARED = (tree, config)
-    if "fork" not in multiprocessing.get_all_start_methods():
-        return [_work(each) for each in asked]
-    context = multiprocessing.get_context("fork")
-    order = sorted(range(len(asked)), key=lambda n: -weights[n])
-    done: dict[int, Decided] = {}
-    bytes_done = 0
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        for n, decided in zip(order, pool.map(_work, [asked[n] for n in order], chunksize=2), strict=True):
-            done[n] = decided
-            bytes_done += weights[n]
-            progress(bytes_done, sum(weights))
-    return [done[n] for n in range(len(asked))]
 
 
 def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Config | None = None) -> list[str]:

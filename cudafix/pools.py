@@ -16,6 +16,7 @@ from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.edits import OverlapError, apply
+from cudafix.files import Files
 from cudafix.findings import Edit, Finding, Refusal, Report
 from cudafix.frontends.python import prefilter
 
@@ -36,7 +37,8 @@ def manager() -> bytes:
 
 def candidates(files: Mapping[str, bytes]) -> set[str]:
     """The files that may ask for memory in one of these ways, or end a context. Those of the libraries are left out."""
-    found = {path for path, data in files.items() if path.endswith(prefilter.SUFFIX) and prefilter.uses_arrays(data)}
+    known = Files.of(files)
+    found = {path for path in known if known.facts(path).arrays}
     return {path for path in found if not _is_of_a_library(path, files)}
 
 
@@ -51,9 +53,8 @@ def _is_of_a_library(path: str, files: Mapping[str, bytes]) -> bool:
 
 def _foreign(files: Mapping[str, bytes]) -> set[str]:
     """The files that may take memory from a library with an allocator of its own."""
-    found = {
-        path for path, data in files.items() if path.endswith(prefilter.SUFFIX) and prefilter.uses_other_memory(data)
-    }
+    known = Files.of(files)
+    found = {path for path in known if known.facts(path).others}
     return {path for path in found if not _is_of_a_library(path, files)}
 
 

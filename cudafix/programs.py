@@ -8,53 +8,31 @@ text: a name too many makes a program larger, and a name too few leaves a call t
 from __future__ import annotations
 
 import os
-import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
-import tree_sitter
-import tree_sitter_cuda
-
+from cudafix.cache import Cache
 from cudafix.frontends.python import prefilter
 from cudafix.link import SOURCES
-from cudafix.tree import WORD, Tree, has_main, shared_folders
+from cudafix.outlines import Name, Outlines
+from cudafix.tree import Tree, shared_folders
 
 MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 
-_DEFINED = re.compile(
-    rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{", re.MULTILINE
-)
-_ARGUMENTS = re.compile(rb"<[^<>]*>")
-_STATIC = re.compile(rb"\bstatic\b")
-_LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
-_QUERY = tree_sitter.Query(
-    _LANGUAGE,
-    """
-    (function_definition body: (_) @body) @definition
-    (function_declarator declarator: (_) @name)
-    (class_specifier name: (_) body: (_)) @class
-    (struct_specifier name: (_) body: (_)) @class
-    (init_declarator value: (_) @value)
-    (preproc_def name: (_) @macro value: (_) @words)
-    (preproc_function_def name: (_) @macro value: (_) @words)
-    (ERROR) @value
-    """,
-)
 
-
-def clusters_of(tree: Tree) -> list[list[list[str]]]:
+def clusters_of(tree: Tree, kept: Cache | None = None) -> list[list[list[str]]]:
     """Programs, as lists of files, grouped by the candidates that they share.
 
-    Candidates that no `main` needs are programs of their own, with what they call.
+    Candidates that no `main` needs are programs of their own, with what they call. What was found out about files in
+    earlier runs is taken from what is `kept`.
     """
     candidates = {p for p in tree.files if tree.is_candidate(p)}
     covered = {p for p in candidates if p.endswith(prefilter.SUFFIX)}  # programs of their own (below)
-    linker = _Linker(tree, candidates)
+    outlines = Outlines(tree.files, kept)
+    linker = _Linker(tree, candidates, outlines)
     programs: list[list[str]] = []
     for main in linker.mains:
         program = linker.program(main)
@@ -65,60 +43,85 @@ def clusters_of(tree: Tree) -> list[list[list[str]]]:
         if path not in covered:
             programs.append(linker.program(path))
             covered.update(programs[-1] if path.endswith(SOURCES) else [path])
+    outlines.keep()
     if tree.python is not None:
         programs += tree.python.programs()
     return _united(programs, candidates)
 
 
-class _Name(NamedTuple):
-    """A function's name, and the class or namespace directly around it as far as it is written there."""
-
-    scope: bytes
-    last: bytes
-
-
-@dataclass(slots=True)
-class _Outline:
-    """What a file says about functions: the words that each definition uses, by the function's name, and what is used
-    outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`).
-    """
-
-    uses: dict[bytes, set[bytes]] = field(default_factory=dict)
-    always: set[bytes] = field(default_factory=set)
-    declares: set[_Name] = field(default_factory=set)
-    exports: set[_Name] = field(default_factory=set)
-    classes: set[bytes] = field(default_factory=set)
-
-    def offers(self, source: _Outline) -> Iterator[_Name]:
-        """The functions that this header declares and a source defines."""
-        for name in source.exports:
-            of_namespace = name.scope not in self.classes and _Name(b"", name.last) in self.declares
-            if name in self.declares or of_namespace:
-                yield name
-
-
 class _Linker:
     """The sources of a tree, and which of them a program needs."""
 
-    def __init__(self, tree: Tree, candidates: set[str]) -> None:
+    def __init__(self, tree: Tree, candidates: set[str], outlines: Outlines) -> None:
         self._tree = tree
         self._candidates = candidates
-        self._outlines: dict[str, _Outline] = {}
-        self._offers: dict[str, dict[_Name, list[str]]] = {}
+        self._outlines = outlines
+        self._offers: dict[str, dict[Name, list[str]]] = {}
+        self._defining_by_header: dict[str, list[str]] = {}
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
-        self._including: dict[str, list[str]] = defaultdict(list)  # and by header
-        self._included: set[str] = set()  # sources that others include
-        self.mains: list[str] = []
+        self._includers: dict[str, list[str]] = defaultdict(list)  # the files that include a file themselves
         self._without_main: list[str] = []
-        for path in sorted(p for p in tree.files if p.endswith(SOURCES)):
-            self._included.update(p for p in tree.included(path) if p.endswith(SOURCES))
-            if has_main(tree.files[path]):
-                self.mains.append(path)
+        mains: list[str] = []
+        for path in tree.files:
+            for _, header in tree.includes_of(path):
+                self._includers[header].append(path)
+            if not path.endswith(SOURCES):
+                continue
+            if tree.files.facts(path).main:
+                mains.append(path)
                 continue
             self._without_main.append(path)
             self._beside[os.path.dirname(path)].append(path)
-            for header in tree.included(path):
-                self._including[header].append(path)
+        self._included = self._included_sources()
+        near = self._near_candidates()
+        self.mains = [path for path in mains if path in near]
+
+    def _near_candidates(self) -> set[str]:
+        """The files from which a candidate may be reached, whatever is called: by includes, and by functions of other
+        sources. Only programs with one of them are looked at.
+        """
+        in_folder: dict[str, list[str]] = defaultdict(list)
+        for path in self._tree.files:
+            if path.endswith(SOURCES):
+                in_folder[os.path.dirname(path)].append(path)
+        found = set(self._candidates)
+        folders: set[str] = set()
+        stack = list(found)
+        while stack:
+            path = stack.pop()
+            near = list(self._includers.get(path, ()))
+            if path.endswith(SOURCES):
+                near += self._tree.included(path)  # a source is linked through its headers (`_offered`)
+                for folder in _upward(os.path.dirname(path)):  # or from its folder, and those above it
+                    if folder not in folders:
+                        folders.add(folder)
+                        near += in_folder.get(folder, ())
+            fresh = [each for each in near if each not in found]
+            found.update(fresh)
+            stack += fresh
+        return found
+
+    def _included_sources(self) -> set[str]:
+        """The sources that other sources include, directly or not."""
+        found: set[str] = set()
+        stack = [path for path in self._tree.files if path.endswith(SOURCES)]
+        while stack:
+            path = stack.pop()
+            fresh = [p for _, p in self._tree.includes_of(path) if p not in found and p != path]
+            found.update(fresh)
+            stack += fresh
+        return {path for path in found if path.endswith(SOURCES)}
+
+    def _including(self, header: str) -> list[str]:
+        """The sources without `main` that include a file, directly or not."""
+        found = {header}
+        stack = [header]
+        while stack:
+            fresh = [path for path in self._includers.get(stack.pop(), ()) if path not in found]
+            found.update(fresh)
+            stack += fresh
+        found.remove(header)
+        return sorted(path for path in found if path.endswith(SOURCES) and not self._tree.files.facts(path).main)
 
     def program(self, start: str) -> list[str]:
         """A file with its headers, and the other sources that define what it calls.
@@ -137,8 +140,8 @@ class _Linker:
             files.update(dict.fromkeys(added))
             linked = self._linked(files, start) if everywhere and len(files) <= MOST_FILES else []
             beside: Iterable[str] = ()
-            if has_main(self._tree.files[start]):
-                used.update(*(self._tree.words(p, WORD) for p in added))
+            if self._tree.files.facts(start).main:
+                used.update(*(self._outlines.words(p).all for p in added))
                 beside = self._beside_it(start, files, used)
             fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
         return list(files)
@@ -150,17 +153,19 @@ class _Linker:
         defined: set[bytes] | None = None
         for path in self._defining(self._beside[os.path.dirname(start)], used):
             if path in self._included and path not in files:
-                defined = defined or set().union(*(self._tree.words(p, _DEFINED) for p in files))
-                if defined >= self._tree.words(path, _DEFINED) & used:
+                defined = defined or set().union(*(self._outlines.words(p).defined for p in files))
+                if defined >= self._outlines.words(path).defined & used:
                     continue
             yield path
 
     def _defining(self, paths: Iterable[str], names: AbstractSet[bytes]) -> Iterator[str]:
-        return (p for p in paths if not names.isdisjoint(self._tree.words(p, _DEFINED)))
+        return (p for p in paths if not names.isdisjoint(self._outlines.words(p).defined))
 
     def _linked(self, files: Collection[str], start: str) -> list[str]:
         """Sources that define a name which the files reach, and which a header declares that both include."""
-        offered: dict[_Name, set[str]] = defaultdict(set)
+        if all(source in files for path in files for source in self._defining_for(path)):
+            return []
+        offered: dict[Name, set[str]] = defaultdict(set)
         for path in files:
             for function, sources in self._offered(path).items():
                 offered[function].update(sources)
@@ -169,7 +174,7 @@ class _Linker:
         uses: dict[bytes, set[bytes]] = defaultdict(set)
         fresh, reached = {b"main"}, set[bytes]()
         for path in files:
-            outline = self._outline(path)
+            outline = self._outlines.outline(path)
             for name, words in outline.uses.items():
                 uses[name] |= words
             fresh |= outline.always
@@ -181,25 +186,38 @@ class _Linker:
         wanted = (sources for name, sources in sorted(offered.items()) if name.last in reached)
         return [path for sources in wanted for path in _nearest(sources, start)]
 
-    def _offered(self, header: str) -> dict[_Name, list[str]]:
-        """The functions that a file declares, with the sources that define them: those that include it."""
+    def _offered(self, header: str) -> dict[Name, list[str]]:
+        """The functions that a file declares, with the sources that define them."""
         if header not in self._offers:
-            found: dict[_Name, list[str]] = defaultdict(list)
-            sources = self._including.get(header, [])
-            if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
-                folder = os.path.join(os.path.dirname(header), "")
-                sources = [p for p in self._without_main if p.startswith(folder)]
-            words = self._tree.words(header, WORD) if sources else frozenset()
-            for path in self._defining(sources, words):
-                for name in self._outline(header).offers(self._outline(path)):
+            found: dict[Name, list[str]] = defaultdict(list)
+            for path in self._defining_for(header):
+                for name in self._outlines.outline(header).offers(self._outlines.outline(path)):
                     found[name].append(path)
             self._offers[header] = found
         return self._offers[header]
 
-    def _outline(self, path: str) -> _Outline:
-        if path not in self._outlines:
-            self._outlines[path] = _outline_of(self._tree.files[path])
-        return self._outlines[path]
+    def _defining_for(self, header: str) -> list[str]:
+        """The sources that may define what a file declares, by the words in both: those that include it."""
+        if header not in self._defining_by_header:
+            if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
+                folder = os.path.join(os.path.dirname(header), "")
+                # names that start with `a/` are together in the order of names, in front of `a0`
+                behind = folder[:-1] + chr(ord(folder[-1]) + 1) if folder else "\U0010ffff"
+                first, last = bisect_left(self._without_main, folder), bisect_left(self._without_main, behind)
+                sources = self._without_main[first:last]
+            else:
+                sources = self._including(header)
+            words = self._outlines.words(header).all if sources else frozenset()
+            self._defining_by_header[header] = list(self._defining(sources, words))
+        return self._defining_by_header[header]
+
+
+def _upward(folder: str) -> Iterator[str]:
+    """A folder, those above it, and the current one."""
+    while folder and folder != os.path.dirname(folder):
+        yield folder
+        folder = os.path.dirname(folder)
+    yield from dict.fromkeys((folder, ""))
 
 
 def _nearest(sources: Iterable[str], start: str) -> list[str]:
@@ -208,51 +226,6 @@ def _nearest(sources: Iterable[str], start: str) -> list[str]:
     """
     ranked = sorted(((-shared_folders(path, start), path.count(os.sep)), path) for path in sources)
     return [path for rank, path in ranked if rank == ranked[0][0]]
-
-
-def _outline_of(data: bytes) -> _Outline:
-    captures = tree_sitter.QueryCursor(_QUERY).captures(tree_sitter.Parser(_LANGUAGE).parse(data).root_node)
-    found = _Outline()
-    classes = [
-        (node.start_byte, node.end_byte, WORD.findall(data[name.start_byte : name.end_byte])[0])
-        for node in captures.get("class", ())
-        if (name := node.child_by_field_name("name")) is not None
-    ]
-    found.classes.update(name for _, _, name in classes)
-    names = sorted((node.start_byte, node.end_byte) for node in captures.get("name", ()))
-    outside: list[tuple[int, int]] = []
-    at = end = 0
-    for node in sorted(captures.get("definition", ()), key=lambda node: node.start_byte):
-        body = node.child_by_field_name("body")
-        assert body is not None
-        head = bisect_left(names, (node.start_byte, 0))
-        if head < len(names) and names[head][0] < body.start_byte:
-            start, stop = names[head]
-            *scopes, last = WORD.findall(_ARGUMENTS.sub(b"", data[start:stop])) or [b""]
-            found.uses.setdefault(last, set()).update(WORD.findall(data[stop : node.end_byte]))
-            is_member = any(first < start < behind for first, behind, _ in classes)
-            if not is_member and _STATIC.search(data, node.start_byte, start) is None:
-                found.exports.add(_Name(scopes[-1] if scopes else b"", last))
-        if node.start_byte >= end:
-            outside.append((end, node.start_byte))
-            end = node.end_byte
-    outside.append((end, len(data)))
-    for first, behind in outside:
-        while at < len(names) and names[at][0] < behind:
-            start, stop = names[at]
-            at += 1
-            if start >= first and (words := WORD.findall(data[start:stop])):
-                around = [cls for cls in classes if cls[0] < start < cls[1]]
-                found.declares.add(_Name(max(around)[2] if around else b"", words[-1]))
-    for macro in captures.get("macro", ()):
-        value = macro.parent.child_by_field_name("value") if macro.parent is not None else None
-        if value is not None:
-            words = WORD.findall(data[value.start_byte : value.end_byte])
-            found.uses.setdefault(data[macro.start_byte : macro.end_byte], set()).update(words)
-    for node in captures.get("value", ()):
-        if any(first <= node.start_byte < behind for first, behind in outside):
-            found.always.update(WORD.findall(data[node.start_byte : node.end_byte]))
-    return found
 
 
 def _united(programs: list[list[str]], candidates: set[str]) -> list[list[list[str]]]:

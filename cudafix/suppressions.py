@@ -40,6 +40,7 @@ from typing import NamedTuple
 
 from cudafix import codemod
 from cudafix.config import Config, Ignored
+from cudafix.files import Files
 from cudafix.findings import Edit, Finding, Refusal, Report, Suppressed
 from cudafix.frontends.python import notebook
 from cudafix.frontends.python.notebook import Notebook
@@ -48,7 +49,6 @@ from cudafix.refusals import REFUSALS
 
 NAME = "suppression"
 SUMMARY = "keep a result out of the report, and its fix out of the code, with a reason"
-_MARK = b"cudafix:"
 _COMMENT = re.compile(
     rb"(?P<opens>//+|/\*+|\#+)[ \t]*cudafix:[ \t]*ignore(?P<file>-file)?\b[ \t]*(?:\[(?P<names>[^\]\n]*)\])?"
     rb"(?P<reason>(?:(?!\*/)[^\r\n])*)(?P<closes>\*/)?"
@@ -107,7 +107,9 @@ class _Comment:
 
 def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     """Hold the comments of the files, and what the configuration ignores, against what was found in them."""
-    texts = {path: text for path, data in files.items() if _MARK in data and (text := _text(path, data))}
+    known = Files.of(files)
+    marked = (path for path in known if known.facts(path).suppresses)
+    texts = {path: text for path in marked if (text := _text(path, files[path]))}
     comments = [comment for text in texts.values() for comment in _comments(text)]
     if not comments and not config.ignored:
         return Judged(report, {})

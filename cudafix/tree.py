@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import InitVar, dataclass, field
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from cudafix import ir
+from cudafix.files import Files
 from cudafix.frontends.cuda import lower, source
 from cudafix.frontends.cuda.declarations import Declarations
 from cudafix.frontends.python import prefilter
@@ -21,18 +22,10 @@ if TYPE_CHECKING:
     from cudafix.frontends.python.tree import PythonTree
 
 
-CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 _UNDEFINED = re.compile(rb"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
 WORD = re.compile(rb"\b[A-Za-z_]\w*")
-_MAIN = re.compile(
-    rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
-)
 # a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
-
-
-def has_main(data: bytes) -> bool:
-    return _MAIN.search(data) is not None
 
 
 class Variant:
@@ -69,8 +62,13 @@ class Variant:
             if self._declarations is None:
                 self._declarations = found.header()
             self._module = lower.lower(parsed, found)
-            self._parsed = None
+            self._parsed = self._visible = None
         return self._module
+
+    def seen_from(self, visible: Callable[[], Declarations]) -> None:
+        """Take what the headers declare from another tree, where they are the same."""
+        if self._visible is not None:
+            self._visible = visible
 
     @property
     def declarations(self) -> Declarations:
@@ -92,8 +90,9 @@ class Variant:
 class Tree:
     """The files of a run, lowered when they are asked for. Those of Python are kept apart (`python`)."""
 
-    files: Mapping[str, bytes]
+    texts: InitVar[Mapping[str, bytes]]
     check_macros: tuple[str, ...] = ()
+    files: Files = field(init=False)
     variants: dict[tuple[str, tuple[source.Macro, ...]], list[Variant]] = field(default_factory=dict)
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
     by_name: dict[str, list[str]] = field(default_factory=dict)
@@ -103,21 +102,30 @@ class Tree:
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
     around: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
+    mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, texts: Mapping[str, bytes]) -> None:
+        self.files = Files.of(texts)
         for path in self.files:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
-        if any(path.endswith(prefilter.SUFFIX) and prefilter.is_candidate(data) for path, data in self.files.items()):
+        if any(path.endswith(prefilter.SUFFIX) and self.is_candidate(path) for path in self.files):
             from cudafix.frontends.python.tree import PythonTree
 
             self.python = PythonTree(self.files)
 
     def is_candidate(self, path: str) -> bool:
         """Whether a file may allocate or free."""
-        if path.endswith(prefilter.SUFFIX):
-            return prefilter.is_candidate(self.files[path])
-        return bool(self.words(path, CANDIDATE))
+        return self.files.facts(path).allocates
+
+    def mains_of(self, folder: str) -> list[str]:
+        """The sources with `main` in a folder."""
+        if self.mains is None:
+            self.mains = {}
+            for path in self.files:
+                if path.endswith(SOURCES) and self.files.facts(path).main:
+                    self.mains.setdefault(os.path.dirname(path), []).append(path)
+        return self.mains.get(folder, [])
 
     def writer(self, path: str) -> Writer:
         """The words of statements in this file."""
@@ -135,16 +143,17 @@ class Tree:
             seen: dict[str, None] = {}
             stack = [path]
             while stack:
-                for _, found in self._includes(stack.pop()):
+                for _, found in self.includes_of(stack.pop()):
                     if found not in seen and found != path:
                         seen[found] = None
                         stack.append(found)
             self.includes[path] = list(seen)
         return self.includes[path]
 
-    def _includes(self, path: str) -> list[tuple[int, str]]:
+    def includes_of(self, path: str) -> list[tuple[int, str]]:
+        """The files of the tree that a file includes itself, with where the lines stand that do."""
         if path not in self.direct:
-            lines = source.includes_of(self.files[path])
+            lines = self.files.facts(path).includes
             found = ((at, self._find(path, target.strip('<>"'))) for at, target in lines)
             self.direct[path] = [(at, p) for at, p in found if p is not None]
         return self.direct[path]
@@ -156,6 +165,9 @@ class Tree:
         return self.names[path, pattern]
 
     def _find(self, path: str, target: str) -> str | None:
+        name = target.rpartition("/")[2]
+        if name not in self.by_name and name not in ("", ".", ".."):
+            return None  # most are headers of the system
         direct = os.path.normpath(os.path.join(os.path.dirname(path), target))
         if direct in self.files:
             return direct
@@ -227,7 +239,7 @@ class Tree:
         for includer in program:
             if includer in inside:
                 continue
-            for at, found in self._includes(includer):
+            for at, found in self.includes_of(includer):
                 if found == path:
                     before = self._before(includer, at, program, inside | {path})
                     kept = before if common is None else common
@@ -241,7 +253,7 @@ class Tree:
     ) -> dict[str, source.Macro]:
         """The macros that a file has seen at one of its offsets."""
         seen = self._around(includer, program, inside)
-        for start, header in self._includes(includer):
+        for start, header in self.includes_of(includer):
             if start < at:
                 for one in (*reversed(self.included(header)), header):
                     seen.update(self.macros_of(one))
@@ -256,15 +268,44 @@ class Tree:
             self.visible[path] = Declarations.together(headers)
         return self.visible[path]
 
+    def part(self, paths: Iterable[str]) -> Tree:
+        """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
+        other = Tree(self.files.only(paths), self.check_macros)
+        other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
+        other.includes, other.direct = self.includes, self.direct
+        other.names, other.around = self.names, self.around
+        if other.python is not None:
+            other.python = self.python
+        return other
+
+    def take(self, other: Tree) -> None:
+        """Take over what another tree has lowered of files that are the same here, with the same headers."""
+        if self.check_macros != other.check_macros:
+            return
+        same = {
+            path for path in self.files if path in other.files and self.files.digest(path) == other.files.digest(path)
+        }
+        self.macros = {path: macros for path, macros in other.macros.items() if path in same}
+        for (path, around), variants in other.variants.items():  # what is around follows from the program, by value
+            if path in same and (headers := self.included(path)) == other.included(path) and same.issuperset(headers):
+                self.variants[path, around] = variants
+                for variant in variants:
+                    variant.seen_from(partial(self._visible, path))
+        if self.python is not None and other.python is not None:
+            if self.python.paths == other.python.paths and self.python.paths <= same:
+                self.python = other.python
+
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
-        other = Tree(files, self.check_macros)
-        changed = {path for path, data in files.items() if self.files.get(path) != data}
+        texts = {path: data for path, data in files.items() if self.files.get(path) != data}
+        other = Tree(self.files.replaced(texts), self.check_macros)
         for (path, around), variants in self.variants.items():
-            if changed.isdisjoint((path, *self.included(path), *(macro.path for macro in around))):
-                other.variants[path, around] = variants
-                other.includes[path] = self.included(path)
-        other.macros = {path: macros for path, macros in self.macros.items() if path not in changed}
+            if path in self.files:
+                concerned = (path, *self.included(path), *(macro.path for macro in around))
+                if texts.keys().isdisjoint(concerned):
+                    other.variants[path, around] = variants
+                    other.includes[path] = self.included(path)
+        other.macros = {path: macros for path, macros in self.macros.items() if path not in texts}
         return other
 
     def errors(self, path: str, program: Collection[str]) -> int:
@@ -292,9 +333,13 @@ class View:
     root: ir.Function
 
 
+def including_program(tree: Tree, path: str) -> str | None:
+    """A file with `main` in the same folder that includes this one: `#define TESTING`, `#include "train.cu"`."""
+    if not tree.is_candidate(path):
+        return None
+    beside = (p for p in tree.mains_of(os.path.dirname(path)) if p != path)
+    return next((p for p in beside if path in tree.included(p)), None)
+
+
 def is_included_by_a_program(tree: Tree, path: str) -> bool:
-    """Whether a file with `main` in the same folder includes this one: `#define TESTING`, `#include "train.cu"`."""
-    beside = (p for p in tree.files if p != path and os.path.dirname(p) == os.path.dirname(path))
-    return bool(tree.words(path, CANDIDATE)) and any(
-        p.endswith(SOURCES) and has_main(tree.files[p]) and path in tree.included(p) for p in beside
-    )
+    return including_program(tree, path) is not None

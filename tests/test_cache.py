@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import sqlite3
@@ -124,33 +123,49 @@ def test_a_file_that_is_no_database_is_replaced(content: bytes, proofs: list[int
     assert proofs[0] == before
 
 
-class _Harm:
-    def __reduce__(self) -> tuple[object, tuple[str, ...]]:
-        return os.system, ("echo harm",)
-
-
-def _with_sum(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()[:16] + content
-
-
-@pytest.mark.parametrize("entry", [b"", b"short", _with_sum(pickle.dumps(_Harm())), _with_sum(pickle.dumps(17))])
-def test_a_damaged_entry_is_a_miss(entry: bytes, proofs: list[int], capfd: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("entry", [b"", b"short"])
+def test_a_damaged_entry_is_a_miss(entry: bytes, proofs: list[int]) -> None:
     expected = driver.analyze(FILES, Config(), cache=Cache())
     with sqlite3.connect(Cache().file) as database:
-        database.execute("UPDATE reports SET report = ?", (entry,))
+        database.execute("UPDATE kept SET content = ?", (entry,))
     database.close()
     assert driver.analyze(FILES, Config(), cache=Cache()) == expected
     assert proofs == [4]
+
+
+class _Harm:
+    def __init__(self, *does: object) -> None:
+        self.does = does
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return self.does
+
+
+def _by_a_name_of_findings() -> bytes:
+    """A pickle of what `cudafix.findings` imports: `re.enum.bltns.eval` is Python's."""
+    name, code = b"re.enum.bltns.eval", b"print('harm')"
+    start = b"\x80\x04\x8c\x10cudafix.findings\x8c" + bytes([len(name)]) + name + b"\x93"
+    return start + b"\x8c" + bytes([len(code)]) + code + b"\x85R."
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"short", pickle.dumps(_Harm(os.system, ("echo harm",))), pickle.dumps(17), _by_a_name_of_findings()],
+)
+def test_only_a_report_is_made_of_an_entry(content: bytes, capfd: pytest.CaptureFixture[str]) -> None:
+    Cache().put({b"key": content})
+    assert Cache().get([b"key"]) == {b"key": content}
+    assert Cache().reports([b"key"]) == {}
     assert "harm" not in capfd.readouterr().out
 
 
 def test_a_flipped_bit_is_noticed(proofs: list[int]) -> None:
     expected = driver.analyze(FILES, Config(), cache=Cache())
     with sqlite3.connect(Cache().file) as database:
-        for key, report in database.execute("SELECT key, report FROM reports").fetchall():
+        for key, report in database.execute("SELECT key, content FROM kept").fetchall():
             flipped = bytearray(report)
             flipped[-20] ^= 1
-            database.execute("UPDATE reports SET report = ? WHERE key = ?", (bytes(flipped), key))
+            database.execute("UPDATE kept SET content = ? WHERE key = ?", (bytes(flipped), key))
     database.close()
     assert driver.analyze(FILES, Config(), cache=Cache()) == expected
     assert proofs == [4]
@@ -177,13 +192,14 @@ def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch:
 
 
 def test_the_oldest_half_goes_when_it_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "FRESH", 0)
     report = driver.analyze(FILES, Config())
     for n in range(4):
-        Cache().put({bytes([n]): report})
-    Cache().get([bytes([0])], Report)
+        Cache().put_entries({bytes([n]): report})
+    Cache().get([bytes([0])])
     monkeypatch.setattr(cache, "LIMIT", 1)
-    Cache().put({bytes([9]): report})
-    left = Cache().get([bytes([n]) for n in (0, 1, 2, 3, 9)], Report)
+    Cache().put_entries({bytes([9]): report})
+    left = Cache().reports([bytes([n]) for n in (0, 1, 2, 3, 9)])
     assert left.keys() == {bytes([0]), bytes([3]), bytes([9])}  # 1 and 2 were not used since
 
 
@@ -199,6 +215,46 @@ def test_a_kept_report_is_whole() -> None:
     report = driver.analyze(FILES, Config())
     assert report.findings
     assert report.refusals
-    Cache().put({b"key": report})
-    assert Cache().get([b"key", b"other"], Report) == {b"key": report}
-    assert Cache().get([b"key"], Scenes) == {}
+    Cache().put_entries({b"key": report})
+    assert Cache().reports([b"key", b"other"]) == {b"key": report}
+    assert Cache().entries([b"key"], Scenes) == {}
+
+
+WRITER = """
+import sys
+from cudafix.cache import Cache
+cache = Cache()
+print("ready", flush=True)
+for n in range(100_000):
+    cache.put({b"%d" % (n % 50): b"%s " % sys.argv[1].encode() * 2000})
+"""
+
+
+def test_processes_share_it_and_a_kill_while_it_is_written_loses_nothing() -> None:
+    Cache().put({b"before": b"whole"})
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, name], stdout=subprocess.PIPE) for name in ("one", "two")
+    ]
+    for writer in writers:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
+    while len(Cache().get([b"%d" % n for n in range(50)])) < 50:
+        pass
+    for writer in writers:
+        writer.kill()
+        writer.communicate()
+    found = Cache().get([b"before", *(b"%d" % n for n in range(50))])
+    assert len(found) == 51
+    assert found.pop(b"before") == b"whole"
+    assert set(found.values()) <= {b"one " * 2000, b"two " * 2000}
+    with sqlite3.connect(Cache().file) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()
+
+
+def test_an_entry_under_another_key_is_none(proofs: list[int]) -> None:
+    Cache().put({b"one": b"content"})
+    with sqlite3.connect(Cache().file) as database:
+        database.execute("UPDATE kept SET key = ?", (b"two",))
+    database.close()
+    assert Cache().get([b"one", b"two"]) == {}

@@ -24,7 +24,9 @@ GIT = shutil.which("git")
 _SITE = re.compile(rb"cudaMalloc(?=\()(.*)")
 
 
-def analyze(files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None, progress: object) -> Report:
+def analyze(
+    files: Mapping[str, bytes], config: Config, jobs: int, cache: Cache | None, progress: object, executor: object
+) -> Report:
     """One site for each `cudaMalloc(`; the words after it on its line say what to find there."""
     findings: list[Finding] = []
     refusals: list[Refusal] = []

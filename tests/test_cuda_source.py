@@ -8,7 +8,8 @@ from collections.abc import Mapping
 import pytest
 import tree_sitter
 
-from cudafix.frontends.cuda.source import Macro, Parsed, includes_of, macros_of, read
+from cudafix.files import includes_of
+from cudafix.frontends.cuda.source import Macro, Parsed, macros_of, read
 
 
 def parse(text: str, macros: Mapping[str, Macro] | None = None, path: str = "a.cu") -> list[Parsed]:

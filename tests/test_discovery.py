@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import discovery
+from cudafix import discovery, files
 from cudafix.config import Config
 from cudafix.findings import Problem
 
@@ -160,7 +160,7 @@ def test_a_file_that_cannot_be_opened_is_a_problem(tree: Path, monkeypatch: pyte
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", refuses)
-    assert discovery.read("a.cu") == Problem("a.cu", "cannot be read: Permission denied")
+    assert files.read("a.cu") == Problem("a.cu", "cannot be read: Permission denied")
 
 
 def test_a_file_that_changes_while_it_is_read_is_a_problem(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,5 +174,5 @@ def test_a_file_that_changes_while_it_is_read_is_a_problem(tree: Path, monkeypat
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fstat", then_someone_writes)
-        result = discovery.read("a.cu")
+        result = files.read("a.cu")
     assert result == Problem("a.cu", "changed while it was read")

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import pytest
 
@@ -235,7 +235,7 @@ def test_a_killed_worker_is_one_line(tree: Path, command: str) -> None:
     def patched() -> None:
         main = os.getpid()
 
-        def killed(self: Cluster) -> Report:
+        def killed(self: Cluster) -> NoReturn:
             assert os.getpid() != main
             os.kill(os.getpid(), signal.SIGKILL)
             raise AssertionError
@@ -282,7 +282,7 @@ class Killed(sqlite3.Connection):
 
 
 def test_a_write_into_the_cache_that_is_killed_leaves_what_was_there() -> None:
-    old, new = Report((), (), (), 1), Report((), (), (), 2)
+    old, new = b"old content", b"new content"
     Cache().put({b"old": old})
     for number in range(1, 50):
 

@@ -180,6 +180,8 @@ def test_a_defect_shows_the_program_as_it_is_with_the_missing_order(seen: Seen) 
     assert seen.page.locator(".times h4").all_inner_texts() == ["As it is", "After"]
     before, after = seen.page.locator("svg.time").all()
     assert (before.locator("path.lost").count(), after.locator("path.lost").count()) == (1, 0)
+    said = seen.page.locator(".words").inner_text()
+    assert "owner waits for cudaEventRecord on reader (cudaStreamWaitEvent, inserted)" in said
     assert (before.locator(".inserted").count(), after.locator("circle.inserted").count()) == (0, 2)
 
 
@@ -255,6 +257,27 @@ def test_keys_move_tick_and_switch_the_theme(seen: Seen) -> None:
     assert page.locator("html").get_attribute("data-theme") == "dark"
     page.keyboard.press("?")
     assert page.locator("#keys").is_visible()
+
+
+def test_what_is_looked_at_stays_in_view_when_filters_go(seen: Seen) -> None:
+    seen.page.set_viewport_size({"width": 420, "height": 700})
+    search(seen.page, "waits/main.cu")
+    search(seen.page, "")
+    list_, item = (seen.page.locator(at).bounding_box() for at in ("#list", "#list .item[aria-current]"))
+    assert list_ is not None
+    assert item is not None
+    assert list_["y"] <= item["y"] <= item["y"] + item["height"] <= list_["y"] + list_["height"] + 1
+
+
+def test_a_narrow_screen_shows_old_and_new_lines_below_each_other(seen: Seen) -> None:
+    seen.page.set_viewport_size({"width": 420, "height": 700})
+    search(seen.page, "fixed/main.cu")
+    row = seen.page.locator("table.diff tr", has_text="cudaFreeAsync")
+    old, new = (row.locator(cell).bounding_box() for cell in ("td.old:not(.n)", "td.new:not(.n)"))
+    assert old is not None
+    assert new is not None
+    assert new["y"] >= old["y"] + old["height"] - 1
+    assert new["width"] > 250
 
 
 def test_it_is_dark_where_the_system_is(browser: Browser, made: Path) -> None:

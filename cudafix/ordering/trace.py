@@ -54,6 +54,7 @@ class Moment:
     waits: bool = False  # the host stands still
     mine: bool = False
     inserted: bool = False
+    touched: Bits = 0  # the memory that the operation reads or writes
     recorded: int = -1  # the step that recorded the event which is waited for
 
 
@@ -189,9 +190,20 @@ class Tracer(Effects):
         kind = "kernel" if isinstance(op.stmt, ir.Launch) else self._kind
         lane = min(streams, key=lambda s: s.name)
         key = Key(span.path, span.start)
-        mine = bool((reads | writes) & self._memory()) or key in self.sites
+        touched = reads | writes
+        mine = bool(touched & self._memory()) or key in self.sites
         moment = self._moment(kind, lane, key, op.text, ~pending, state, operation=op.number, mine=mine)
-        moment.inserted = self._inserted
+        moment.touched = touched
+
+    def look_at(self, sites: frozenset[Key]) -> None:
+        """Make the moments `mine` that are about these sites, some of those that the path was asked to reach."""
+        self.sites = sites
+        memory = self._memory()
+        for moment in self.moments:
+            if moment.operation >= 0:
+                moment.mine = bool(moment.touched & memory) or moment.key in sites
+            elif moment.kind not in ("host", "end", "record", "wait"):
+                moment.mine = moment.key in sites and not moment.inserted
 
     def _memory(self) -> Bits:
         bits = 0

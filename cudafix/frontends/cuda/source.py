@@ -6,7 +6,6 @@ read (`masking`). Nothing is ever moved: byte k of the text stands for byte k of
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -18,11 +17,10 @@ from cudafix.frontends.cuda.configurations import Preprocessor, Run
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.macros import Macro
 
-__all__ = ["Configuration", "Macro", "Parsed", "check_macro", "configurations", "includes_of", "macros_of", "read"]
+__all__ = ["Configuration", "Macro", "Parsed", "check_macro", "configurations", "macros_of", "read"]
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _FUNCTIONS = tree_sitter.Query(_LANGUAGE, "(function_definition) @function")
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*(?:include|include_next|import)[ \t]*("[^"\n]*"|<[^>\n]*>)', re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -109,13 +107,6 @@ def macros_of(path: str, data: bytes) -> dict[str, Macro]:
 def check_macro(name: str) -> Macro:
     """A macro, or a function, of a header that is not seen, which only looks at the status that it gets first."""
     return Macro(name, ("status", "..."), b"status", 0, "", "transparent", 0, True)
-
-
-def includes_of(data: bytes) -> tuple[tuple[int, str], ...]:
-    """All `#include` lines, in order, those in comments too: where each begins, and its target with its quotes or
-    brackets.
-    """
-    return tuple((m.start(), m[1].decode("utf-8", "surrogateescape")) for m in _INCLUDE.finditer(data))
 
 
 def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Parsed:

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from cudafix.files import Files
 from cudafix.findings import Assumption, Edit, Finding, Place, Problem, Refusal, Report, Safety
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.refusals import REFUSALS
@@ -292,21 +293,20 @@ class Notebooks:
     """The notebooks of a run. `texts` are all files with notebooks as modules."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        self.texts: dict[str, bytes] = {}
         self.problems: list[Problem] = []
         self._known: dict[str, Notebook] = {}
-        for path, data in files.items():
+        modules: dict[str, bytes] = {}
+        for path in files:
             if path.endswith(NOTEBOOK):
                 try:
-                    found = read(path, data)
+                    found = read(path, files[path])
                 except NotebookError as error:
                     self.problems.append(Problem(path, str(error)))
                     found = None
                 if found is not None:
                     self._known[path] = found
-                self.texts[path] = found.text if found is not None else b""
-            else:
-                self.texts[path] = data
+                modules[path] = found.text if found is not None else b""
+        self.texts = Files.of(files).replaced(modules)
 
     def report(self, report: Report) -> Report:
         """A report on the modules as one on the files."""

@@ -101,7 +101,7 @@ function diffed([file, rows]) {
     const [was, is, tokens, oldMark, newMark] = row;
     if (row.length === 2) {
       const cell = () => h("td", {}, code(line(file, was)));
-      return h("tr", {}, h("td", { class: "n" }, String(was)), cell(), h("td", { class: "n" }, String(is)), cell());
+      return h("tr", { class: "same" }, h("td", { class: "n" }, String(was)), cell(), h("td", { class: "n" }, String(is)), cell());
     }
     return h("tr", {},
       h("td", { class: was ? "n old" : "n none" }, was ? String(was) : ""),
@@ -279,6 +279,8 @@ function card(item) {
   const drawn = item.certificate !== null ? timelines(item) : null;
   if (drawn) made.append(part("Timeline", drawn));
   if (item.kind === "fix" && item.words.length) made.append(part("Why this is right", worded(item)));
+  const mended = item.kind === "defect" ? item.words.filter(([about]) => about === "ordered") : [];
+  if (mended.length) made.append(part("What the fix does", worded({ ...item, words: mended })));
   if (page[0]) made.append(part(item.name, h("div", {}, prose(page[0])), page[1] ? h("p", { class: "why" }, prose(page[1])) : null));
   return made;
 }
@@ -330,6 +332,7 @@ function list() {
   $("list").replaceChildren(...(made.length ? made : [h("p", { class: "empty" }, "Nothing matches.")]));
   $("shown").textContent = shown.length === items.length ? `${items.length} sites and findings` : `${shown.length} of ${items.length}`;
   if (!shown.includes(current)) show(shown[0] || null, false);
+  else row(current).scrollIntoView({ block: "nearest" });
 }
 function show(item, scroll = true) {
   if (current && rows.has(current.n)) rows.get(current.n).removeAttribute("aria-current");

@@ -1,0 +1,57 @@
+"""What a report depends on, as keys of the cache: what was asked, by which cudafix, of which texts."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterable, Sequence
+
+from cudafix import codemod
+from cudafix.cache import signature
+from cudafix.config import Config
+from cudafix.files import Files
+
+
+def digest(asked: object) -> bytes:
+    """Of anything that has the same `repr` whenever it is equal: no sets, no objects."""
+    return hashlib.sha256(signature() + repr(asked).encode("utf-8", "surrogateescape")).digest()
+
+
+def of_files(what: str, config: Config, files: Files, paths: Iterable[str], more: object = None) -> bytes:
+    """Equal only where a report must be the same: the same texts, asked in the same way."""
+    texts = [(path, files.digest(path)) for path in paths]
+    return digest((what, _settings(config, [path for path, _ in texts]), more, texts))
+
+
+def of_arrays(config: Config, files: Files, paths: Sequence[str]) -> bytes:
+    """The same for the memory of arrays, which is told by nothing but the texts."""
+    off = [name for name in codemod.names() if config.is_off_everywhere(name)]
+    return digest(("arrays", off, [(path, files.digest(path)) for path in paths]))
+
+
+def of_lists(config: Config, paths: Sequence[str]) -> bytes:
+    """Of the files below some folders; `marshal`, which they are kept with, is not the same in each Python."""
+    return digest(
+        ("files", sys.implementation.cache_tag, os.path.realpath("."), str(config.root), config.exclude, list(paths))
+    )
+
+
+def _settings(config: Config, paths: Sequence[str]) -> object:
+    off: list[object] = [*sorted(config.disabled)]
+    if config.overrides:
+        off = [
+            (path, [name for name in codemod.names() if not config.is_on(name, path)], config.default_stream_of(path))
+            for path in paths
+        ]
+    streams = [sorted(found.intersection(paths)) for found in (config.per_thread, config.perhaps_per_thread)]
+    cuda = (config.cuda, config.guard) if config.is_too_old else None
+    return (
+        off,
+        config.default_stream,
+        streams,
+        config.tables,
+        config.check_macros,
+        cuda,
+        config.only,
+    )

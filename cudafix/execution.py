@@ -1,0 +1,205 @@
+"""Clusters are proved in batches: in this process, in others of this machine, or on any executor.
+
+A batch holds all that its proofs depend on, so it does not matter where it is worked on, and how often: what a lost
+worker had is given to another one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from typing import NamedTuple
+
+from cudafix import models
+from cudafix.cache import signature
+from cudafix.certificates import Scenes, certified
+from cudafix.cluster import Cluster, views_of
+from cudafix.config import Config
+from cudafix.executors import ExecutorError, processes
+from cudafix.files import Files
+from cudafix.findings import Report
+from cudafix.frontends.python import prefilter
+from cudafix.tree import Tree, including_program
+
+Programs = list[list[str]]
+"""The programs of one cluster, as lists of files."""
+
+PAYS = 0.3
+"""Seconds of work in this process after which others are started: about what it takes to start them."""
+_BATCHES = 16  # for each process, so that none is left with a long one at the end
+_LEAST = 100_000  # bytes of source text in a batch: some tenths of a second of work
+_AHEAD = 4  # batches for each worker that are made before it asks: they hold texts
+_MOST_WORKERS = 64  # of a cluster whose size is not known
+
+
+class Decided(NamedTuple):
+    """What became of a cluster: the report without certificates, what they are made of, and the report with them, where
+    it is asked for.
+    """
+
+    report: Report
+    scenes: Scenes
+    shown: Report | None = None
+
+
+class Asked(NamedTuple):
+    """The programs of a cluster, and what is known of it."""
+
+    programs: Programs
+    before: Decided | None = None
+
+
+class Batch(NamedTuple):
+    """Some clusters, and the files that their proofs depend on."""
+
+    asked: Sequence[Asked]
+    files: Files
+    config: Config
+
+
+class Done(NamedTuple):
+    """What became of the clusters of a batch, in order, and the `signature` of the cudafix that decided it."""
+
+    decided: list[Decided]
+    signature: bytes
+
+
+_one_at_a_time = threading.Lock()  # the threads of one worker
+_last: tuple[Config, Tree] | None = None  # what they worked on: the next batch has some of the same headers
+
+
+def work(batch: Batch) -> Done:
+    """Prove the clusters of a batch."""
+    global _last
+    with _one_at_a_time:
+        tree = Tree(batch.files, batch.config.check_macros)
+        if _last is not None and _last[0] == batch.config:
+            tree.take(_last[1])
+        _last = batch.config, tree
+        tables = models.load(batch.config.tables)
+        decided = [
+            _decide(tree.part(needed(tree, asked.programs)), asked, tables, batch.config) for asked in batch.asked
+        ]
+        return Done(decided, signature())
+
+
+def _decide(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> Decided:
+    """Of a cluster that is known, no proof is made again for the certificates: its scenes are known too."""
+    found = asked.before or Decided(*Cluster(tree, asked.programs, tables, config).report())
+    if not config.certificates:
+        return found
+    views = views_of(tree, asked.programs) if found.scenes.of else []
+    return found._replace(shown=certified(found.report, found.scenes, views, tables))
+
+
+def needed(tree: Tree, programs: Programs) -> list[str]:
+    """The files that the report on a cluster depends on: those of its programs; of a file that a program with `main`
+    includes, such a program; of Python all modules, as a name may come from any of them.
+    """
+    paths = dict.fromkeys(path for program in programs for path in program)
+    if any(path.endswith(prefilter.SUFFIX) for path in paths) and tree.python is not None:
+        paths |= dict.fromkeys(sorted(tree.python.paths))
+    for program in programs:
+        including = including_program(tree, program[0])
+        if including is not None:
+            paths |= dict.fromkeys((including, *tree.included(including)))
+    return list(paths)
+
+
+def decide(
+    tree: Tree, asked: Sequence[Asked], config: Config, jobs: int, executor: Executor | None = None
+) -> Iterator[tuple[int, Decided]]:
+    """What becomes of each cluster, with its place among those that are `asked`, in the order in which they get done.
+
+    With an `executor`, all work is done there. Without one, `jobs` processes are used once it pays. Raises
+    `ExecutorError`.
+    """
+    sizes = dict(enumerate(_sizes(tree, [each.programs for each in asked])))
+    left = sorted(sizes, key=lambda n: sizes[n])
+    start = time.perf_counter()
+    while left and executor is None and (jobs == 1 or len(left) == 1 or time.perf_counter() - start < PAYS):
+        chosen = _first(left, sizes, _LEAST)
+        left = left[len(chosen) :]
+        yield from zip(chosen, work(_batch(tree, asked, chosen, config)).decided, strict=True)
+    if not left:
+        return
+    most = sum(sizes[n] for n in left) // (_BATCHES * (jobs if executor is None else _MOST_WORKERS))
+    planned = _planned(left, sizes, max(most, _LEAST))
+    if executor is not None:
+        yield from _on(executor, _AHEAD * _MOST_WORKERS, tree, asked, planned, config)
+        return
+    with processes(min(jobs, len(planned))) as pool:
+        yield from _on(pool, _AHEAD * jobs, tree, asked, planned, config)
+
+
+def _sizes(tree: Tree, clusters: Sequence[Programs]) -> list[int]:
+    return [tree.files.size({path for program in programs for path in program}) for programs in clusters]
+
+
+def shard_of(tree: Tree, clusters: Sequence[Programs], number: int, of: int) -> list[int]:
+    """The places of the clusters that shard `number` (from 1) of some shards has: all have about the same to do."""
+    sizes = _sizes(tree, clusters)
+    loads = [0] * of
+    mine: list[int] = []
+    for n in sorted(range(len(clusters)), key=lambda n: (-sizes[n], clusters[n])):
+        least = loads.index(min(loads))
+        loads[least] += sizes[n]
+        if least == number - 1:
+            mine.append(n)
+    return sorted(mine)
+
+
+def _first(left: Sequence[int], sizes: Mapping[int, int], size: int) -> list[int]:
+    """As many clusters from the front as have this size together, at least one."""
+    chosen: list[int] = []
+    for n in left:
+        if chosen and sum(sizes[m] for m in chosen) + sizes[n] > size:
+            break
+        chosen.append(n)
+    return chosen
+
+
+def _planned(left: Sequence[int], sizes: Mapping[int, int], most: int) -> list[list[int]]:
+    """Batches of neighbours, which share headers; the largest first, as it may take longest."""
+    rest = sorted(left)
+    planned: list[list[int]] = []
+    while rest:
+        planned.append(_first(rest, sizes, most))
+        rest = rest[len(planned[-1]) :]
+    return sorted(planned, key=lambda chosen: -sum(sizes[n] for n in chosen))
+
+
+def _batch(tree: Tree, asked: Sequence[Asked], chosen: Sequence[int], config: Config) -> Batch:
+    paths = dict.fromkeys(path for n in chosen for path in needed(tree, asked[n].programs))
+    return Batch([asked[n] for n in chosen], tree.files.only(paths), config)
+
+
+def _on(
+    executor: Executor,
+    ahead: int,
+    tree: Tree,
+    asked: Sequence[Asked],
+    planned: Sequence[list[int]],
+    config: Config,
+) -> Iterator[tuple[int, Decided]]:
+    waiting = list(reversed(planned))
+    running: dict[Future[Done], list[int]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < ahead:
+                chosen = waiting.pop()
+                batch = _batch(tree, asked, chosen, config)
+                running[executor.submit(work, batch._replace(files=batch.files.held()))] = chosen
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                chosen = running.pop(future)
+                done = future.result()
+                if done.signature != signature():
+                    raise ExecutorError("the workers have another version of cudafix, or of its parsers")
+                yield from zip(chosen, done.decided, strict=True)
+    except BrokenExecutor:
+        raise ExecutorError("a worker process was killed (out of memory?); `-j 1` uses none") from None
+    finally:
+        for future in running:
+            future.cancel()

@@ -1,0 +1,188 @@
+"""What a file of C++ or CUDA says about functions: enough to find the files of a program without lowering any of them.
+
+An outline is made from the text alone, so it is kept by its content, from run to run too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import re
+import sys
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cudafix.cache import Cache, signature
+from cudafix.files import Files
+
+if TYPE_CHECKING:
+    import tree_sitter
+
+_WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
+_DEFINED = re.compile(
+    rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{", re.MULTILINE
+)
+_ARGUMENTS = re.compile(rb"<[^<>]*>")
+_STATIC = re.compile(rb"\bstatic\b")
+_QUERY = """
+    (function_definition body: (_) @body) @definition
+    (function_declarator declarator: (_) @name)
+    (class_specifier name: (_) body: (_)) @class
+    (struct_specifier name: (_) body: (_)) @class
+    (init_declarator value: (_) @value)
+    (preproc_def name: (_) @macro value: (_) @words)
+    (preproc_function_def name: (_) @macro value: (_) @words)
+    (ERROR) @value
+"""
+
+
+class Name(NamedTuple):
+    """A function's name, and the class or namespace directly around it as far as it is written there."""
+
+    scope: bytes
+    last: bytes
+
+
+class Words(NamedTuple):
+    """Every name in a text, and those that look like the name of a function which is defined there."""
+
+    all: frozenset[bytes]
+    defined: frozenset[bytes]
+
+
+class Outline(NamedTuple):
+    """What a file says about functions: the words that each definition uses, by the function's name, and what is used
+    outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`).
+    """
+
+    uses: dict[bytes, set[bytes]]
+    always: set[bytes]
+    declares: set[Name]
+    exports: set[Name]
+    classes: set[bytes]
+
+    def offers(self, source: Outline) -> Iterator[Name]:
+        """The functions that this header declares and a source defines."""
+        for name in source.exports:
+            of_namespace = name.scope not in self.classes and Name(b"", name.last) in self.declares
+            if name in self.declares or of_namespace:
+                yield name
+
+
+class Outlines:
+    """The outlines of the files of a run, made when they are asked for."""
+
+    def __init__(self, files: Files, kept: Cache | None = None) -> None:
+        self._files = files
+        self._cache = kept
+        self._fresh: dict[bytes, bytes] = {}
+        self._words: dict[str, Words] = {}
+        self._outlines: dict[str, Outline] = {}
+
+    def keep(self) -> None:
+        """Keep what was made, for later runs."""
+        if self._cache is not None and self._fresh:
+            self._cache.put(self._fresh)
+
+    def words(self, path: str) -> Words:
+        if path not in self._words:
+            found = self._kept(b"words", path)
+            if found is None:
+                data = self._files[path]
+                every = frozenset(_WORD.findall(data))
+                found = every, frozenset(_DEFINED.findall(data)) if b"{" in data else frozenset()
+                self._made(b"words", path, found)
+            self._words[path] = Words(*found)
+        return self._words[path]
+
+    def outline(self, path: str) -> Outline:
+        if path not in self._outlines:
+            found = self._kept(b"outline", path)
+            if found is None:
+                found = tuple(_outline_of(self._files[path]))
+                self._made(b"outline", path, found)
+            uses, always, declares, exports, classes = found
+            names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
+            self._outlines[path] = Outline(uses, always, *names, classes)
+        return self._outlines[path]
+
+    def _key(self, kind: bytes, path: str) -> bytes:
+        form = str(sys.implementation.cache_tag).encode()  # `marshal` is not the same in each Python
+        return hashlib.sha256(kind + form + signature() + self._files.digest(path)).digest()
+
+    def _kept(self, kind: bytes, path: str) -> Any:
+        if self._cache is None:
+            return None
+        key = self._key(kind, path)
+        content = self._cache.get([key]).get(key)
+        return marshal.loads(content) if content is not None else None  # noqa: S302 its check sum was right
+
+    def _made(self, kind: bytes, path: str, found: Any) -> None:
+        if self._cache is not None:
+            self._fresh[self._key(kind, path)] = marshal.dumps(found)
+
+
+@cache
+def _grammar() -> tuple[tree_sitter.Language, tree_sitter.Query]:
+    import tree_sitter  # where all outlines are known there is nothing to parse
+    import tree_sitter_cuda
+
+    language = tree_sitter.Language(tree_sitter_cuda.language())
+    return language, tree_sitter.Query(language, _QUERY)
+
+
+def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
+    import tree_sitter
+
+    language, query = _grammar()
+    return tree_sitter.QueryCursor(query).captures(tree_sitter.Parser(language).parse(data).root_node)
+
+
+def _outline_of(data: bytes) -> tuple[object, ...]:
+    """The fields of an `Outline`, of plain types."""
+    captures = _captures(data)
+    uses: dict[bytes, set[bytes]] = {}
+    always: set[bytes] = set()
+    declares: set[tuple[bytes, bytes]] = set()
+    exports: set[tuple[bytes, bytes]] = set()
+    classes = [
+        (node.start_byte, node.end_byte, _WORD.findall(data[name.start_byte : name.end_byte])[0])
+        for node in captures.get("class", ())
+        if (name := node.child_by_field_name("name")) is not None
+    ]
+    names = sorted((node.start_byte, node.end_byte) for node in captures.get("name", ()))
+    outside: list[tuple[int, int]] = []
+    at = end = 0
+    for node in sorted(captures.get("definition", ()), key=lambda node: node.start_byte):
+        body = node.child_by_field_name("body")
+        assert body is not None
+        head = bisect_left(names, (node.start_byte, 0))
+        if head < len(names) and names[head][0] < body.start_byte:
+            start, stop = names[head]
+            *scopes, last = _WORD.findall(_ARGUMENTS.sub(b"", data[start:stop])) or [b""]
+            uses.setdefault(last, set()).update(_WORD.findall(data[stop : node.end_byte]))
+            is_member = any(first < start < behind for first, behind, _ in classes)
+            if not is_member and _STATIC.search(data, node.start_byte, start) is None:
+                exports.add((scopes[-1] if scopes else b"", last))
+        if node.start_byte >= end:
+            outside.append((end, node.start_byte))
+            end = node.end_byte
+    outside.append((end, len(data)))
+    for first, behind in outside:
+        while at < len(names) and names[at][0] < behind:
+            start, stop = names[at]
+            at += 1
+            if start >= first and (words := _WORD.findall(data[start:stop])):
+                around = [cls for cls in classes if cls[0] < start < cls[1]]
+                declares.add((max(around)[2] if around else b"", words[-1]))
+    for macro in captures.get("macro", ()):
+        value = macro.parent.child_by_field_name("value") if macro.parent is not None else None
+        if value is not None:
+            words = _WORD.findall(data[value.start_byte : value.end_byte])
+            uses.setdefault(data[macro.start_byte : macro.end_byte], set()).update(words)
+    for node in captures.get("value", ()):
+        if any(first <= node.start_byte < behind for first, behind in outside):
+            always.update(_WORD.findall(data[node.start_byte : node.end_byte]))
+    return uses, always, declares, exports, {name for _, _, name in classes}

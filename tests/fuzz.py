@@ -155,21 +155,17 @@ def at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def complaint(path: str, data: bytes) -> str | None:
-    """What is wrong with how cudafix takes a file; None if nothing is."""
+def complaint(path: str, data: bytes, limit: float = LIMIT) -> str | None:
+    """What is wrong with how cudafix takes a file; None if nothing is. `limit` is for the front end, in seconds."""
     files = {path: data}
     try:
-        with at_most(LIMIT):
+        with at_most(limit):
             tree = Tree(Notebooks(files).texts)
             python = tree.python.paths if tree.python is not None else frozenset()
-            modules = [
-                m
-                for p in tree.files
-                if p in python or not p.endswith(".py")
-                for m in (v.module for v in tree.variants_of(p))
-            ]
+            read_here = [p for p in tree.files if p in python or not p.endswith(".py")]
+            modules = [variant.module for p in read_here for variant in tree.variants_of(p)]
     except TooSlow:
-        return f"the front end takes more than {LIMIT} s"
+        return f"the front end takes more than {limit} s"
     except Exception:
         return f"the front end fails\n{traceback.format_exc()}"
     try:

@@ -76,6 +76,7 @@ def new_names(files: Files) -> dict[bytes, bytes]:
                 body = holder is not None and holder.type == "function_definition"
                 (defined if body else prototypes).add(text(node))
         other |= {text(n) for n in nodes(root, "field_identifier", "type_identifier", "namespace_identifier")}
+        other |= {text(n).rpartition(b"::")[2] for n in nodes(root, "qualified_identifier")}
         other |= set(_WORD.findall(b" ".join(re.findall(rb"^[ \t]*#.*(?:\\\n.*)*", data, re.MULTILINE))))
     return {name: name + b"_of_mine" for name in declared - other - (prototypes - defined)}
 
@@ -100,7 +101,7 @@ def reformatted(files: Files) -> dict[str, bytes] | None:
         return None
     style = (
         "{BasedOnStyle: GNU, IndentWidth: 3, ColumnLimit: 60, SortIncludes: Never, ReflowComments: false, "
-        "UseTab: Never, PointerAlignment: Middle, AllowShortBlocksOnASingleLine: Never}"
+        "BreakStringLiterals: false, UseTab: Never, PointerAlignment: Middle, AllowShortBlocksOnASingleLine: Never}"
     )
     done = {}
     for path, data in files.items():

@@ -18,6 +18,7 @@ from tests import metamorphic
 from tests.cases import Case, cases
 from tests.fixtures import rewritten, sources_of
 
+INSERTED = {b"device", b"pool", b"threshold", b"done"}  # names that cudafix declares, others where they are taken
 CASES = [case for case in cases() if not case.is_python]
 VARIANTS = [
     pytest.param(case, name, id=f"{name}-{case.id}")
@@ -58,7 +59,7 @@ def test_a_program_that_means_the_same_gets_the_same_decisions(case: Case, name:
     assert decisions(after) == decisions(before)
     one, two = rewritten(files, before), rewritten(variant, after)
     match name:
-        case "renamed":
+        case "renamed" if not INSERTED & metamorphic.new_names(files).keys():
             assert {path: data.replace(b"_of_mine", b"") for path, data in two.items()} == one
         case "with_other_line_ends":
             assert {path: data.replace(b"\r\n", b"\n") for path, data in two.items()} == one

@@ -136,6 +136,9 @@ def _add(
     )  # fmt: skip
 
 
+_LONG = 4_000  # bytes of an expression that may stand for anything: calls in calls would be read again and again
+
+
 class _Roots:
     """Which parameters and device globals a name in the body may stand for."""
 
@@ -147,6 +150,8 @@ class _Roots:
     def of(self, node: Node) -> tuple[frozenset[int], frozenset[str]]:
         params: frozenset[int] = frozenset()
         globals_: frozenset[str] = frozenset()
+        if node.end_byte - node.start_byte > _LONG:
+            return params.union(*self.params.values()), globals_.union(*self.globals.values())
         for word in _WORD.findall(self.text, node.start_byte, node.end_byte):
             name = word.decode()
             params |= self.params.get(name, frozenset())
@@ -309,7 +314,7 @@ def _call(
         for value in values:
             written_through(summary, roots.of(value))
         return
-    if re.search(rb"\bauto\s+" + re.escape(last.encode()) + rb"\s*=\s*\[", text) is not None:
+    if last not in summary.unknown and re.search(rb"\bauto\s+" + re.escape(last.encode()) + rb"\s*=\s*\[", text):
         return  # a lambda of this file: its body was read where it stands
     summary.unknown.add(last)
     for value in values:

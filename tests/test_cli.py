@@ -300,20 +300,14 @@ def test_explain_names_the_nearest_page(run: Cudafix) -> None:
     assert shown.err == "cudafix: no codemod and no refusal is named `escape`; did you mean `escapes`?\n"
 
 
-def test_the_way_to_the_analysis_is_fast(tmp_path: Path) -> None:
-    """It stays under 120 ms of processor time, Python's own start included: the best of five, on a busy machine."""
+def test_the_way_to_the_analysis_loads_neither_parsers_nor_what_draws(tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text("cudaMalloc();\n")
     program = (
         "import os, sys, types; import cudafix; from cudafix.cli import main;"
-        "driver = types.ModuleType('cudafix.driver'); driver.analyze = lambda *_: os._exit(99);"
+        "heavy = {'tree_sitter', 'libcst', 'jinja2', 'pygments', 'asyncio', 'distributed', 'cudafix.ordering'};"
+        "driver = types.ModuleType('cudafix.driver');"
+        "driver.analyze = lambda *_: os._exit(99 if not heavy & sys.modules.keys() else 98);"
         "sys.modules['cudafix.driver'] = cudafix.driver = driver;"
-        "main(['check', 'a.cu'])"
+        "main(['check', '--no-cache', 'a.cu'])"
     )
-    best = float("inf")
-    for _ in range(5):
-        before = os.times()
-        assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False).returncode == 99
-        after = os.times()
-        used = after.children_user + after.children_system - before.children_user - before.children_system
-        best = min(best, used)
-    assert best < 0.12
+    assert subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False).returncode == 99

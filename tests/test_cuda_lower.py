@@ -273,7 +273,7 @@ MODULES = [
         "qualifiers in macros",
         "#define HD __host__ __device__\n#define DEV __device__\nHD void a() { g(); }\nDEV void b() { cudaFree(0); }\n"
         "void f() { run([=] __device__ (int i) { cudaFree(0); }); }",
-        "function a()\n  g()\nfunction f()\n  run(&f::<lambda@120>())\n",
+        "function a()\n  g()\nfunction f()\n  run(…)\n",
     ),
     Case(
         "a temporary object and a conversion",

@@ -1125,8 +1125,9 @@ class Effects(Engine):
             to_host = from_host = False
         reads, writes = self.mask(args.reads), self.mask(args.writes)
         if "params" not in args.named:
-            reads |= self.anywhere(state, args.reads) if direction.startswith("cudaMemcpyDevice") else 0
-            writes |= self.anywhere(state, args.writes) if direction.endswith("ToDevice") else 0
+            either = direction in ("cudaMemcpyDefault", "?")  # the pointers say what is copied where
+            reads |= self.anywhere(state, args.reads) if either or direction.startswith("cudaMemcpyDevice") else 0
+            writes |= self.anywhere(state, args.writes) if either or direction.endswith("ToDevice") else 0
         if from_host and sources == {"host"}:  # pageable memory is staged before the call returns
             reads = 0
         if api.sync and from_host:  # the copy starts when the blocking streams are idle, and the host waits for that

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import pytest
 
+from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
 
 PLAIN = "struct A { int *p; cudaStream_t s; };"
@@ -180,3 +181,15 @@ WAYS = {
 def test_the_pointer_is_followed_or_the_pair_stays(way: str) -> None:
     declarations, statements = WAYS[way]
     check(analyze(declarations + MAIN % statements))
+
+
+def test_a_number_that_is_assigned_through_a_reference_leads_nowhere() -> None:
+    declarations = (
+        "#include <vector>\ntypedef double real8;\ntypedef real8 real;\n"
+        "struct A { std::vector<real> v; real &at(int i) { return v[i]; } const int &size() const { return n; }\n"
+        "  std::vector<real> &all() { return v; } int n; };\n"
+    )
+    statements = "A a; a.at(0) = a.at(1) * a.size(); a.all()[0] = a.at(1);"
+    report = analyze(declarations + MAIN % statements)
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+    assert not report.refusals

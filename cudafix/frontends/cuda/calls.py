@@ -21,7 +21,8 @@ from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Lo
 # what may be a class: no type of the standard library, of CUDA and its libraries, and no handle
 _CLASS = re.compile(
     r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
-    r"|(?:vector|array|map|set|list|deque|queue|stack|string|pair|tuple|optional|variant|function|span|unordered_\w+)\b"
+    r"|(?:vector|array|map|set|list|deque|queue|stack|string|pair|tuple|optional|variant|function|span|unordered_\w+"
+    r"|[io]?fstream|[io]?stringstream|complex|bitset)\b"
     r")[A-Za-z_]"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -485,7 +486,7 @@ class Calls(Expressions):
         index = self.file.index
         if _CLASS.match(kind) is None or is_pointer(kind) or is_number(kind) or index.names_type(kind):
             return False
-        return index.class_of(kind) is None
+        return index.class_of(kind) is None and _NUMBER_OBJECT.match(kind) is None
 
     def _is_open(self, kind: str) -> bool:
         """Whether a type is left to the call: `auto`, or the parameter of a template."""

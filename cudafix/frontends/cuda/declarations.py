@@ -295,6 +295,7 @@ class Declarations:
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
     gives: dict[str, set[str]] = field(default_factory=dict)  # what functions return by value, as `takes`
+    refers: dict[str, set[str]] = field(default_factory=dict)  # to what they return references ("": to nothing)
     visible: Declarations | None = None
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
@@ -318,6 +319,8 @@ class Declarations:
                 found.takes.setdefault(name, []).extend(listed)
             for name, given in header.gives.items():
                 found.gives.setdefault(name, set()).update(given)
+            for name, referred in header.refers.items():
+                found.refers.setdefault(name, set()).update(referred)
         return found
 
     def header(self) -> Declarations:
@@ -338,6 +341,16 @@ class Declarations:
     def names_type(self, name: str) -> bool:
         """Whether it is an alias or a template parameter."""
         return name in self.types or (self.visible is not None and name in self.visible.types)
+
+    def means_number(self, kind: str) -> bool:
+        """Whether a type is a plain number, or an alias of one."""
+        kind = kind.removeprefix("const ")
+        if is_number(kind) or kind in self.classes:
+            return is_number(kind)
+        if kind in self.aliases:
+            others = replace(self, aliases={n: kinds for n, kinds in self.aliases.items() if n != kind})
+            return all(map(others.means_number, self.aliases[kind]))
+        return self.visible is not None and self.visible.means_number(kind)
 
     def is_declared_function(self, name: str) -> bool:
         return name in self.prototypes or (self.visible is not None and name in self.visible.prototypes)
@@ -370,6 +383,11 @@ class Declarations:
         """The types that functions with this last name component return by value; empty for a reference."""
         outer = self.visible.gives.get(name, set()) if self.visible is not None else set()
         return self.gives.get(name, set()) | outer
+
+    def referred(self, name: str) -> set[str]:
+        """The types to which functions with this last name component return references; empty for a value."""
+        outer = self.visible.refers.get(name, set()) if self.visible is not None else set()
+        return self.refers.get(name, set()) | outer
 
     def class_named(self, name: str) -> Class | None:
         """The class with exactly this qualified name."""
@@ -589,6 +607,7 @@ def _declaration(
             last = one.name.rpartition("::")[2]
             found.takes.setdefault(last, []).append(listed)
             found.gives.setdefault(last, set()).add(_returned(one, child, text))
+            found.refers.setdefault(last, set()).add(one.type if one.reference else "")
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type
@@ -667,6 +686,7 @@ def _function(
     last = plain_name(one.name).rpartition("::")[2]
     found.takes.setdefault(last, []).append(tuple(param for param, _ in listed))
     found.gives.setdefault(last, set()).add(_returned(one, declarator, text))
+    found.refers.setdefault(last, set()).add(one.type if one.reference else "")
     if body is None:
         found.prototypes.add(one.name)
         return

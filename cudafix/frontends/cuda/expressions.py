@@ -656,10 +656,22 @@ class Expressions:
     def _through_reference(self, place: Expr, node: Node) -> None:
         """What a call returned was assigned: it was a reference, to what is not known."""
         root = root_of(place)
-        if is_temporary(root) and not self.type_of(root) and not is_number(self.type_of(place)):
+        if is_temporary(root) and not self.type_of(root) and not self._is_number_at(place, root):
             stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
             if self.may_lead(stored):
                 self.unknown("a reference that a call returns is assigned", node, (root, stored))
+
+    def _is_number_at(self, place: Expr, root: Expr) -> bool:
+        """Whether a place is a number, which a call has led to that returned `root`."""
+        index = self.file.index
+        made = next((s for s in reversed(self.out) if isinstance(s, ir.Call) and s.result == root), None)
+        name = made.callee.rpartition("::")[2] if made is not None else ""
+        if place == root:
+            kinds = index.referred(name)
+        else:
+            given = (index.returned(name) | index.referred(name)) - {""} if getattr(place, "base", None) == root else ()
+            kinds = {pointee(kind.removeprefix("const ")) for kind in given}
+        return index.means_number(self.type_of(place)) or (bool(kinds) and all(map(index.means_number, kinds)))
 
     def assign(self, place: Expr, right: Node, node: Node, left: Node | None = None) -> None:
         """`place = right`; a call on the right writes its result there directly."""
@@ -705,7 +717,7 @@ class Expressions:
         """Whether a value may be a pointer, a handle or an object that holds one."""
         if isinstance(value, (Opaque, ir.Choice)):
             return any(self.may_lead(part) for part in (value.parts if isinstance(value, Opaque) else value.options))
-        return not isinstance(value, Const) and not is_number(self.type_of(value))
+        return not isinstance(value, Const) and not self.file.index.means_number(self.type_of(value))
 
     def bump(self, place: Expr) -> None:
         """Remember that a variable has another value from here on."""

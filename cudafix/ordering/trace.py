@@ -137,7 +137,9 @@ class Tracer(Effects):
     def _try(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Try)
         self.thrown.append(None)
+        self.catching.append((len(self.frames), stmt.body))
         end = self.block(stmt.body, state)
+        self.catching.pop()
         thrown = self.thrown.pop()
         if end is None and thrown is not None and stmt.handlers:
             return self.block(stmt.handlers[0], thrown)

@@ -50,16 +50,17 @@ _ABSENT = frozenset(
      "__MINGW64__", "_WIN32_WCE", "__arm__", "__i386__", "_M_IX86")
 )  # fmt: skip
 _WINDOWS = frozenset(
-    ("WIN32", "__WIN32__", "_WIN64", "WIN64", "__WIN64__", "_MSC_VER", "_MSC_FULL_VER", "_M_X64", "_M_AMD64")
+    ("_WIN32", "WIN32", "__WIN32__", "_WIN64", "WIN64", "__WIN64__", "_MSC_VER", "_MSC_FULL_VER", "_M_X64", "_M_AMD64")
 )
 _LINUX = frozenset(("__linux__", "__linux", "linux", "__gnu_linux__"))
-_NOT_WINDOWS = _LINUX | {"__unix__", "__unix", "unix", "__GNUC__", "__LP64__", "_LP64", "__QNX__", "__QNXNTO__"}
-_PLATFORM = _ABSENT | _WINDOWS | _NOT_WINDOWS | {"_WIN32"}
+_QNX = frozenset(("__QNX__", "__QNXNTO__"))
+_NOT_WINDOWS = _LINUX | {"__unix__", "__unix", "unix", "__GNUC__", "__LP64__", "_LP64"}
+_PLATFORM = _ABSENT | _WINDOWS | _QNX | _NOT_WINDOWS
 
 
 def decider(name: str) -> str:
     """The macro that decides whether `name` is defined: itself, but for those of a platform."""
-    if name in ("__QNX__", "__QNXNTO__"):
+    if name in _QNX:
         return "__QNX__"
     return "_WIN32" if name in _WINDOWS or name in _NOT_WINDOWS else name
 
@@ -185,9 +186,9 @@ class Environment:
     def _is_free(self, name: str) -> bool:
         """Whether a macro is defined about which the file says nothing."""
         windows, qnx = "defined(_WIN32)", "defined(__QNX__)"
-        if name in _WINDOWS or name == "_WIN32":
+        if name in _WINDOWS:
             return not self.chosen.get(qnx) and self._atom(windows)
-        if decider(name) == "__QNX__":
+        if name in _QNX:
             return not self.chosen.get(windows) and self._atom(qnx)
         if name in _NOT_WINDOWS:
             return not (name in _LINUX and self.chosen.get(qnx)) and not self._is_free("_WIN32")

@@ -146,14 +146,15 @@ class Effects(Engine):
 
     def _throw(self, call: ir.Call, state: State) -> None:
         """An exception reaches the handlers around it; without one the process ends."""
-        if self.thrown:
-            start, body = self.catching[-1]
-            passed = [] if start == len(self.frames) else [body, *(f.function.body for f in self.frames[start:-1])]
+        if self.catching:
+            around = self.catching[-1]
+            between = [f.function.body for f in self.frames[around.depth : -1]]
+            passed = [] if around.depth == len(self.frames) else [around.body, *between]
             if any(self._ends_on_device(block) for block in passed):
                 self.control("an exception passes a destructor", call.span, state)
             for arg in call.args:
                 self.escape(state, self.whole(state, arg), "escapes", "is thrown", call.span)
-            self.thrown[-1] = joined(self.thrown[-1], state)
+            around.thrown = joined(around.thrown, state)
         else:
             self.ends(state, Point(call.span, "an exception ends the program", call))
 
@@ -426,7 +427,7 @@ class Effects(Engine):
         """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
         followed because it may reach the device, or hold something of it.
         """
-        if not state.calm or self.thrown:
+        if not state.calm or self.catching:
             return None
         alone = Alone.of(self.program, self.tables)
         names: set[str] = set()

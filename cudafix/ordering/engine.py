@@ -171,6 +171,15 @@ def joined(a: State | None, b: State | None) -> State | None:
     return a
 
 
+@dataclass(slots=True)
+class Catching:
+    """A `try` whose body runs: in which call (by its depth), and what has reached its handlers so far."""
+
+    depth: int
+    body: ir.Block
+    thrown: State | None = None
+
+
 class Frame:
     """One inlined call of a function."""
 
@@ -238,17 +247,23 @@ def _internal(program: Program) -> dict[tuple[str, str], ir.GlobalVar]:
     return {(v.name.removeprefix("::"), m.path): v for m in program.modules for v in m.globals if v.internal}
 
 
-def _copies(program: Program) -> dict[str, frozenset[str]]:
-    """The `static` variables of headers that several sources include: each of these sources has its own. By name."""
+def _included(program: Program) -> dict[str, set[str]]:
+    """The files of a program that each of its files includes, through others too."""
     by_name = {m.path.rpartition("/")[2]: m for m in program.modules}
-    included: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {}
     for module in program.modules:
         seen, queue = {module.path}, [module]
         while queue:
             targets = (target.strip('<>"').rpartition("/")[2] for target in queue.pop().includes)
             queue += [h for name in targets if (h := by_name.get(name)) is not None and h.path not in seen]
             seen.update(h.path for h in queue)
-        included[module.path] = seen - {module.path}
+        found[module.path] = seen - {module.path}
+    return found
+
+
+def _copies(program: Program) -> dict[str, frozenset[str]]:
+    """The `static` variables of headers that several sources include: each of these sources has its own. By name."""
+    included = program.kept("included", lambda: _included(program))
     sources = [m.path for m in program.modules if m.path.endswith(SOURCES)]
     inner = set().union(*(included[path] for path in sources))
     found: dict[str, frozenset[str]] = {}
@@ -264,18 +279,9 @@ def _copies(program: Program) -> dict[str, frozenset[str]]:
 
 def _visible_globals(program: Program) -> dict[str, set[str]]:
     """The variables at namespace scope that each file declares, or a header that it includes."""
-    by_name = {m.path.rpartition("/")[2]: m for m in program.modules}
-    found: dict[str, set[str]] = {}
-    for module in program.modules:
-        seen, queue = {module.path}, [module]
-        names = found.setdefault(module.path, set())
-        while queue:
-            current = queue.pop()
-            names.update(v.name.removeprefix("::") for v in current.globals)
-            headers = (by_name.get(target.strip('<>"').rpartition("/")[2]) for target in current.includes)
-            queue += [h for h in headers if h is not None and h.path not in seen]
-            seen.update(h.path for h in queue)
-    return found
+    included = program.kept("included", lambda: _included(program))
+    own = {m.path: {v.name.removeprefix("::") for v in m.globals} for m in program.modules}
+    return {path: own[path].union(*(own[header] for header in headers)) for path, headers in included.items()}
 
 
 def _expressions(function: ir.Function) -> Iterator[ir.Expr]:
@@ -360,8 +366,7 @@ class Machine:
         self.rewritten_only: Bits = 0
         self.frame: Frame
         self.frames: list[Frame] = []
-        self.thrown: list[State | None] = []  # what reaches the handlers of each `try` around here
-        self.catching: list[tuple[int, ir.Block]] = []  # its call and its body
+        self.catching: list[Catching] = []  # each `try` around here
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
         self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
         self.empty: frozenset[str] = frozenset()  # those that have none in this run
@@ -1060,14 +1065,12 @@ class Engine(Machine):
         # An exception may leave the body after any of its statements; what was released then is not released twice.
         seen = state.copy()
         current: State | None = state
-        self.thrown.append(None)
-        self.catching.append((len(self.frames), stmt.body))
+        self.catching.append(Catching(len(self.frames), stmt.body))
         for inner in stmt.body:
             current = self.block((inner,), current)
             if current is not None:
                 seen.join(current)
-        thrown = self.thrown.pop()
-        self.catching.pop()
+        thrown = self.catching.pop().thrown
         if thrown is not None:
             seen.join(thrown)
         out = current

@@ -17,7 +17,7 @@ from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, roles_of
 from cudafix.ordering import check
 from cudafix.ordering.effects import Effects
-from cudafix.ordering.engine import State, indexes_device_state, joined, numbers, variables
+from cudafix.ordering.engine import Catching, State, indexes_device_state, joined, numbers, variables
 from cudafix.ordering.memory import OTHER, Number, Values
 from cudafix.ordering.program import Key, Operation, Overlay, Point, key_of
 from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Event, In, Stream
@@ -136,11 +136,9 @@ class Tracer(Effects):
 
     def _try(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Try)
-        self.thrown.append(None)
-        self.catching.append((len(self.frames), stmt.body))
+        self.catching.append(Catching(len(self.frames), stmt.body))
         end = self.block(stmt.body, state)
-        self.catching.pop()
-        thrown = self.thrown.pop()
+        thrown = self.catching.pop().thrown
         if end is None and thrown is not None and stmt.handlers:
             return self.block(stmt.handlers[0], thrown)
         return end

@@ -7,6 +7,7 @@ site moves only if it is proved for every program, root and configuration that r
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -160,7 +161,7 @@ class Cluster:
         self.default_streams = threads
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
-        self.views = views if len(views) == 1 else self._representatives(views)
+        self.views = self._representatives(views)
         self.too_large: dict[ir.Span, None] = {}  # the functions that a view reaches which is too large for the proof
 
     def _is_per_thread(self, path: str) -> bool | None:
@@ -185,7 +186,15 @@ class Cluster:
         """
         prints = Fingerprints(self.tables)
         found: dict[object, View] = {}
-        for view in list({prints.of(v): v for v in reversed(views)}.values())[::-1]:
+        seen: set[object] = set()
+        configurations = Counter(view.root.span for view in views)
+        for view in views:
+            if configurations[view.root.span] == 1:
+                found[id(view)] = view
+                continue
+            if (same := prints.of(view)) in seen:
+                continue
+            seen.add(same)
             first = found.setdefault(prints.skeleton(view), view)
             if first is not view:
                 one, other = prints.functions(first), prints.functions(view)

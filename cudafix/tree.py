@@ -220,11 +220,12 @@ class Tree:
 
     def _defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
         own = {path, *self.included(path)}
-        # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
-        words = {word.decode() for word in self.words(path, WORD) if not word.startswith(b"__")}
-        words = words.difference(*(self.macros_of(p) for p in own))
-        if all(words.isdisjoint(self.macros_of(p)) for p in program if p not in own):
+        named = self.words(path, WORD)
+        if not any(name.encode() in named for p in program if p not in own for name in self.macros_of(p)):
             return ()
+        # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
+        words = {word.decode() for word in named if not word.startswith(b"__")}
+        words = words.difference(*(self.macros_of(p) for p in own))
         found = self._around(path, program, frozenset())
         used: dict[str, source.Macro] = {}
         while fresh := sorted(words & found.keys() - used.keys()):  # what their bodies use is seen as well

@@ -600,20 +600,18 @@ class Machine:
 
     def reachable(self, state: State, values: Values) -> Values:
         """Everything that can be reached from pointers, handles and structs of them."""
-        found: set[mem.Value] = set()
-        stack = list(values)
-        while stack:
-            value = stack.pop()
-            if value in found:
-                continue
-            found.add(value)
-            if isinstance(value, mem.Function):
-                stack.extend(self._shared_with(state, value))
-            elif isinstance(value, mem.Handle):
-                kept = state.env.roots.get(("global", "", value.name), {})
-                stack.extend(v for values in kept.values() for v in values)
-            else:
-                stack.extend(v for values in state.env.content(value) for v in values)
+        found, fresh = set(values), set(values)
+        while fresh:
+            held: set[mem.Value] = set()
+            for value in fresh:
+                if isinstance(value, mem.Ptr | mem.Ref):
+                    held.update(*state.env.content(value))
+                elif isinstance(value, mem.Handle):
+                    held.update(*state.env.roots.get(("global", "", value.name), mem.NO_CELLS).values())
+                elif isinstance(value, mem.Function):
+                    held.update(self._shared_with(state, value))
+            fresh = held - found
+            found |= fresh
         return frozenset(found)
 
     def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -116,6 +117,7 @@ def extent(declarator: Node) -> Node | None:
     return declarator.child_by_field_name("size") if inner is not None and "array" not in inner.type else None
 
 
+@lru_cache(maxsize=1 << 16)
 def plain_name(name: str) -> str:
     """A qualified name without its template arguments: `A<T>::f` is `A::f`."""
     while "<" in name and not name.startswith("operator"):

@@ -101,6 +101,7 @@ class Tree:
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
     around: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
+    inner: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)  # what the files of a program include
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
@@ -219,13 +220,14 @@ class Tree:
         return self.around[key]
 
     def _defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
-        own = {path, *self.included(path)}
-        named = self.words(path, WORD)
-        if not any(name.encode() in named for p in program if p not in own for name in self.macros_of(p)):
+        if path not in self._inner(program):
             return ()
+        own = {path, *self.included(path)}
         # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
-        words = {word.decode() for word in named if not word.startswith(b"__")}
+        words = {word.decode() for word in self.words(path, WORD) if not word.startswith(b"__")}
         words = words.difference(*(self.macros_of(p) for p in own))
+        if all(words.isdisjoint(self.macros_of(p)) for p in program if p not in own):
+            return ()
         found = self._around(path, program, frozenset())
         used: dict[str, source.Macro] = {}
         while fresh := sorted(words & found.keys() - used.keys()):  # what their bodies use is seen as well
@@ -233,6 +235,13 @@ class Tree:
                 used[name] = found[name]
                 words |= {word.decode() for word in WORD.findall(found[name].body)}
         return tuple(macro for macro in used.values() if macro.path not in own)
+
+    def _inner(self, program: Collection[str]) -> frozenset[str]:
+        """What the files of a program include themselves."""
+        key = tuple(program)
+        if key not in self.inner:
+            self.inner[key] = frozenset(found for path in key for _, found in self.includes_of(path))
+        return self.inner[key]
 
     def _around(self, path: str, program: Collection[str], inside: frozenset[str]) -> dict[str, source.Macro]:
         """The macros that are defined, in the same words, wherever a file of `program` includes this one."""
@@ -243,10 +252,11 @@ class Tree:
             for at, found in self.includes_of(includer):
                 if found == path:
                     before = self._before(includer, at, program, inside | {path})
-                    kept = before if common is None else common
-                    common = {name: macro for name, macro in kept.items() if _same(before.get(name), macro)}
-                    if not common:
+                    if common is not None:
+                        before = {n: m for n, m in common.items() if (b := before.get(n)) is m or _same(b, m)}
+                    if not before:
                         return {}
+                    common = before
         return common or {}
 
     def _before(

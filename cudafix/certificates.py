@@ -16,9 +16,10 @@ from cudafix.ordering.program import Key, Outcome, Overlay
 from cudafix.ordering.trace import Moment, Tracer, lane_of, trace
 from cudafix.repair import Group, Plan, moved_call, spelled
 
-LONGEST = 60
+LONGEST = 40
 """Steps that one timeline shows; of a longer path the ones that touch the memory, and what orders them."""
 _TRIES = 4  # programs and roots in which a defect is looked for
+_TURNS = 40  # paths that are tried to show one counterexample
 _BEHIND = 5  # steps after the last free: what comes next, and may rely on its wait
 
 
@@ -159,7 +160,14 @@ class _Witness:
         if scene.after is None:
             return Certificate(scene.memory, steps, (), None, faulty, scene.runs)
         after = self._path(number, scene.after, scene)
-        rewritten, lost = _steps(after, _between(*scene.clash, after.moments) if scene.clash else None)
+        lost = None
+        if scene.faulty and scene.clash is not None:
+            lost = _between(*scene.clash, after.moments)
+        elif scene.clash is not None:
+            with contextlib.suppress(OutOfBudget):
+                before, after, lost = self._clashing(number, scene, scene.clash) or (before, after, None)
+            steps, _ = _steps(before, None)
+        rewritten, lost = _steps(after, lost)
         return Certificate(scene.memory, steps, rewritten, lost, faulty, scene.runs)
 
     def _path(self, number: int, overlay: Overlay | None, scene: Scene) -> Tracer:
@@ -178,9 +186,29 @@ class _Witness:
                 return path
         return self._trace(number, overlay, scene.sites)
 
-    def _trace(self, number: int, overlay: Overlay | None, sites: frozenset[Key]) -> Tracer:
-        view = self.views[number]
-        return trace(view.program, self.tables, overlay or Overlay(), view.root, sites, per_thread=self.per_thread)
+    def _clashing(
+        self, number: int, scene: Scene, clash: tuple[Key, Key]
+    ) -> tuple[Tracer, Tracer, tuple[int, int]] | None:
+        """A path that shows a counterexample, before and after: the usual one, or one that turns off from it."""
+        sites = scene.sites | set(clash)
+        turns = [-1]
+        while turns:
+            turn = turns.pop(0)
+            after = self._trace(number, scene.after, sites, turn)
+            lost = _lost(clash, after.moments)
+            if lost is not None:
+                before = self._trace(number, None, sites, turn)
+                before.look_at(scene.sites)
+                after.look_at(scene.sites)
+                return before, after, lost
+            if turn < 0:
+                first = next((n for n, moment in enumerate(after.moments) if moment.key == clash[0]), -1)
+                turns = [n for n, passed in enumerate(after.turns) if passed > first][:_TURNS]
+        return None
+
+    def _trace(self, number: int, overlay: Overlay | None, sites: frozenset[Key], turn: int = -1) -> Tracer:
+        view, overlay = self.views[number], overlay or Overlay()
+        return trace(view.program, self.tables, overlay, view.root, sites, per_thread=self.per_thread, turn=turn)
 
 
 def _passes(tracer: Tracer, scene: Scene) -> bool:
@@ -214,6 +242,14 @@ def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, i
                 if moments[m].key == second and not moments[m].done >> earlier.operation & 1:
                     return n, m
     return None
+
+
+def _lost(clash: tuple[Key, Key], moments: Sequence[Moment]) -> tuple[int, int] | None:
+    """The two steps of a counterexample: out of order, or a free with a use behind it."""
+    frees = [n for n, moment in enumerate(moments) if moment.key == clash[0] and moment.kind == "free"]
+    uses = [n for n, moment in enumerate(moments) if moment.key == clash[1] and moment.operation >= 0]
+    behind = ((free, use) for free in frees for use in uses if free < use)
+    return _between(*clash, moments) or next(behind, None)
 
 
 def _steps(tracer: Tracer, clash: tuple[int, int] | None) -> tuple[tuple[Step, ...], tuple[int, int] | None]:

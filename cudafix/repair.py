@@ -274,7 +274,7 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
             )
         other = site.frees_other - {"null", "interior", "async"}
         if other:
-            kinds = ", ".join(sorted(other))
+            kinds = " or ".join(sorted(other))
             return Refused(
                 "mixed_allocation_kinds",
                 f"the free may also give back {kinds} memory",
@@ -379,7 +379,7 @@ class Repair:
                 found = self._ask()
             if found:
                 for group in self.plan.moving():
-                    group.refused = self._because(found[0], "out_of_order")
+                    group.refused = self._because(found[0], "out_of_order", group)
         self._drop_idle_insertions()
         self._minimize()
         self._note_assumptions()
@@ -547,15 +547,18 @@ class Repair:
 
     # -- refusing ----------------------------------------------------------------------------------------------------
 
-    def _because(self, v: Violation, name: str) -> Refused:
+    def _because(self, v: Violation, name: str, group: Group) -> Refused:
         earlier = v.earlier
-        places: list[tuple[ir.Span, str]] = []
-        if earlier is not None and earlier.stmt is not None:
-            places.append((earlier.stmt.span, earlier.text))
-        places.append((v.later.span, v.later.text))
+        places: dict[ir.Span, str] = {}
+        if v.kind in (Wrong.USE_AFTER_FREE, Wrong.DOUBLE_FREE):
+            frees = [site.call.span for site in group.frees.values() if site.call.span != v.later.span]
+            places |= {span: "the memory is freed" for span in frees[:1] if len(frees) == 1}
+        elif earlier is not None and earlier.stmt is not None:
+            places[earlier.stmt.span] = earlier.text
+        places[v.later.span] = v.later.text
         if name == "out_of_order" and earlier is not None and not self._nameable(earlier):
             name = "needs_device_sync"
-        return Refused(name, v.words, tuple(places))
+        return Refused(name, v.words, tuple(places.items()))
 
     def _nameable(self, op: Operation) -> bool:
         return len(op.streams) == 1 and not any(s.summary for s in op.streams)
@@ -563,7 +566,7 @@ class Repair:
     def _refuse(self, v: Violation, name: str) -> bool:
         found = self._responsible(v)
         for group in found:
-            group.refused = self._because(v, name)
+            group.refused = self._because(v, name, group)
         self._drop_idle_insertions()
         return bool(found)
 

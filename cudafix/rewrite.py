@@ -260,10 +260,12 @@ class Rewriter:
     def _meaning(self, insertion: Insertion) -> str:
         names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]
         if insertion.does is Does.WAIT:
-            return f"`{names[0]}` waits for `{names[1]}`"
-        if insertion.does is Does.SYNC:
-            return f"the host waits for `{names[0]}`"
-        return "the host waits for the device"
+            waits = f"`{names[0]}` waits for `{names[1]}`"
+        elif insertion.does is Does.SYNC:
+            waits = f"the host waits for `{names[0]}`"
+        else:
+            waits = "the host waits for the device"
+        return f"{waits}, inserted {'behind' if insertion.after else 'in front of'} this"
 
 
 def _is_in(stmt: ir.Stmt, function: ir.Function) -> bool:

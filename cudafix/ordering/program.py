@@ -140,6 +140,10 @@ class Violation:
                 return f"{self.kind.value} {self.later.text}"
             case Wrong.FREE_MEMORY:
                 return f"{self.later.text} asks how much memory is free, and the pool keeps some"
+            case Wrong.USE_AFTER_FREE if not self.certain:
+                return f"{earlier} may use memory that is freed by then"
+            case Wrong.DOUBLE_FREE:
+                return "the memory is freed twice" if self.certain else "the memory may be freed twice"
             case Wrong.NOT_UNDERSTOOD:
                 return f"{self.later.text}, which cannot be proved"
             case _:

@@ -77,7 +77,9 @@ def changes(revision: str, sources: Mapping[str, bytes]) -> Changes:
 
 def only_new(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:
     """Of the findings those with a place on a line that changed, and those that the tree did not have before, also of
-    those that rest on an assumption; of the refusals those on such lines. `analyze` looks at the tree as it was. Raises `GitError`.
+    those that rest on an assumption; of the refusals those on such lines. `analyze` looks at the tree as it was.
+
+    Raises `GitError`.
     """
     found = changes(revision, done.sources)
     now = fingerprints(done.sources, done.report.findings)

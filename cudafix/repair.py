@@ -578,11 +578,37 @@ class Repair:
 
     def _minimize(self) -> None:
         """Take each insertion out again; it stays, at its place among the others, only if the proof needs it."""
+        served: set[int] = set()  # the groups whose own insertion went, as another one serves them too
         for insertion in list(self.plan.insertions):
             proved = self.plan.insertions
             self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
             if self._ask():
                 self.plan.insertions = proved
+            else:
+                served |= proved[insertion]
+        for group in self.plan.moving():
+            if id(group) in served:
+                self._adopt(group)
+
+    def _adopt(self, group: Group) -> None:
+        """Let a group need the insertions that order what it moves: it may be written without the groups that asked
+        for them.
+        """
+        kept = self.plan.insertions
+        own = [i for i, needed_by in kept.items() if id(group) in needed_by]
+        others = [i for i in kept if i not in own]
+        if others and self._lacks(group, own):
+            enough = next(([i] for i in others if not self._lacks(group, [*own, i])), others)
+            for insertion in enough:
+                kept[insertion] |= {id(group)}
+
+    def _lacks(self, group: Group, insertions: Sequence[Insertion]) -> bool:
+        """Whether something of this group is out of order with these insertions alone."""
+        kept = self.plan.insertions
+        self.plan.insertions = {i: needed_by for i, needed_by in kept.items() if i in insertions}
+        lacks = any(each is group for v in self._ask() for each in self._responsible(v))
+        self.plan.insertions = kept
+        return lacks
 
 
 def spelled(expr: ir.Expr) -> str:

@@ -344,6 +344,8 @@ function show(item, scroll = true) {
   if (scroll) row(item).scrollIntoView({ block: "nearest" });
   $("detail").replaceChildren(card(item));
   $("detail").scrollTop = 0;
+  const lost = $("detail").querySelector(".losttext");
+  if (lost) lost.closest(".times").scrollLeft = Number(lost.getAttribute("x")) - $("detail").clientWidth / 2;
   try { history.replaceState(null, "", "#" + encodeURIComponent(`${files[item.at[0]].path}:${item.at[1]}:${item.at[2]}:${item.name}`)); } catch { /* a page in a frame without an address */ }
 }
 function options(id, label, pairs) {

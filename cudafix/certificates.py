@@ -295,7 +295,8 @@ def _kept(moments: Sequence[Moment], wanted: set[int]) -> list[int]:
     if not about:
         return sorted(wanted)
     first, last = min(about), max(about)
-    kept = list(range(first, min(last + 1 + _BEHIND, len(moments))))
+    stop = min(last + 1 + _BEHIND, len(moments))
+    kept = [*range(first, stop), *(n for n in range(stop, len(moments)) if moments[n].inserted)]
     used = 0
     for moment in moments:
         if moment.mine and moment.operation >= 0:

@@ -552,7 +552,8 @@ class Repair:
         places: dict[ir.Span, str] = {}
         if v.kind in (Wrong.USE_AFTER_FREE, Wrong.DOUBLE_FREE):
             frees = [site.call.span for site in group.frees.values() if site.call.span != v.later.span]
-            places |= {span: "the memory is freed" for span in frees[:1] if len(frees) == 1}
+            if len(frees) == 1:
+                places[frees[0]] = "the memory is freed"
         elif earlier is not None and earlier.stmt is not None:
             places[earlier.stmt.span] = earlier.text
         places[v.later.span] = v.later.text
@@ -582,7 +583,9 @@ class Repair:
         for insertion in list(self.plan.insertions):
             proved = self.plan.insertions
             self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
-            if self._ask():
+            found = self._ask()
+            if found:
+                proved[insertion] |= {id(group) for v in found for group in self._responsible(v)}
                 self.plan.insertions = proved
             else:
                 served |= proved[insertion]

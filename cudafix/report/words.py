@@ -32,7 +32,7 @@ def clauses(item: Finding | Refusal) -> list[Clause]:
         return list(_refused(shown))
     if item.codemod not in PAIRS:
         return []
-    found = list(_proved(shown))
+    found = list(_proved(item, shown))
     if item.assumptions:
         found += [Clause("assumes", assumption) for assumption in item.assumptions]
     else:
@@ -50,7 +50,7 @@ def on(lane: str) -> str:
     return f"the {lane}" if lane.startswith("default stream") else lane if " " in lane else f"`{lane}`"
 
 
-def _proved(shown: Certificate) -> Iterator[Clause]:
+def _proved(item: Finding, shown: Certificate) -> Iterator[Clause]:
     steps = shown.after
     names = {(place.path, place.offset): f"`{place.text}`" for place in shown.memory if place.text}
     together = _listed(sorted(set(names.values()))) or "the memory"
@@ -67,7 +67,9 @@ def _proved(shown: Certificate) -> Iterator[Clause]:
     freed_on = {step.lane for step in frees}
     if freed_on and set(lanes) <= freed_on and len(freed_on) == 1:
         yield Clause("ordered", f"every use runs on {on(min(freed_on))}, where the free comes behind it")
-    for n in _ordering(steps):
+    own = {place[:2] for place in item.related}
+    inserted = {n for n, step in enumerate(steps) if step.inserted and step.after and step.place[:2] in own}
+    for n in sorted(inserted | _ordering(steps)):
         yield Clause("ordered", _order(steps[n], steps), (steps[n].place,))
     for step in frees:
         yield Clause("freed", f"on {on(step.lane)}, by {step.place.text}", (step.place,))
@@ -82,10 +84,9 @@ def _proved(shown: Certificate) -> Iterator[Clause]:
         yield Clause("before", what, (step.place,))
 
 
-def _ordering(steps: Sequence[Step]) -> list[int]:
-    """The steps that keep the uses of the memory between its allocation and its free, and those that were inserted.
-
-    From the allocation to the first use on each stream, and from the last one to the free, those on a shortest way.
+def _ordering(steps: Sequence[Step]) -> set[int]:
+    """The steps that keep the uses of the memory between its allocation and its free: from the allocation to the first
+    use on each stream, and from the last one to the free, those on a shortest way.
     """
     allocated = [n for n, step in enumerate(steps) if step.mine and step.kind == "allocate"]
     freed = [n for n, step in enumerate(steps) if step.mine and step.kind == "free"]
@@ -93,11 +94,11 @@ def _ordering(steps: Sequence[Step]) -> list[int]:
     for n, step in enumerate(steps):
         if step.mine and step.kind not in ("allocate", "free"):
             uses.setdefault(step.lane, []).append(n)
-    found = {n for n, step in enumerate(steps) if step.inserted and step.after}
-    for own in uses.values():
-        for start, end in (*((n, own[0]) for n in allocated), *((own[-1], n) for n in freed)):
+    found: set[int] = set()
+    for used in uses.values():
+        for start, end in (*((n, used[0]) for n in allocated), *((used[-1], n) for n in freed)):
             found |= _way(steps, start, end)
-    return sorted(found)
+    return found
 
 
 def _way(steps: Sequence[Step], start: int, end: int) -> set[int]:

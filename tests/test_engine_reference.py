@@ -8,8 +8,9 @@ A program on which they disagree is printed as text; kept as a file in `once_wro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from cudafix.dump import dump
 from cudafix.link import Program
 from cudafix.ordering import check as engine
 from cudafix.ordering.program import Outcome, Overlay
-from cudafix.repair import Group, Plan, Repair, groups_of, moved_call, static_refusal
+from cudafix.repair import Group, Plan, Refused, Repair, groups_of, moved_call, static_refusal
 from tests import reference
 from tests.cases import ROOT
 from tests.random_programs import parse, programs
@@ -89,6 +90,31 @@ def test_no_plan_loses_what_the_program_guaranteed(module: ir.Module) -> None:
     event(f"insertions: {min(verdict.figures['insertions'], 3)}")
     note(dump(module))
     assert not verdict.wrong
+
+
+def part_of(plan: Plan, moving: Collection[Group]) -> Overlay:
+    """The plan where only some groups are written, as somebody may choose, with the insertions that they need."""
+    wanted = {id(group) for group in moving}
+    whole, refused = plan.insertions, [group.refused for group in plan.groups]
+    plan.insertions = {i: needed_by for i, needed_by in whole.items() if needed_by & wanted}
+    for group in plan.groups:
+        group.refused = group.refused or (None if id(group) in wanted else Refused("left_alone", ""))
+    overlay = plan.overlay()
+    plan.insertions = whole
+    for group, why in zip(plan.groups, refused, strict=True):
+        group.refused = why
+    return overlay
+
+
+@given(programs())
+def test_no_part_of_a_plan_loses_what_the_program_guaranteed(module: ir.Module) -> None:
+    plan = plan_for(module)
+    groups = plan.moving()
+    event(f"groups that move: {min(len(groups), 4)}, insertions: {min(len(plan.insertions), 3)}")
+    note(dump(module))
+    for size in {1, 2, len(groups) - 1} & set(range(1, len(groups))):
+        for some in combinations(groups, size):
+            assert not reference.check(module, part_of(plan, some))
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "tests" / "once_wrong").iterdir()), ids=lambda path: str(path.stem))

@@ -16,8 +16,8 @@ from cudafix.ordering.program import Key, Outcome, Overlay
 from cudafix.ordering.trace import Moment, Tracer, lane_of, trace
 from cudafix.repair import Group, Plan, moved_call, spelled
 
-LONGEST = 40
-"""Steps that one timeline shows; of a longer path the ones that touch the memory, and what orders them."""
+_LONG = 24  # steps; of a longer path a timeline shows those that touch the memory, and what orders them
+_LONGEST = 60  # steps that are shown at all
 _TRIES = 4  # programs and roots in which a defect is looked for
 _TURNS = 40  # paths that are tried to show one counterexample
 _BEHIND = 5  # steps after the last free: what comes next, and may rely on its wait
@@ -231,7 +231,8 @@ def _bare(group: Group) -> Overlay | None:
 def _filled(call: ir.Call) -> str:
     """The variable that an allocation fills, as the program spells it."""
     place = call.args[0] if call.args else call.result
-    return spelled(place.base if isinstance(place, ir.Addr) else place) if place is not None else ""
+    name = spelled(place.base if isinstance(place, ir.Addr) else place) if place is not None else ""
+    return name.replace("[]", "[…]")
 
 
 def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, int] | None:
@@ -311,9 +312,9 @@ def _kept(moments: Sequence[Moment], wanted: set[int]) -> list[int]:
         touches,
     )
     for keep in narrower:
-        if len(kept) > LONGEST:
+        if len(kept) > _LONG:
             kept = [n for n in kept if n in wanted or keep(moments[n])]
-    if len(kept) > LONGEST:
-        edges = {*kept[: LONGEST // 2], *kept[-LONGEST // 2 :], *wanted}
+    if len(kept) > _LONGEST:
+        edges = {*kept[: _LONGEST // 2], *kept[-_LONGEST // 2 :], *wanted}
         kept = [n for n in kept if n in edges]
     return kept

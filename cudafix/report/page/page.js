@@ -96,7 +96,7 @@ const place = ([file, number]) => `${files[file].path}:${number}`;
 function quoted([file, number], home) {
   const tokens = line(file, number).slice();
   if (tokens.length && !tokens[0]) tokens[1] = tokens[1].trimStart();
-  return h("div", { class: "src" }, h("a", { title: place([file, number]) }, file === home ? String(number) : place([file, number])), h("span", {}, code(tokens)));
+  return h("div", { class: "src" }, h("a", { title: place([file, number]) }, file === home ? String(number) : place([file, number]).split("/").pop()), h("span", {}, code(tokens)));
 }
 function diffed([file, rows]) {
   const body = rows.map((row) => {

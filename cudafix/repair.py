@@ -262,7 +262,7 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
     for obstacle in sorted(group.obstacles, key=lambda o: _RANK.get(o.name, 50)):
         return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),))
     if not group.frees:
-        return Refused("free_not_found", "no `cudaFree` of it was found")
+        return Refused("free_not_found", "no `cudaFree` of it is reached")
     if group.never_freed:
         return Refused("free_not_found", "there are paths or configurations in which nothing frees it")
     for site in group.frees.values():

@@ -31,8 +31,8 @@ REFUSALS: dict[str, Page] = {
         "no path leads from the allocation to a `cudaFree` of its pointer",
         "Allocation and release move together. A `cudaMallocAsync` block that nobody frees is not given back by "
         "`cudaDeviceReset`, as a `cudaMalloc` block is: at 4 GiB a round, a program was out of memory at round 34.",
-        "Free the pointer in the code that is analysed, or add the file that frees it, or that calls what frees it, to the "
-        "paths.",
+        "Free the pointer in the code that is analysed, or add the file that frees it, or that calls what frees it, "
+        "to the paths.",
     ),
     "escapes": Page(
         "the pointer is stored or returned where its later use cannot be followed",

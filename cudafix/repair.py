@@ -458,6 +458,11 @@ class Repair:
             return self.plan.moving()
         return found
 
+    def _needing(self, v: Violation) -> set[int]:
+        """The groups that need what orders the two of a counterexample, whichever of them are written."""
+        needing = [*self._responsible(v), *(group for group in self.plan.moving() if group.names_any(v.every_via))]
+        return {id(group) for group in needing}
+
     # -- mending -----------------------------------------------------------------------------------------------------
 
     def _mend(self, v: Violation) -> bool:
@@ -470,14 +475,14 @@ class Repair:
             if (
                 insertion in self.fresh and insertion in self.plan.insertions
             ):  # another counterexample of this round has asked for it
-                self.plan.insertions[insertion] |= {id(g) for g in self._responsible(v)}
+                self.plan.insertions[insertion] |= self._needing(v)
                 return True
             token = (_identity(v), insertion)
             if token in self.tried or insertion in self.plan.insertions or at.site.blocked is not None:
                 continue  # it is there, or was there, and does not order these two
             self.tried.add(token)
             self.fresh.add(insertion)
-            self.plan.insertions[insertion] = {id(g) for g in self._responsible(v)}
+            self.plan.insertions[insertion] = self._needing(v)
             self.plan.anchors[insertion.anchor] = at
             return True
         return self._refuse(v, _REFUSAL.get(v.kind, "out_of_order"))
@@ -585,7 +590,7 @@ class Repair:
             self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
             found = self._ask()
             if found:
-                proved[insertion] |= {id(group) for v in found for group in self._responsible(v)}
+                proved[insertion] |= {group for v in found for group in self._needing(v)}
                 self.plan.insertions = proved
             else:
                 served |= proved[insertion]
@@ -609,7 +614,7 @@ class Repair:
         """Whether something of this group is out of order with these insertions alone."""
         kept = self.plan.insertions
         self.plan.insertions = {i: needed_by for i, needed_by in kept.items() if i in insertions}
-        lacks = any(each is group for v in self._ask() for each in self._responsible(v))
+        lacks = any(id(group) in self._needing(v) for v in self._ask())
         self.plan.insertions = kept
         return lacks
 

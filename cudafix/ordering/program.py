@@ -117,7 +117,10 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """`earlier` (an operation, or the object's allocation) `kind` `later`; `via`: the frees that used to order them."""
+    """`earlier` (an operation, or the object's allocation) `kind` `later`; `via`: the frees that used to order them.
+
+    `every_via` holds those of other ways to `later` too, as of further rounds of a loop.
+    """
 
     kind: Wrong
     earlier: Operation | None
@@ -126,6 +129,7 @@ class Violation:
     via: tuple[Key, ...] = ()
     streams: frozenset[Stream] = frozenset()  # where `later` runs; empty for the host
     certain: bool = True  # whether it is this memory, and on every path to here: then it is a defect
+    every_via: set[Key] = field(default_factory=set, compare=False)
 
     @property
     def words(self) -> str:

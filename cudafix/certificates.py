@@ -79,7 +79,9 @@ def scenes(
     for refusal in report.refusals:
         found[refusal.name, refusal.path, refusal.offset] = by_site.get(Key(refusal.path, refusal.offset))
     for finding in report.findings:
-        scene = groups[finding.group - 1] if finding.group else _scene_of_defect(finding, survey, numbers, mended)
+        scene = by_site.get(Key(finding.path, finding.offset)) if finding.group else None
+        if not finding.group:
+            scene = _scene_of_defect(finding, survey, numbers, mended)
         found[finding.codemod, finding.path, finding.offset] = scene
     return Scenes({name: scene for name, scene in found.items() if scene is not None}, per_thread)
 

@@ -113,11 +113,12 @@ class Group:
 
 @dataclass(slots=True)
 class Plan:
-    """What moves, on which streams, and what is inserted (for which groups)."""
+    """What moves, on which streams, and what is inserted (for which groups). Those of `bound` move together."""
 
     groups: list[Group]
     insertions: dict[Insertion, set[int]] = field(default_factory=dict)
     anchors: dict[Key, ir.Call] = field(default_factory=dict)
+    bound: set[int] = field(default_factory=set)
 
     def moving(self) -> list[Group]:
         return [g for g in self.groups if g.refused is None]
@@ -382,15 +383,17 @@ class Repair:
                     group.refused = self._because(found[0], "out_of_order", group)
         self._drop_idle_insertions()
         self._minimize()
+        self._bind()
         self._note_assumptions()
         return self.plan
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
     def _all(self) -> list[Violation]:
-        if not self.plan.moving():
-            return []
-        found = [v for outcome in self.run(self.plan.overlay()) for v in outcome.violations]
+        return self._found(self.plan.overlay()) if self.plan.moving() else []
+
+    def _found(self, overlay: Overlay) -> list[Violation]:
+        found = [v for outcome in self.run(overlay) for v in outcome.violations]
         return [v for v in found if _identity(v) not in self.known]
 
     def _ask(self) -> list[Violation]:
@@ -609,6 +612,19 @@ class Repair:
             enough = next(([i] for i in others if not self._lacks(group, [*own, i])), others)
             for insertion in enough:
                 kept[insertion] |= {id(group)}
+
+    def _bind(self) -> None:
+        """Find the groups that lean on the order which other groups make between blocking streams by moving to the
+        legacy stream: they are written together.
+        """
+        moving = self.plan.moving()
+        legacy = {id(group) for group in moving if DEFAULT in group.streams.values()}
+        if len(moving) > 1 and legacy and any(outcome.blocking for outcome in self.outcomes):
+            overlay = self.plan.overlay()
+            overlay.apart = True
+            found = [v for v in self._found(overlay) if v.earlier is None or v.earlier.assumption is None]
+            if found:
+                self.plan.bound = legacy.union(*map(self._needing, found))
 
     def _lacks(self, group: Group, insertions: Sequence[Insertion]) -> bool:
         """Whether something of this group is out of order with these insertions alone."""

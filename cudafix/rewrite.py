@@ -207,7 +207,9 @@ class Rewriter:
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         decided: set[tuple[str, int]] = set()
-        for number, group in enumerate(plan.groups, 1):
+        together = next((n for n, group in enumerate(plan.groups, 1) if id(group) in plan.bound), 0)
+        for n, group in enumerate(plan.groups, 1):
+            number = together if id(group) in plan.bound else n
             runs = Runs.CHURN if group.churn else Runs.ONCE
             left_alone = group.refused is not None and group.refused.name == "left_alone"
             for key, site in sorted(group.allocations.items()):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
@@ -108,9 +108,10 @@ def part_of(plan: Plan, moving: Collection[Group]) -> Overlay:
 
 def wrong_parts(module: ir.Module) -> list[str]:
     plan = plan_for(module)
-    groups = plan.moving()
-    sizes = {1, 2, len(groups) - 1} & set(range(1, len(groups)))
-    parts = (part_of(plan, some) for size in sizes for some in combinations(groups, size))
+    bound = [group for group in plan.moving() if id(group) in plan.bound]
+    units = [[group] for group in plan.moving() if id(group) not in plan.bound] + ([bound] if bound else [])
+    sizes = {1, 2, len(units) - 1} & set(range(1, len(units)))
+    parts = (part_of(plan, list(chain(*some))) for size in sizes for some in combinations(units, size))
     return [why for part in parts for why in reference.check(module, part) or ()]
 
 

@@ -112,3 +112,29 @@ def test_every_subset_holds(body: str) -> None:
     for size in range(1, len(groups) + 1):
         for some in combinations(groups, size):
             assert not against(files, report, some), some
+
+
+def test_pairs_that_lean_on_the_order_which_others_make_move_together() -> None:
+    """`cudaMallocAsync` on the legacy stream stands between the work of two blocking streams; `cudaMalloc` does not."""
+    body = """
+    cudaStream_t u;
+    cudaStreamCreate(&s);
+    cudaStreamCreate(&t);
+    cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
+    cudaMallocManaged(&r, 4);
+    cudaMalloc(&p, 4);
+    one<<<1, 1, 0, s>>>(r);
+    one<<<1, 1, 0, u>>>(p);
+    cudaFree(p);
+    cudaMalloc(&q, 4);
+    one<<<1, 1, 0, t>>>(r);
+    one<<<1, 1>>>(q);
+    cudaDeviceSynchronize();
+    cudaFree(q);
+}
+"""
+    files = {"main.cu": (HEAD + body).encode()}
+    report = driver.analyze(files, UNSAFE)
+    assert len(report.findings) == 2
+    assert len(groups_of(report)) == 1
+    assert not against(files, report, groups_of(report))

@@ -28,13 +28,15 @@ class Overlay:
     """The rewritten program as a difference to the original one, on statements.
 
     `replaced` calls have another form in Q. `before` and `after` are statements that only Q has; `removed` ones only P
-    has.
+    has. If `apart`, any part of it may be written: an order that a moved call makes between other operations, as steps
+    on the legacy stream do, is not built on.
     """
 
     replaced: dict[Key, ir.Call] = field(default_factory=dict)
     before: dict[Key, list[ir.Call]] = field(default_factory=dict)
     after: dict[Key, list[ir.Call]] = field(default_factory=dict)
     removed: set[Key] = field(default_factory=set)
+    apart: bool = False
 
 
 Memory: TypeAlias = str  # device, async, managed, pinned, mapped, pitched, array, host, external
@@ -212,4 +214,5 @@ class Outcome:
     resets: dict[Key, ir.Call] = field(default_factory=dict)
     peers: list[ir.Span] = field(default_factory=list)
     assumption: Assumption | None = None  # what every proof from this root rests on
+    blocking: bool = False  # a stream that waits for the legacy stream is created
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host

@@ -208,7 +208,8 @@ REFUSALS: dict[str, Page] = {
         "Two operations that the original orders, by `cudaFree`'s device-wide wait or by the blocking copy between "
         "them, conflict, and no event wait or stream wait in scope would restore the order. Memory that is freed on "
         "stream a while stream b uses it was corrupted.",
-        "Put both operations on one stream, or record an event after the first and wait for it before the second.",
+        "Put both operations on one stream, or record an event after the first and wait for it before the second. What "
+        "may be used behind its free, by a graph that was captured with it, has to be freed later.",
     ),
     "deleter": Page(
         "the pointer is freed by a deleter or a destructor of a smart pointer",

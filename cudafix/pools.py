@@ -22,6 +22,7 @@ from cudafix.frontends.python import prefilter
 
 if TYPE_CHECKING:
     from cudafix.frontends.python.rewrites import Comparison
+    from cudafix.frontends.python.tree import PythonTree
 
 MIGRATES = frozenset(("cupy_async_allocator", "numba_memory_manager"))
 """Codemods whose findings are allocation sites."""
@@ -63,8 +64,8 @@ def concerns(files: Mapping[str, bytes]) -> bool:
     return bool(candidates(files) or _foreign(files))
 
 
-def examine(files: Mapping[str, bytes], config: Config) -> Report:
-    """What the codemods find in the programs of these files."""
+def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None = None) -> Report:
+    """What the codemods find in the programs of these files. `known` has read some of them."""
     wanted = candidates(files)
     others = _foreign(files)
     if not wanted and not others:
@@ -72,11 +73,11 @@ def examine(files: Mapping[str, bytes], config: Config) -> Report:
     from cudafix.frontends.python import foreign, uses
     from cudafix.frontends.python.tree import PythonTree
 
+    tree = known if known is not None else PythonTree(files)
     names = [name for name in codemods() if hasattr(codemod(name), "examine") and not config.is_off_everywhere(name)]
     findings: dict[tuple[str, int, str], Finding] = {}
     refusals: dict[tuple[str, int, str], Refusal] = {}
     groups = 0
-    tree = PythonTree(files)
     for path in sorted(others):
         file = uses.file_of(tree, path)
         for refusal in foreign.examine(file) if file is not None else ():

@@ -24,6 +24,18 @@ from cudafix.frontends.python.names import (
 from cudafix.frontends.python.nodes import walk_own
 from cudafix.models.python import ANYTHING, TAKES
 
+_MADE: dict[type[cst.BaseExpression], str] = {
+    **dict.fromkeys((cst.List, cst.ListComp), "builtins.list()"),
+    cst.Tuple: "builtins.tuple()",
+    **dict.fromkeys((cst.Dict, cst.DictComp), "builtins.dict()"),
+    **dict.fromkeys((cst.Set, cst.SetComp, cst.GeneratorExp), "builtins.set()"),
+    **dict.fromkeys(
+        (cst.SimpleString, cst.FormattedString, cst.TemplatedString, cst.ConcatenatedString), "builtins.str()"
+    ),
+    **dict.fromkeys((cst.Integer, cst.Float, cst.Imaginary, cst.Comparison), "builtins.int()"),
+}
+"""Where the value of a literal, a display or a comparison comes from."""
+
 
 class Dotted(NamedTuple):
     """Something that no file of the program defines, by its full name."""
@@ -365,19 +377,10 @@ class Resolver:
         return cast("str | None", self._once("origin", node, lambda: self._origin(node)))
 
     def _origin(self, node: cst.BaseExpression) -> str | None:
+        made = _MADE.get(type(node))
+        if made is not None:
+            return made
         match node:
-            case cst.List() | cst.ListComp():
-                return "builtins.list()"
-            case cst.Tuple():
-                return "builtins.tuple()"
-            case cst.Dict() | cst.DictComp():
-                return "builtins.dict()"
-            case cst.Set() | cst.SetComp() | cst.GeneratorExp():
-                return "builtins.set()"
-            case cst.BaseString():
-                return "builtins.str()"
-            case cst.BaseNumber() | cst.Comparison():
-                return "builtins.int()"
             case cst.Call(func=func, args=args):
                 meaning = self.meaning(func)
                 if isinstance(meaning, Dotted):

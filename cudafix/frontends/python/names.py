@@ -32,6 +32,14 @@ _RENAMED = {
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
 _BUILTINS = frozenset(dir(builtins))
+_BINDING = frozenset(
+    (
+        cst.Name, cst.Attribute, cst.Arg, cst.Annotation, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Del,
+        cst.NamedExpr, cst.For, cst.WithItem, cst.ExceptHandler, cst.MatchAs, cst.Global, cst.Nonlocal, cst.Lambda,
+        cst.FunctionDef, cst.ClassDef, cst.Import, cst.ImportFrom,
+    )
+)  # fmt: skip
+"""The nodes that `Bindings` looks at; to compare a node with each of them is slow."""
 _OLDER = re.compile("|".join(map(re.escape, _RENAMED)))
 
 
@@ -123,6 +131,8 @@ class Bindings:
 
     def _visit(self, node: cst.CSTNode) -> list[cst.CSTNode] | None:
         """Take note of a node; what to look at below it, None for everything."""
+        if type(node) not in _BINDING:
+            return None
         match node:
             case cst.Name(value=name):
                 self._seen[name] += 1
@@ -263,7 +273,17 @@ class Outline:
     @staticmethod
     def _written(module: cst.Module) -> frozenset[str]:
         """Global names that a function assigns."""
-        return frozenset(item.name.value for one in walk(module) if isinstance(one, cst.Global) for item in one.names)
+        found: set[str] = set()
+        stack: list[cst.CSTNode] = [module]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, cst.Global):
+                found.update(item.name.value for item in node.names)
+            elif isinstance(node, cst.SimpleStatementLine):
+                stack += [one for one in node.body if isinstance(one, cst.Global)]
+            else:
+                stack += children(node)
+        return frozenset(found)
 
     def constant(self, name: str) -> cst.BaseExpression | None:
         """The value of a global that is assigned once."""

@@ -83,6 +83,7 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
         for refusal in foreign.examine(file) if file is not None else ():
             refusals[refusal.path, refusal.offset, "foreign"] = refusal
     for program in uses.programs(tree, wanted):
+        program.has_rmm = program.has_rmm or program.main.path in config.rmm
         found: list[Finding] = []
         for name in names:
             for item in codemod(name).examine(program):
@@ -195,8 +196,7 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Colle
             for obstacle in conditions.cupy(program):
                 yield f"{obstacle.name}: {obstacle.text}"
         if any(path in moved and moved[path].managers for path in program.files):
-            rmm = any(name.split(".")[0] == "rmm" for file in program.files.values() for name in file.imports)
-            for obstacle in conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset()):
+            for obstacle in conditions.numba(program):
                 yield f"{obstacle.name}: {obstacle.text}"
     for program in uses.programs(PythonTree(after), candidates(after)):
         if any(path in moved and (moved[path].allocators or moved[path].managers) for path in program.files):

@@ -161,9 +161,10 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
                 yield Obstacle("async_pool_differs", text, place)
 
 
-def numba(program: PythonProgram, managers: frozenset[str]) -> Iterator[Obstacle]:
-    """What a stream-ordered memory manager may not come under."""
-    yield from common(program, frozenset({"numba", "numba_cuda"}) | managers)
+def numba(program: PythonProgram) -> Iterator[Obstacle]:
+    """What a stream-ordered memory manager may not come under: RMM's, where the program has it."""
+    own = frozenset({"numba", "numba_cuda"})
+    yield from common(program, own | {"rmm"} if program.has_rmm else own)
     # all other streams of Numba wait for the legacy stream, on which the manager allocates and frees, and it for them
     yield from _streams(program)
     for use in program.uses():

@@ -56,6 +56,8 @@ ANYTHING = re.compile(
 )
 TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem__"))
 """Methods of containers that give an element."""
+STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
+"""Methods of containers that store what they are given from this argument on."""
 
 # Functions that call what they are given: the position of the function, or its keyword.
 CALLERS = {

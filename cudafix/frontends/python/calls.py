@@ -7,7 +7,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.api import in_order
-from cudafix.frontends.python.containers import DICTIONARIES, LOADS, STORES
+from cudafix.frontends.python.containers import DICTIONARIES, LOADS, SHUFFLES
 from cudafix.frontends.python.functions import Functions
 from cudafix.frontends.python.meaning import (
     Dotted,
@@ -19,10 +19,10 @@ from cudafix.frontends.python.meaning import (
     scope_of,
 )
 from cudafix.frontends.python.nodes import walk
-from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, literal, opaque
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Stmt
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
-from cudafix.models.python import CALLED, CALLERS, KERNELS, PARAMETERS
+from cudafix.models.python import CALLED, CALLERS, KERNELS, PARAMETERS, STORES
 
 _PASSES = frozenset("int abs round".split())
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
@@ -252,6 +252,18 @@ class Calls(Functions):
             done = self._cupy_method(node, f"{origin}.{name}", base)
             if done is not None:
                 return done
+        if name in SHUFFLES and (origin is None or origin.startswith(("builtins.", "collections."))):
+            value = self._method_of(node, func, origin, base)
+            if is_place(value):
+                taken = self.temporary()
+                self.emit(ir.Assign(taken, value, self.span(node)))
+                value = taken
+            self.shuffle(base, node)
+            return value
+        return self._method_of(node, func, origin, base)
+
+    def _method_of(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
+        name = func.attr.value
         own = [
             OwnFunction(self.unit.outline, cls.methods[name], f"{self.unit.outline.id}::{cls.name}::{name}", cls)
             for cls in self.unit.outline.classes.values()

@@ -80,7 +80,6 @@ class Lowering:
         self.temporaries = 0
         self.problems: list[tuple[str, int]] = []
         self.conditional = 0
-        self.marks = 0
 
     # -- what the classes below add ------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import libcst as cst
 
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.names import (
+    MADE,
     Bindings,
     Class,
     Outline,
@@ -21,20 +22,10 @@ from cudafix.frontends.python.names import (
     inner_reads,
     is_builtin,
 )
-from cudafix.frontends.python.nodes import walk_own
-from cudafix.models.python import ANYTHING, TAKES
+from cudafix.frontends.python.nodes import walk, walk_own
+from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 
-_MADE: dict[type[cst.BaseExpression], str] = {
-    **dict.fromkeys((cst.List, cst.ListComp), "builtins.list()"),
-    cst.Tuple: "builtins.tuple()",
-    **dict.fromkeys((cst.Dict, cst.DictComp), "builtins.dict()"),
-    **dict.fromkeys((cst.Set, cst.SetComp, cst.GeneratorExp), "builtins.set()"),
-    **dict.fromkeys(
-        (cst.SimpleString, cst.FormattedString, cst.TemplatedString, cst.ConcatenatedString), "builtins.str()"
-    ),
-    **dict.fromkeys((cst.Integer, cst.Float, cst.Imaginary, cst.Comparison), "builtins.int()"),
-}
-"""Where the value of a literal, a display or a comparison comes from."""
+_CONTAINERS = ("builtins.list()", "builtins.tuple()", "builtins.dict()")
 
 
 class Dotted(NamedTuple):
@@ -353,7 +344,7 @@ class Resolver:
                         return meaning if isinstance(meaning, OwnClass) else None
                     return inner._cls_of_values(name, owner.bindings.all_values.get(name, []))
                 top = Resolver(self.modules, self.outline, None)
-                return top._cls_of_values(name, self.outline.top.all_values.get(name, []))
+                return top._cls_of_values(name, self.outline.values_of(name))
             case cst.Call(func=func):
                 meaning = self.meaning(func)
                 return meaning if isinstance(meaning, OwnClass) else None
@@ -377,7 +368,7 @@ class Resolver:
         return cast("str | None", self._once("origin", node, lambda: self._origin(node)))
 
     def _origin(self, node: cst.BaseExpression) -> str | None:
-        made = _MADE.get(type(node))
+        made = MADE.get(type(node))
         if made is not None:
             return made
         match node:
@@ -405,7 +396,7 @@ class Resolver:
                     found = owner.bindings.all_values.get(name, [])
                     return Resolver(self.modules, self.outline, owner)._origin_of_values(name, found)
                 top = Resolver(self.modules, self.outline, None)
-                return top._origin_of_values(name, self.outline.top.all_values.get(name, []))
+                return top._origin_of_values(name, self.outline.values_of(name))
             case cst.Attribute(value=inner_node, attr=attr):
                 cls = self.cls_of(inner_node)
                 if cls is not None:
@@ -417,7 +408,7 @@ class Resolver:
                 base = self.origin(inner_node)
                 if base == "pointer":
                     return base
-                return _element_of(base)
+                return self.held(inner_node) if base in _CONTAINERS else _element_of(base)
             case cst.BinaryOperation(left=left, right=right):
                 return self.origin(left) or self.origin(right)
         return None
@@ -426,7 +417,49 @@ class Resolver:
         origin = self.origin(iterable)
         if origin == "builtins.range()":
             return "builtins.int()"
-        return _element_of(origin)
+        return self.held(iterable) if origin in _CONTAINERS else _element_of(origin)
+
+    def held(self, node: cst.BaseExpression) -> str | None:
+        """Where all elements of a list or dictionary come from, if they are streams or containers themselves."""
+        found = cast("str | None", self._once("held", node, lambda: self._held(node)))
+        return found if found in _CONTAINERS or found == f"{STREAM}()" else None
+
+    def _held(self, node: cst.BaseExpression) -> str | None:
+        match node:
+            case cst.List(elements) | cst.Tuple(elements):
+                return self._one_origin([e.value if isinstance(e, cst.Element) else None for e in elements])
+            case cst.Dict(elements):
+                return self._one_origin([e.value if isinstance(e, cst.DictElement) else None for e in elements])
+            case cst.ListComp(elt=value) | cst.DictComp(value=value):
+                return self.origin(value)
+            case cst.Name(value=name):
+                owner = self.scope.owner(name) if self.scope is not None else None
+                inside = Resolver(self.modules, self.outline, owner)
+                if owner is not None:
+                    return inside._held_by([name], owner.bindings.all_values.get(name, []), owner.node)
+                return inside._held_by([name], self.outline.values_of(name), self.outline.module)
+            case cst.Attribute(value=cst.Name(value=this), attr=cst.Name(value=name)) if self.is_this(this):
+                cls = self.this_class()
+                if cls is not None and cls.assigned[name] == 1 and name in cls.values:
+                    inside = Resolver(self.modules, self.outline, None)
+                    return inside._held_by([this, name], [cls.values[name]], cls.node)
+        return None
+
+    def _held_by(self, words: list[str], values: list[cst.BaseExpression | None], around: cst.CSTNode) -> str | None:
+        """The same for a variable: what it is bound to holds, and what is stored in it."""
+        found = {self.held(value) if value is not None else None for value in values if not _is_empty(value)}
+        for node in walk(around):
+            match node:
+                case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name)), args=args):
+                    if name in STORES and chain(owner) == words:
+                        found.add(self.origin(args[-1].value) if name in ("append", "insert") and args else None)
+                case cst.Assign(targets=targets, value=value):
+                    if any(isinstance(t.target, cst.Subscript) and chain(t.target.value) == words for t in targets):
+                        found.add(self.origin(value))
+                case cst.AugAssign(target=target):
+                    if chain(target) == words:
+                        found.add(None)
+        return found.pop() if len(found) == 1 else None
 
     def _origin_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> str | None:
         return cast("str | None", self._once_for("origin", name, self.scope, lambda: self._one_origin(values)))
@@ -435,6 +468,10 @@ class Resolver:
         found = [self.origin(v) if v is not None else None for v in values if not _is_none(v)]
         roots = {one.partition(".")[0] if one is not None else None for one in found}
         return found[0] if len(roots) == 1 and found else None
+
+
+def _is_empty(node: cst.BaseExpression | None) -> bool:
+    return _is_none(node) or (isinstance(node, cst.List | cst.Tuple | cst.Dict) and not node.elements)
 
 
 def _element_of(origin: str | None) -> str | None:

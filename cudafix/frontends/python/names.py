@@ -83,6 +83,18 @@ class Class:
     outside: bool = False
 
 
+MADE: dict[type[cst.CSTNode], str] = {
+    **dict.fromkeys((cst.List, cst.ListComp), "builtins.list()"),
+    cst.Tuple: "builtins.tuple()",
+    **dict.fromkeys((cst.Dict, cst.DictComp), "builtins.dict()"),
+    **dict.fromkeys((cst.Set, cst.SetComp, cst.GeneratorExp), "builtins.set()"),
+    **dict.fromkeys((cst.SimpleString, cst.FormattedString, cst.TemplatedString), "builtins.str()"),
+    cst.ConcatenatedString: "builtins.str()",
+    **dict.fromkeys((cst.Integer, cst.Float, cst.Imaginary, cst.Comparison), "builtins.int()"),
+}
+"""Where the value of a literal, a display or a comparison comes from."""
+
+
 class Bindings:
     """What one body binds and reads; bodies of functions and classes inside it are not entered."""
 
@@ -122,8 +134,11 @@ class Bindings:
                 if value is not None:
                     self.field_values[".".join(words)] = value
         elif isinstance(target, cst.Tuple | cst.List):
-            for element in target.elements:
-                self.bind(element.value, None)
+            parts = value.elements if isinstance(value, cst.Tuple | cst.List) else ()
+            starred = any(isinstance(one, cst.StarredElement) for one in (*target.elements, *parts))
+            paired = len(parts) == len(target.elements) and not starred
+            for number, element in enumerate(target.elements):
+                self.bind(element.value, parts[number].value if paired else None)
 
     def loaded(self, name: str) -> bool:
         """Whether a name is read, and not only assigned."""
@@ -233,6 +248,8 @@ class Outline:
 
     def __init__(self, path: str, module: cst.Module) -> None:
         self.path = path
+        self.module = module
+        self._values_of: dict[str, list[cst.BaseExpression | None]] = {}
         self.id = identifier(path)
         top = bindings_of(module)
         self.top = top
@@ -284,6 +301,19 @@ class Outline:
             else:
                 stack += children(node)
         return frozenset(found)
+
+    def values_of(self, name: str) -> list[cst.BaseExpression | None]:
+        """What a global name is bound to; None for what is no literal and no display where a function binds it."""
+        if name in self._values_of:
+            return self._values_of[name]
+        found = self._values_of[name] = list(self.top.all_values.get(name, ()))
+        if name in self.rebound:
+            for node in (one for one in walk(self.module) if isinstance(one, cst.FunctionDef)):
+                inner = bindings_of(node.body)
+                if name in inner.globals:
+                    given = inner.all_values.get(name, [])
+                    found += [value if type(value) in MADE else None for value in given]
+        return found
 
     def constant(self, name: str) -> cst.BaseExpression | None:
         """The value of a global that is assigned once."""

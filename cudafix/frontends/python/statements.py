@@ -147,7 +147,7 @@ class Statements(Expressions):
                 if place is not None:
                     self.emit(Assign(place, NOTHING, self.span(node)))
             elif isinstance(one, cst.Subscript):
-                self.value(one.value)
+                self.shuffle(self.value(one.value), node)
                 self.key(one.slice)
 
     def assign(self, targets: Sequence[cst.BaseExpression], value: cst.BaseExpression) -> None:
@@ -163,6 +163,9 @@ class Statements(Expressions):
                 continue
             place = self.target(target)
             if place is not None:
+                if isinstance(target, cst.Subscript) and any(isinstance(e.slice, cst.Slice) for e in target.slice):
+                    self.emit(Assign(place, ir.Index(given, NOTHING), self.place.span))
+                    self.shuffle(place.base if isinstance(place, ir.Index) else place, target)
                 self.emit(Assign(place, given, self.place.span))
                 if given in self.statuses:
                     self.statuses.add(place)

@@ -1459,9 +1459,9 @@ def _holds_streams(state: State) -> bool:
 
 def _part(outer: StreamName, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
     """A field (`outer.field`) or an element (`outer[0]`, `outer["key"]`, `outer[i]`) of an object of Python."""
-    (_, key), *fields = path
-    if len(fields) > 1:
+    if not 1 <= len(path) <= 2 or path[0][0] != "at":
         return None
+    (_, key), *fields = path
     if fields:
         name = fields[0][1]
         if key != "0" or not name.isidentifier():

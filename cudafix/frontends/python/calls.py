@@ -22,7 +22,7 @@ from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Stmt
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
-from cudafix.models.python import CALLED, CALLERS, KERNELS, PARAMETERS, STORES
+from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES
 
 _PASSES = frozenset("int abs round".split())
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
@@ -41,8 +41,9 @@ class Calls(Functions):
         api = self.api_call(node)
         if api is not None:
             return self.symbol_value(api, self.api(api), node)
-        if self.resolver.origin(node.func) in KERNELS:
-            return self._raw_kernel(node)
+        kernel = self._kernel_of(node.func.value if isinstance(node.func, cst.Subscript) else node.func)
+        if kernel is not None:
+            return self._kernel(node, KERNELS.get(kernel, DECORATORS.get(kernel, False)), kernel.startswith("numba."))
         match self.resolver.meaning(node.func):
             case Dotted(dotted):
                 return self._library(node, dotted)
@@ -59,6 +60,22 @@ class Calls(Functions):
         if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
             return self._super(node)
         return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
+
+    def _kernel_of(self, func: cst.BaseExpression) -> str | None:
+        """What makes a function a kernel of CuPy or Numba, as `KERNELS` and `DECORATORS` name it."""
+        origin = self.resolver.origin(func)
+        if origin in KERNELS:
+            return origin
+        meaning = self.resolver.meaning(func)
+        if not isinstance(meaning, OwnFunction) or len(meaning.node.decorators) != 1:
+            return None
+        decorator = meaning.node.decorators[0].decorator
+        if isinstance(decorator, cst.Call):
+            if any(argument.keyword is not None and argument.keyword.value == "device" for argument in decorator.args):
+                return None
+            decorator = decorator.func
+        made_by = Resolver(self.unit.modules, meaning.outline, None).meaning(decorator)
+        return made_by.name if isinstance(made_by, Dotted) and made_by.name in DECORATORS else None
 
     def _is_ctypes(self, node: cst.BaseExpression) -> bool:
         meaning = self.resolver.meaning(node)

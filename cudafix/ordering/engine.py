@@ -1176,10 +1176,12 @@ class Engine(Machine):
         what is proved for `k` holds for each index (README).
         """
         assert loop.index is not None
-        if bounds in self.empty:
-            return self.block(loop.condition, state)
-        if not loop.at_least_once and not ranges.has_a_round(bounds):
-            self.ranges[bounds] = None
+        if not ranges.has_a_round(bounds):
+            text = ranges.text(loop)
+            if text in self.empty:
+                return self.block(loop.condition, state)
+            if not loop.at_least_once:
+                self.ranges[text] = None
         self.loops += 1
         self.frame.breaks.append(None)
         outer = self.family

@@ -16,6 +16,12 @@ from cudafix.link import Program, last
 _ASSIGN_ANY = frozenset(("builtins.setattr", "builtins.vars", "builtins.exec"))
 
 
+def text(loop: ir.Loop) -> str:
+    """A range as the program says it: those that are empty together where it does not say how many rounds there are."""
+    names = (place.name if isinstance(place, ir.Var | ir.Field) else "" for place in loop.bounds)
+    return (loop.range or "").format(*names) if loop.bounds else loop.range or ""
+
+
 def has_a_round(bounds: str) -> bool:
     """Whether a loop over a range runs at least once, for all that its text says."""
     low, _, high = bounds.partition(":")

@@ -447,19 +447,15 @@ class Resolver:
 
     def _held_by(self, words: list[str], values: list[cst.BaseExpression | None], around: cst.CSTNode) -> str | None:
         """The same for a variable: what it is bound to holds, and what is stored in it."""
-        found = {self.held(value) if value is not None else None for value in values if not _is_empty(value)}
-        for node in walk(around):
-            match node:
-                case cst.Call(func=cst.Attribute(value=owner, attr=cst.Name(value=name)), args=args):
-                    if name in STORES and chain(owner) == words:
-                        found.add(self.origin(args[-1].value) if name in ("append", "insert") and args else None)
-                case cst.Assign(targets=targets, value=value):
-                    if any(isinstance(t.target, cst.Subscript) and chain(t.target.value) == words for t in targets):
-                        found.add(self.origin(value))
-                case cst.AugAssign(target=target):
-                    if chain(target) == words:
-                        found.add(None)
-        return found.pop() if len(found) == 1 else None
+        stored = self._answered(("stored", self.outline.path, around), lambda: _stored(around))
+        more = cast("dict[str, list[cst.BaseExpression | None]]", stored).get(".".join(words), [])
+
+        def answer() -> str | None:
+            found = {self.held(value) if value is not None else None for value in values if not _is_empty(value)}
+            found |= {self.origin(value) if value is not None else None for value in more}
+            return found.pop() if len(found) == 1 else None
+
+        return cast("str | None", self._answered(("held", self.outline.path, around, *words), answer))
 
     def _origin_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> str | None:
         return cast("str | None", self._once_for("origin", name, self.scope, lambda: self._one_origin(values)))
@@ -468,6 +464,28 @@ class Resolver:
         found = [self.origin(v) if v is not None else None for v in values if not _is_none(v)]
         roots = {one.partition(".")[0] if one is not None else None for one in found}
         return found[0] if len(roots) == 1 and found else None
+
+
+def _stored(around: cst.CSTNode) -> dict[str, list[cst.BaseExpression | None]]:
+    """What is stored in the containers that variables and fields name; None for what is not told one by one."""
+    found: dict[str, list[cst.BaseExpression | None]] = {}
+
+    def store(owner: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
+        words = chain(owner)
+        if words is not None:
+            found.setdefault(".".join(words), []).append(value)
+
+    for node in walk(around):
+        if isinstance(node, cst.Call):
+            if isinstance(node.func, cst.Attribute) and (name := node.func.attr.value) in STORES:
+                store(node.func.value, node.args[-1].value if name in ("append", "insert") and node.args else None)
+        elif isinstance(node, cst.Assign):
+            for target in (one.target for one in node.targets):
+                if isinstance(target, cst.Subscript):
+                    store(target.value, node.value)
+        elif isinstance(node, cst.AugAssign):
+            store(node.target, None)
+    return found
 
 
 def _is_empty(node: cst.BaseExpression | None) -> bool:

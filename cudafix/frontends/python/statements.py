@@ -173,6 +173,15 @@ class Statements(Expressions):
 
     def _assign_parts(self, target: cst.Tuple | cst.List, node: cst.BaseExpression, given: Expr) -> None:
         """`a, b = c, d` and `a, b = f()`."""
+        if given == NOTHING and isinstance(node, cst.Tuple) and len(node.elements) == len(target.elements):
+            texts = [literal(element.value) for element in node.elements]
+            names = [element.value for element in target.elements]
+            if None not in texts and all(isinstance(name, cst.Name) for name in names):
+                for name, text in zip(names, texts, strict=True):
+                    place = self.target(name)
+                    if place is not None:
+                        self.emit(Assign(place, Const(text or ""), self.place.span))
+                return
         self.unpack(target, given)
 
     def assign_api(self, target: cst.BaseExpression, call: ApiCall, node: cst.BaseExpression) -> None:

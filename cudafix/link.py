@@ -119,6 +119,8 @@ class Program:
 
         Default arguments let a call give fewer arguments than the function has parameters.
         """
+        if last(name) not in self._functions:
+            return []
         question = name, arity, path, cls
         if question not in self._resolved:
             self._resolved[question] = self._resolve(name, arity, path, cls)
@@ -128,7 +130,7 @@ class Program:
         name = name.removeprefix("::")
         found = [
             f
-            for f in self._functions.get(last(name), [])
+            for f in self._functions[last(name)]
             if len(f.params) >= arity or (f.params and f.params[-1].type.rstrip().endswith("..."))
         ]
         # a `static` function of a header is one of each file that includes it

@@ -3,14 +3,17 @@
 ## What it does
 
 Installs a memory manager, behind the imports of a script and so before its first CUDA call: RMM's asynchronous
-resource where the program imports RMM, else a small one that is written beside the script as
+resource where the program imports RMM or its project depends on it (`pyproject.toml`, `setup.cfg`,
+`requirements*.txt`, `environment*.yml`), else a small one that is written beside the script as
 `cudafix_numba_memory.py`. Before a launch on an external stream, which may not wait for the default stream, that
 stream waits for it, and the default stream waits behind the launch.
 
 ## Why
 
 Numba allocates device arrays with `cuMemAlloc` and frees them with `cuMemFree`, which waits for the device, in batches.
-A round with one array takes 135.3 µs, with a stream-ordered manager 64.6 µs (H200, 4 MiB).
+A round with one array takes 135.3 µs, with a stream-ordered manager 64.6 µs (H200, 4 MiB). The manager works on the
+legacy stream, for which streams of `cuda.stream()` wait: make arrays in front of the launches on several streams, not
+between them, or the launches run one after another.
 
 ## Preconditions
 
@@ -22,7 +25,8 @@ before the manager is installed.
 ## Refuses
 
 A program that makes its arrays once (`gains_nothing`), external streams that go out of sight (`several_streams`),
-several devices (`device_changes`), IPC (`ipc_handle`), other packages that work on the device (`external_library`), and
+several devices (`device_changes`), IPC (`ipc_handle`), other packages that work on the device (`external_library`), but
+for CuPy on the null stream, and
 scripts where there is no place before the first CUDA call (`site_not_editable`). Modules that no script imports are
 passed over: which manager a process has is not theirs to choose.
 
@@ -86,9 +90,8 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
     sites = [use for use in program.uses() if use.name in ALLOCATES]
     if not program.script or not sites or any(_CHOSEN.search(file.source.data) for file in program.files.values()):
         return
-    rmm = any(name.split(".")[0] == "rmm" for file in program.files.values() for name in file.imports)
-    obstacle = next(_obstacles(program, sites, rmm), None)
-    edits = _edits(program, rmm) if obstacle is None else ()
+    obstacle = next(_obstacles(program, sites), None)
+    edits = _edits(program) if obstacle is None else ()
     if obstacle is None and not edits:
         place = Place(program.main.path, 0, "here")
         text = "there is no place behind the imports and before the first CUDA call"
@@ -103,18 +106,18 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
             name, text, place = obstacle
             yield Refusal(name, use.path, at, text, REFUSALS[name].unlock, (place,), runs)
             continue
-        whose = "RMM" if rmm else f"`{FILE}`"
+        whose = "RMM" if program.has_rmm else f"`{FILE}`"
         yield Finding(
             CODEMOD.name, use.path, at, f"its memory comes from the manager of {whose}", edits, (), runs,
             Safety.ASSUMES if assumed else Safety.PROVEN, assumed, 1,
         )  # fmt: skip
 
 
-def _obstacles(program: PythonProgram, sites: list[Use], rmm: bool) -> Iterator[conditions.Obstacle]:
+def _obstacles(program: PythonProgram, sites: list[Use]) -> Iterator[conditions.Obstacle]:
     here = Place(sites[0].path, sites[0].site.span.start, "here")
     if not any(program.runs_again(use) for use in sites):
         yield conditions.Obstacle("gains_nothing", "the program makes its arrays once", here)
-    yield from conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset())
+    yield from conditions.numba(program)
     for file in list(program.files.values())[1:]:
         for use in file.uses:
             if not use.function and use.name.startswith("numba.cuda.") and not use.name.endswith("jit"):
@@ -141,14 +144,14 @@ def _assumed(program: PythonProgram) -> Iterator[Assumption]:
         yield Assumption("host_waits_itself", "")
 
 
-def _edits(program: PythonProgram, rmm: bool) -> tuple[Edit, ...]:
+def _edits(program: PythonProgram) -> tuple[Edit, ...]:
     """The lines behind the imports of the script, and the new file; nothing where there is no place for them."""
     main = program.main
     cuda = _cuda(main)
     at = behind_imports(main, cuda.split(".")[0]) if cuda is not None else None
     if at is None:
         return ()
-    if rmm:
+    if program.has_rmm:
         chosen = any(use.name.startswith(("rmm.reinitialize", "rmm.mr.set_")) for use in program.uses())
         name = name_of_module(main, "rmm")
         lines = ["from rmm.allocators.numba import RMMNumbaManager"]

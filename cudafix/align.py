@@ -253,6 +253,8 @@ class _Alignment:
             and (old.range, old.forever) != (new.range, new.forever)
         ):
             raise Different(f"`{self.function.name}`: a loop changed")
+        if isinstance(old, ir.Loop) and isinstance(new, ir.Loop) and old.index is not None and new.index is not None:
+            self.names[new.index.name] = old.index.name
         if isinstance(old, ir.If) and isinstance(new, ir.If) and old.test.kind != new.test.kind:
             raise Different(f"`{self.function.name}`: a condition changed")
         if len(inner_old) != len(inner_new):

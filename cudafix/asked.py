@@ -25,9 +25,11 @@ def of_files(what: str, config: Config, files: Files, paths: Iterable[str], more
 
 
 def of_arrays(config: Config, files: Files, paths: Sequence[str]) -> bytes:
-    """The same for the memory of arrays, which is told by nothing but the texts."""
+    """The same for the memory of arrays, which is told by the texts and by what their projects depend on."""
     off = [name for name in codemod.names() if config.is_off_everywhere(name)]
-    return digest(("arrays", off, [(path, files.digest(path)) for path in paths]))
+    return digest(
+        ("arrays", off, sorted(config.rmm.intersection(paths)), [(path, files.digest(path)) for path in paths])
+    )
 
 
 def of_lists(config: Config, paths: Sequence[str]) -> bytes:
@@ -44,12 +46,12 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
             (path, [name for name in codemod.names() if not config.is_on(name, path)], config.default_stream_of(path))
             for path in paths
         ]
-    streams = [sorted(found.intersection(paths)) for found in (config.per_thread, config.perhaps_per_thread)]
+    of_files = (config.per_thread, config.perhaps_per_thread, config.rmm)
     cuda = (config.cuda, config.guard) if config.is_too_old else None
     return (
         off,
         config.default_stream,
-        streams,
+        [sorted(found.intersection(paths)) for found in of_files],
         config.tables,
         config.check_macros,
         cuda,

@@ -134,7 +134,7 @@ def _folder(folder: str, root: str) -> _Said:
     """What the Makefile or the `CMakeLists.txt` files say of the sources in a folder."""
     unclear: list[str] = []
     own_makefile = True
-    for each in _upward(folder, root):
+    for each in upward(folder, root):
         makefile, cmake = _build_files(each)
         for file, reads, text in (*(makefile if own_makefile else ()), *cmake):
             for line, plain in reads(text):
@@ -163,7 +163,7 @@ def _build_file(file: str, reads: Callable[[str], Iterator[tuple[int, bool]]]) -
         return
 
 
-def _upward(folder: str, root: str) -> Iterator[str]:
+def upward(folder: str, root: str) -> Iterator[str]:
     """A folder and those above it, up to the repository or the root; itself alone where it lies outside."""
     yield folder
     while folder != root and not os.path.exists(os.path.join(folder, ".git")) and folder.startswith(root + os.sep):

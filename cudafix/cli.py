@@ -370,11 +370,20 @@ def _proving(options: _Options) -> Iterator[tuple[Bar, Executor | None]]:
 
 
 def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:
-    """The configuration with what the build files say; `tell` gets a line for each that does not say it plainly."""
+    """The configuration with what build files and requirements say; `tell` gets a line for each of the former that does
+    not say it plainly.
+    """
     streams = build.default_streams(files, settings)
     for place in streams.unclear:
         tell(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`")
-    return with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
+    settings = with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
+    known = Files.of(files)
+    arrays = [path for path in known if known.facts(path).arrays]
+    if arrays:
+        from cudafix import requirements
+
+        settings = with_values(settings, rmm=requirements.with_rmm(arrays, settings))
+    return settings
 
 
 def _selected(options: _Options) -> picks.Picks | None:

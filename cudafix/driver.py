@@ -12,7 +12,6 @@ from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
 from cudafix.config import Config
 from cudafix.execution import Asked, Decided, Programs, decide, needed, shard_of
-from cudafix.files import Files
 from cudafix.findings import Finding, Problem, Refusal, Report
 from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.notebook import Notebooks
@@ -39,8 +38,8 @@ def analyze(
     Raises `ExecutorError` if the workers cannot be used.
     """
     books = Notebooks(files)
-    _, arrays = _arrays(books.texts, config, cache)
     tree = Tree(books.texts, config.check_macros)
+    _, arrays = _arrays(tree, config, cache)
     clusters = clusters_of(tree, cache)
     reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
     return books.report(_merged([_merged(reports.values()), arrays]))
@@ -57,21 +56,22 @@ def prove_shard(
 ) -> dict[bytes, Report]:
     """What a shard has to prove, for the cache of a run that merges them all. Raises `ExecutorError`."""
     books = Notebooks(files)
-    found = dict([_arrays(books.texts, config, cache)]) if shard.number == 1 else {}
     tree = Tree(books.texts, config.check_macros)
+    found = dict([_arrays(tree, config, cache)]) if shard.number == 1 else {}
     clusters = clusters_of(tree, cache)
     mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
     return found | _reports(tree, mine, config, jobs, cache, progress, executor)
 
 
-def _arrays(files: Files, config: Config, cache: Cache | None) -> tuple[bytes, Report]:
+def _arrays(tree: Tree, config: Config, cache: Cache | None) -> tuple[bytes, Report]:
     """The memory of arrays, with its key: one report for all Python files, as a name may come from any of them."""
+    files = tree.files
     key = asked.of_arrays(config, files, [path for path in files if path.endswith(prefilter.SUFFIX)])
     if cache is None or not pools.concerns(files):
-        return key, pools.examine(files, config)
+        return key, pools.examine(files, config, tree.python)
     known = cache.reports([key])
     if key not in known:
-        known = {key: pools.examine(files, config)}
+        known = {key: pools.examine(files, config, tree.python)}
         cache.put_entries(known)
     return key, known[key]
 

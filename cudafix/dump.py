@@ -82,7 +82,10 @@ def _statement(statement: ir.Stmt) -> Iterator[tuple[int, str]]:
                 yield from _indented(other)
         case ir.Loop():
             words = ["loop"]
-            words += [f"{statement.index.name} in {statement.range}"] if statement.index is not None else []
+            if statement.index is not None:
+                bounds = statement.range or ""
+                bounds = bounds.format(*map(expression, statement.bounds)) if statement.bounds else bounds
+                words.append(f"{statement.index.name} in {bounds}")
             words += ["at least once"] if statement.at_least_once else []
             words += ["forever"] if statement.forever else []
             yield 0, " ".join(words)

@@ -70,13 +70,15 @@ _one_at_a_time = threading.Lock()  # the threads of one worker
 _last: tuple[Config, Tree] | None = None  # what they worked on: the next batch has some of the same headers
 
 
-def work(batch: Batch) -> Done:
-    """Prove the clusters of a batch."""
+def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
+    """Prove the clusters of a batch. What the tree that it was drawn from has read is not read again."""
     global _last
     with _one_at_a_time:
         tree = Tree(batch.files, batch.config.check_macros)
         if _last is not None and _last[0] == batch.config:
             tree.take(_last[1])
+        if drawn_from is not None:
+            tree.take(drawn_from)
         _last = batch.config, tree
         tables = models.load(batch.config.tables)
         decided = [
@@ -122,7 +124,7 @@ def decide(
     while left and executor is None and (jobs == 1 or len(left) == 1 or time.perf_counter() - start < PAYS):
         chosen = _first(left, sizes, _LEAST)
         left = left[len(chosen) :]
-        yield from zip(chosen, work(_batch(tree, asked, chosen, config)).decided, strict=True)
+        yield from zip(chosen, work(_batch(tree, asked, chosen, config), tree).decided, strict=True)
     if not left:
         return
     most = sum(sizes[n] for n in left) // (_BATCHES * (jobs if executor is None else _MOST_WORKERS))

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 T = TypeVar("T")
 
+SHRUNK = "<shrunk>"
+"""A field of a container that some of its elements have left: none can be named by its place any more."""
 PYTHON = (".py", ".ipynb")
 """How the paths of files in Python end."""
 
@@ -234,7 +236,8 @@ class Loop:
     round.
 
     A canonical loop `for (i = a; i < b; i++)`, whose body assigns neither `i` nor what `a` and `b` are made of, has
-    `index` and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices.
+    `index` and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices. A range with
+    marks (`"0:{}"`) is the same only where the variables are that stand for them, its `bounds`.
     `at_least_once` is true for `do … while` and for constant bounds that make one round certain. `forever` is true for
     `while (true)` and `for (;;)`.
     """
@@ -247,6 +250,7 @@ class Loop:
     range: str | None = None
     at_least_once: bool = False
     forever: bool = False
+    bounds: tuple[Expr, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

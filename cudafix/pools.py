@@ -22,6 +22,7 @@ from cudafix.frontends.python import prefilter
 
 if TYPE_CHECKING:
     from cudafix.frontends.python.rewrites import Comparison
+    from cudafix.frontends.python.tree import PythonTree
 
 MIGRATES = frozenset(("cupy_async_allocator", "numba_memory_manager"))
 """Codemods whose findings are allocation sites."""
@@ -63,8 +64,8 @@ def concerns(files: Mapping[str, bytes]) -> bool:
     return bool(candidates(files) or _foreign(files))
 
 
-def examine(files: Mapping[str, bytes], config: Config) -> Report:
-    """What the codemods find in the programs of these files."""
+def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None = None) -> Report:
+    """What the codemods find in the programs of these files. `known` has read some of them."""
     wanted = candidates(files)
     others = _foreign(files)
     if not wanted and not others:
@@ -72,16 +73,17 @@ def examine(files: Mapping[str, bytes], config: Config) -> Report:
     from cudafix.frontends.python import foreign, uses
     from cudafix.frontends.python.tree import PythonTree
 
+    tree = known if known is not None else PythonTree(files)
     names = [name for name in codemods() if hasattr(codemod(name), "examine") and not config.is_off_everywhere(name)]
     findings: dict[tuple[str, int, str], Finding] = {}
     refusals: dict[tuple[str, int, str], Refusal] = {}
     groups = 0
-    tree = PythonTree(files)
     for path in sorted(others):
         file = uses.file_of(tree, path)
         for refusal in foreign.examine(file) if file is not None else ():
             refusals[refusal.path, refusal.offset, "foreign"] = refusal
     for program in uses.programs(tree, wanted):
+        program.has_rmm = program.has_rmm or program.main.path in config.rmm
         found: list[Finding] = []
         for name in names:
             for item in codemod(name).examine(program):
@@ -194,8 +196,7 @@ def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], proved: Colle
             for obstacle in conditions.cupy(program):
                 yield f"{obstacle.name}: {obstacle.text}"
         if any(path in moved and moved[path].managers for path in program.files):
-            rmm = any(name.split(".")[0] == "rmm" for file in program.files.values() for name in file.imports)
-            for obstacle in conditions.numba(program, frozenset({"rmm"}) if rmm else frozenset()):
+            for obstacle in conditions.numba(program):
                 yield f"{obstacle.name}: {obstacle.text}"
     for program in uses.programs(PythonTree(after), candidates(after)):
         if any(path in moved and (moved[path].allocators or moved[path].managers) for path in program.files):

@@ -129,9 +129,10 @@ REFUSALS: dict[str, Page] = {
     "parse_error": Page(
         "the function holds code that could not be parsed",
         "What is not understood may use the buffer on any stream, free it or return. No order can be proved across it. "
-        "Only the function with the error is affected; the rest of the file is analysed.",
+        "Only the function with the error is affected; the rest of the file is analysed. Of Python, a file with an "
+        "error is not read at all.",
         "Write the place that is named in the message in plainer C++: most often a macro that hides a brace, or an "
-        "`#if` that splits an expression.",
+        "`#if` that splits an expression. In Python: mend what `python -m py_compile` says of the file.",
     ),
     "finalizer": Page(
         "a finalizer frees the memory, or ends what the free would need",

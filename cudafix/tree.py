@@ -262,7 +262,7 @@ class Tree:
         same = {
             path for path in self.files if path in other.files and self.files.digest(path) == other.files.digest(path)
         }
-        self.macros = {path: macros for path, macros in other.macros.items() if path in same}
+        self.macros |= {path: macros for path, macros in other.macros.items() if path in same}
         for (path, around), variants in other.variants.items():  # what is around follows from the program, by value
             if path in same and (headers := self.included(path)) == other.included(path) and same.issuperset(headers):
                 self.variants[path, around] = variants
@@ -271,6 +271,8 @@ class Tree:
         if self.python is not None and other.python is not None:
             if self.python.paths == other.python.paths and self.python.paths <= same:
                 self.python = other.python
+            else:
+                self.python.take(other.python, same)
 
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
@@ -283,6 +285,8 @@ class Tree:
                     other.variants[path, around] = variants
                     other.includes[path] = self.included(path)
         other.macros = {path: macros for path, macros in self.macros.items() if path not in texts}
+        if self.python is not None and other.python is not None:
+            other.python.take(self.python, self.files.keys() - texts.keys())
         return other
 
     def errors(self, path: str, program: Collection[str]) -> int:

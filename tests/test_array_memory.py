@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import types
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +198,11 @@ def test_a_package_that_is_not_seen_and_a_clock_are_assumptions() -> None:
     [
         ("h = v.get_ipc_handle()", "ipc_handle"),
         ("cuda.current_context().get_memory_info()", "free_memory_is_measured"),
-        ("import cupy", "external_library"),
+        ("import cupy as cp\ns = cp.cuda.Stream(non_blocking=True)", "several_streams"),
+        ("import cupy as cp\ns = cp.cuda.ExternalStream(3)", "several_streams"),
+        ("import cupy as cp\ncp.cuda.Stream.ptds.use()", "several_streams"),
+        ("import cupy as cp\ncp.cuda.Device(1).use()", "device_changes"),
+        ("import cupy as cp\nm = cp.cuda.UnownedMemory(p, 4, o)", "external_library"),
         ("with cuda.gpus[1]:\n    pass", "device_changes"),
         ("import os\nos.environ['NUMBA_ENABLE_CUDASIM'] = '1'", "site_not_editable"),
     ],
@@ -238,6 +242,14 @@ def test_a_manager_has_to_come_before_the_first_call() -> None:
 def test_a_program_that_has_a_manager_is_left_alone() -> None:
     text = NUMBA.replace("from numba import cuda\n", "from numba import cuda\ncuda.set_memory_manager(mine)\n")
     assert report({"main.py": text}).findings == ()
+
+
+def test_cupy_may_work_beside_numba_on_the_null_stream() -> None:
+    text = NUMBA.replace("import numpy", "import cupy as cp\nimport numpy", 1)
+    text = text.replace("    cuda.synchronize()", "    print(cp.arange(10).sum())\n    cuda.synchronize()", 1)
+    assert "arange" in text
+    (finding,) = report({"main.py": text}).findings
+    assert (finding.codemod, finding.safety) == ("numba_memory_manager", Safety.PROVEN)
 
 
 def test_a_project_with_rmm_gets_the_manager_of_rmm() -> None:
@@ -528,8 +540,8 @@ def test_what_was_found_is_remembered_until_a_python_file_changes(monkeypatch: p
     examined: list[Report] = []
     examine = pools.examine
 
-    def counting(files: Mapping[str, bytes], config: Config) -> Report:
-        examined.append(examine(files, config))
+    def counting(*given: Any) -> Report:
+        examined.append(examine(*given))
         return examined[-1]
 
     monkeypatch.setattr(pools, "examine", counting)

@@ -152,3 +152,27 @@ def test_names_that_an_import_of_everything_brings(listed: str) -> None:
 )
 def test_names_that_may_come_from_elsewhere(files: dict[str, str]) -> None:
     assert "proven" not in decisions(files)
+
+
+@pytest.mark.parametrize(
+    "free", ["err = cudart.cudaFree(p)", "err = cudart.cudaFree(p)[0]", "(err,) = cudart.cudaFree(p)"]
+)
+def test_a_status_that_is_kept_as_a_tuple_is_looked_at_later(free: str) -> None:
+    check = """
+        def look(error):
+            if isinstance(error, tuple):
+                error = error[0]
+            if error != cudart.cudaError_t.cudaSuccess:
+                raise RuntimeError(error)
+    """
+    body = f"""
+        for name in names:
+            err, p = cudart.cudaMalloc(64)
+            look(err)
+            err = cudart.cudaMemsetAsync(p, 0, 64, stream)
+            look(err)
+            {free}
+            look(err)
+    """
+    text = HEAD.replace("def run(", textwrap.dedent(check) + "\ndef run(")
+    assert decisions({"main.py": text + textwrap.indent(textwrap.dedent(body).strip(), "    ") + TAIL}) == ["proven"]

@@ -155,7 +155,26 @@ def test_a_construct_becomes(case: Case) -> None:
     assert body(case.code, "n, m") == case.want
 
 
-CUPY = "import cupy as cp\nrt = cp.cuda.runtime\n\n"
+CUPY = """\
+import cupy as cp
+from cupyx import jit
+from numba import cuda
+rt = cp.cuda.runtime
+raw = cp.RawKernel("", "k")
+
+@cp.fuse()
+def fused(x, y):
+    return x * y
+
+@jit.rawkernel()
+def jitted(x, n):
+    x[jit.grid(1)] = n
+
+@cuda.jit
+def numba_kernel(x):
+    x[0] = 1
+
+"""
 CUPY_STATEMENTS = [
     Case("results come bare", "p = rt.malloc(n)\nrt.free(p)", "cudaMalloc(&p, n) checked\ncudaFree(p) checked"),
     Case(
@@ -172,6 +191,82 @@ CUPY_STATEMENTS = [
         "a raw kernel on the current stream",
         "k = cp.RawKernel(n, 'k')\nk((1,), (1,), (m,))",
         "%1 = cupy.RawKernel(n) checked\nk = {%1 | …(n)}\n%2 = operator new()\n%2[0] = m\nlaunch k(%2) on ::cupy::current",
+    ),
+]
+
+
+def current(stream: str, inside: str) -> str:
+    """A block with another current stream, which ends in both ways out."""
+    back = "::cupy::current = %1"
+    return f"%1 = ::cupy::current\n::cupy::current = {stream}\ntry\n  {inside}\ncatch\n  {back}\n  throw()\n{back}"
+
+
+CUPY_STATEMENTS += [
+    Case(
+        "the null stream for a block",
+        "with cp.cuda.Stream.null:\n    raw(n, n, n)",
+        current("0", "launch raw(n, n, n) on ::cupy::current"),
+    ),
+    Case(
+        "the stream of the thread for a block",
+        "with cp.cuda.Stream.ptds:\n    raw(n, n, n)",
+        current("cudaStreamPerThread", "launch raw(n, n, n) on ::cupy::current"),
+    ),
+    Case(
+        "a stream of somewhere else for a block",
+        "s = cp.cuda.ExternalStream(n)\nwith s:\n    raw(n, n, n)",
+        "%1 = cupy.cuda.ExternalStream(n) checked\ns = {%1 | …(n)}\n%2 = with s(…)(s) checked\nlaunch raw(n, n, n) on ::cupy::current",
+    ),
+    Case(
+        "a stream that is used from here on",
+        "cp.cuda.Stream.ptds.use()\nraw(n, n, n)\ncp.cuda.Stream.null.use()",
+        "::cupy::current = cudaStreamPerThread\nlaunch raw(n, n, n) on ::cupy::current\n::cupy::current = 0",
+    ),
+    Case(
+        "a stream that a launch is given",
+        "raw(n, n, n, stream=m)\nraw(n, n, n, stream=cp.cuda.Stream.null)\nraw(n, n, n, stream=cp.cuda.Stream.ptds)",
+        "launch raw(n, n, n) on m->ptr\nlaunch raw(n, n, n) on 0\nlaunch raw(n, n, n) on cudaStreamPerThread",
+    ),
+    Case(
+        "the handle of the current stream",
+        "rt.memsetAsync(n, 0, 4, cp.cuda.get_current_stream().ptr)",
+        "%1 = operator new()\n%1->ptr = ::cupy::current\ncudaMemsetAsync(n, 0, 4, %1->ptr) checked",
+    ),
+    Case(
+        "a kernel of a module",
+        "k = cp.RawModule(code=n).get_function('k')\nk(m, m, m)",
+        "%1 = cupy.RawModule(n) checked\n%2 = cupy.RawModule().get_function({%1 | …(n)}) checked\nk = {%2 | …(%1, …(n))}\nlaunch k(m, m, m) on ::cupy::current",
+    ),
+    Case(
+        "an elementwise kernel",
+        "k = cp.ElementwiseKernel('T x', 'T y', 'y = x', 'k')\ny = k(m)",
+        "%1 = cupy.ElementwiseKernel() checked\nk = %1\nlaunch k(m) on ::cupy::current\n%2 = python.outside()\ny = %2",
+    ),
+    Case(
+        "a reduction",
+        "k = cp.ReductionKernel('T x', 'T y', 'x', 'a + b', 'y = a', '0', 'k')\ny = k(m, stream=n)",
+        "%1 = cupy.ReductionKernel() checked\nk = %1\nlaunch k(m) on n->ptr\n%2 = python.outside()\ny = %2",
+    ),
+    Case("a fused function", "y = fused(n, m)", "launch fused(n, m) on ::cupy::current\n%1 = python.outside()\ny = %1"),
+    Case(
+        "a kernel written in Python",
+        "jitted(n, n, m)\njitted[1, 32](m)",
+        "launch jitted(n, n, m) on ::cupy::current\nlaunch jitted(m) on ::cupy::current",
+    ),
+    Case(
+        "a launch of Numba",
+        "numba_kernel[1, 32](n)\nnumba_kernel[1, 32, m, 128](n)\nnumba_kernel[1, 32, 0, 128](n)",
+        "launch numba_kernel(n) on 0\nlaunch numba_kernel(n) on m\nlaunch numba_kernel(n) on 0",
+    ),
+    Case(
+        "an event of its own",
+        "e = cp.cuda.Event()\ne.record(cp.cuda.Stream.null)\ncp.cuda.Stream.null.wait_event(e)\ne.synchronize()",
+        "%1 = operator new()\ncudaEventCreateWithFlags(&%1->ptr, …) checked\ne = %1\ncudaEventRecord(e->ptr, 0) checked\ncudaStreamWaitEvent(0, e->ptr, 0) checked\ncudaEventSynchronize(e->ptr) checked",
+    ),
+    Case(
+        "copies, blocking and not",
+        "rt.memcpy(n, m, 4, 2)\nrt.memcpyAsync(n, m, 4, rt.memcpyDeviceToHost, 0)\nrt.memset(n, 0, 4)",
+        "cudaMemcpy(n, m, 4, cudaMemcpyDeviceToHost) checked\ncudaMemcpyAsync(n, m, 4, cudaMemcpyDeviceToHost, 0) checked\ncudaMemset(n, 0, 4) checked",
     ),
 ]
 
@@ -227,6 +322,39 @@ def test_an_object_is_made_and_its_methods_are_called_by_their_class() -> None:
         "cudaFree(this->p)",
     ):
         assert line in text
+
+
+CONTEXT = """
+class Buffer:
+    def __init__(self, n):
+        self.p = check(cudart.cudaMalloc(n))
+    def __enter__(self):
+        return self
+    def __exit__(self, *_):
+        check(cudart.cudaFree(self.p))
+        {given}
+
+def f(n, flag):
+    for _ in range(n):
+        with Buffer(n) as b:
+            {leave}
+"""
+
+
+@pytest.mark.parametrize(("leave", "times"), [("pass", 2), ("return 1", 3), ("break", 3), ("if flag: continue", 3)])
+def test_a_context_is_left_on_every_way_out(leave: str, times: int) -> None:
+    """Behind the block, behind an exception that leaves it, and in front of what leaves it."""
+    text = dump(lowered(CONTEXT.format(given="pass", leave=leave)))
+    assert text.count("a::Buffer::__exit__(") == times + 1  # and where it is defined
+
+
+@pytest.mark.parametrize(
+    ("given", "catches"),
+    [("return None", False), ("return False", False), ("return True", True), ("return self.ok", True)],
+)
+def test_a_context_may_keep_an_exception_from_going_on(given: str, catches: bool) -> None:
+    text = dump(lowered(CONTEXT.format(given=given, leave="pass")))
+    assert ("caught@" in text) == catches
 
 
 def test_a_method_that_another_class_overrides_may_be_either() -> None:

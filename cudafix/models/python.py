@@ -46,7 +46,17 @@ METHODS = {
     "cupy.cuda.Device().synchronize": ("cudaDeviceSynchronize", ""),
 }
 STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
-KERNELS = ("cupy.RawKernel()", "cupy.RawModule().get_function()")
+DEFAULTS = {f"{STREAM}.null": "0", f"{STREAM}.ptds": "cudaStreamPerThread"}
+"""The handles of CuPy's own streams."""
+KERNELS = {
+    "cupy.RawKernel()": False,
+    "cupy.RawModule().get_function()": False,
+    "cupy.ElementwiseKernel()": True,
+    "cupy.ReductionKernel()": True,
+}
+"""Objects that are launched on the current stream, unless they are given one; whether they return an array."""
+DECORATORS = {"cupyx.jit.rawkernel": False, "cupy.fuse": True, "numba.cuda.jit": False}
+"""The same of decorators that make a function a kernel. One of Numba runs on the stream that its launch names."""
 
 # Functions whose result may be an object of any kind: what a method of it does, no row of these modules says.
 ANYTHING = re.compile(
@@ -56,6 +66,8 @@ ANYTHING = re.compile(
 )
 TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem__"))
 """Methods of containers that give an element."""
+STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
+"""Methods of containers that store what they are given from this argument on."""
 
 # Functions that call what they are given: the position of the function, or its keyword.
 CALLERS = {
@@ -195,7 +207,8 @@ _CUDA = """
 cuda.bindings.nvrtc.*                   nothing hrw*
 cuda.pathfinder.*                       host    hr*
 cupy.cuda.compile_with_cache            nothing hr*
-cupy.{RawKernel,RawModule}              nothing hr*
+cupy.{RawKernel,RawModule,ElementwiseKernel,ReductionKernel,fuse} nothing hr*
+cupyx.jit.rawkernel                     nothing hr*
 cupy.RawModule().get_function           nothing hr*
 cupy.cuda.{get_device_id,is_available,get_cuda_path} nothing hr*
 cupy.cuda.{Stream,Event,Device}().{done,ptr,id,is_non_blocking} nothing hr*

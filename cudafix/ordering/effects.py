@@ -407,7 +407,7 @@ class Effects(Engine):
             start = state.copy() if len(found) > 1 else state
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
-            end, returned = self.inline(function, args, frame_name, this, start)
+            end, returned = self.inline(function, args, frame_name, this, start, call.args)
             if end is not None:
                 self.held_by(function.cls, this, call.span, end)
             for path, held in self.returned_inside.items():

@@ -19,6 +19,7 @@ from cudafix.ir import blocks_of, walk
 from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
+from cudafix.ordering import ranges
 from cudafix.ordering.memory import Cell, Environment, Root, Values
 from cudafix.ordering.program import (
     Key,
@@ -63,6 +64,9 @@ _SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a va
 
 _PRIVATE = re.compile(r"^m_|_$")
 _STREAMS = {"cudaStreamPerThread": PER_THREAD, "cudaStreamLegacy": LEGACY}
+_KEY = re.compile(r'c\|"[^"\\\n@:{}]*"')  # of a dictionary, a plain text
+_DEPTH = 4
+"""How far streams of a Python program are looked for: `self.lanes[i].stream.ptr`."""
 _LAMBDA = "::<lambda@"
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
 
@@ -197,12 +201,15 @@ class Frame:
     __slots__ = (
         "arrays",
         "breaks",
+        "caller",
         "continues",
         "depth",
         "function",
+        "given",
         "home",
         "inside",
         "labels",
+        "loops",
         "meanings",
         "name",
         "returned",
@@ -232,6 +239,9 @@ class Frame:
         self.depth = depth
         self.home = home  # of a lambda: the call of the function around it, whose variables it shares
         self.meanings: dict[str, Meaning] = {}  # what names mean, as far as somebody has asked
+        self.caller: Frame | None = None
+        self.given: Sequence[ir.Expr] = ()  # the arguments, as the caller says them
+        self.loops = 0  # around the call
 
     @property
     def is_lambda(self) -> bool:
@@ -552,7 +562,7 @@ class Machine:
                 found.add(value.stream)
             elif value == mem.ZERO:
                 found.add(self.default_stream)
-            else:
+            elif value is not mem.UNSET:  # no program uses it
                 found.add(UNKNOWN_STREAM)
         if not found and self.empty:  # never made, because no round was run: no program gets here
             return frozenset({self.default_stream})
@@ -1126,8 +1136,8 @@ class Engine(Machine):
         if stmt.index is not None and stmt.range is not None:
             if id(stmt) not in self._families:
                 self._families[id(stmt)] = indexes_device_state(stmt) and self.works_on_device(stmt.body)
-            if self._families[id(stmt)]:
-                return self._family(stmt, state)
+            if self._families[id(stmt)] and (bounds := self.range_of(stmt, state)) is not None:
+                return self._family(stmt, bounds, state)
         self.loops += 1
         self.frame.breaks.append(None)
         if stmt.index is not None:
@@ -1160,27 +1170,28 @@ class Engine(Machine):
         state = joined(state, self.frame.continues.pop())
         return self.block(loop.step, state)
 
-    def _family(self, loop: ir.Loop, state: State) -> State | None:
+    def _family(self, loop: ir.Loop, bounds: str, state: State) -> State | None:
         """A loop over arrays of buffers, streams or events: the generic round `k`, with all others before and after it.
 
         Every array element that is picked by this range's index is either the generic one or one of the others, so
         what is proved for `k` holds for each index (README).
         """
         assert loop.index is not None
-        assert loop.range is not None
-        if loop.range in self.empty:
-            return self.block(loop.condition, state)
-        if not loop.at_least_once:
-            self.ranges[loop.range] = None
+        if not ranges.has_a_round(bounds):
+            text = ranges.text(loop)
+            if text in self.empty:
+                return self.block(loop.condition, state)
+            if not loop.at_least_once:
+                self.ranges[text] = None
         self.loops += 1
         self.frame.breaks.append(None)
         outer = self.family
         index = [(self.root(loop.index.name), ())]
 
         def others(start: State) -> State | None:
-            self.family = (*outer, f"o|{loop.range}")
+            self.family = (*outer, f"o|{bounds}")
             self.others += 1
-            start.env.write(index, frozenset({mem.Number(f"o|{loop.range}")}))
+            start.env.write(index, frozenset({mem.Number(f"o|{bounds}")}))
             waits, start.round_waits = start.round_waits, {}
             head = start
             while True:
@@ -1202,8 +1213,8 @@ class Engine(Machine):
 
         current = others(state)
         if current is not None:
-            self.family = (*outer, f"k|{loop.range}")
-            current.env.write(index, frozenset({mem.Number(f"k|{loop.range}")}))
+            self.family = (*outer, f"k|{bounds}")
+            current.env.write(index, frozenset({mem.Number(f"k|{bounds}")}))
             current = self._round(loop, self.block(loop.condition, current))
             self.family = outer
         if current is not None:
@@ -1213,6 +1224,46 @@ class Engine(Machine):
         self.loops -= 1
         return joined(current, self.frame.breaks.pop())
 
+    def range_of(self, loop: ir.Loop, state: State) -> str | None:
+        """The range of a loop, equal for two loops only if they visit the same indices. None for a loop that may have
+        other bounds each time that it runs.
+        """
+        assert loop.range is not None
+        bounds = [self._bound(place, state) for place in loop.bounds]
+        if not bounds:
+            return loop.range
+        if None not in bounds:
+            return loop.range.format(*bounds)
+        return f"{loop.range} at {loop.span.start} of {self.frame.name}" if not self.loops else None
+
+    def _bound(self, place: ir.Expr, state: State) -> str | None:
+        """What a bound is: a number, or the variable that holds it; of a parameter, the variable that it is given.
+
+        None where it may be another one the next time.
+        """
+        values = self.values(state, place)
+        number = next(iter(values)) if len(values) == 1 else None
+        if isinstance(number, mem.Number):
+            return number.text
+        cells = self.cells(state, place)
+        if isinstance(place, ir.Field):
+            known = f".{place.name}" in ranges.assigned_once(self.program)
+            return str(cells[0]) if known and len(cells) == 1 and cells[0][0][1] != mem.EXTERNAL else None
+        if not isinstance(place, ir.Var) or len(cells) != 1:
+            return None
+        if cells[0][0][0] == "global":
+            return place.name if place.name in ranges.assigned_once(self.program) else None
+        frame = self.frame
+        if place.name in ranges.assigned_again(frame.function):
+            return None
+        names = [param.name for param in frame.function.params]
+        if place.name in names and frame.caller is not None and (at := names.index(place.name)) < len(frame.given):
+            self.frame = frame.caller
+            said = self._bound(frame.given[at], state)
+            self.frame = frame
+            return said
+        return str(cells[0]) if not frame.loops else None
+
     # -- functions ---------------------------------------------------------------------------------------------------
 
     def arrays(self, function: ir.Function) -> frozenset[str]:
@@ -1221,13 +1272,22 @@ class Engine(Machine):
         return self._arrays[id(function)]
 
     def inline(
-        self, function: ir.Function, args: Sequence[Values], name: str, this: Values, state: State
+        self,
+        function: ir.Function,
+        args: Sequence[Values],
+        name: str,
+        this: Values,
+        state: State,
+        given: Sequence[ir.Expr] = (),
     ) -> tuple[State | None, Values]:
-        """Run a function's body with these arguments. Returns the state after it and what it returns."""
+        """Run a function's body with these arguments, which are `given` as expressions. Returns the state after it and
+        what it returns.
+        """
         caller = self.frame if self.frames else None
         around = function.name.rpartition(_LAMBDA)[0]
         home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
         self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames), home)
+        self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
         self.frames.append(self.frame)
         if around and home is None:
             self.obstacle(
@@ -1287,8 +1347,7 @@ class Engine(Machine):
             for value in inner.get((), ())
             if isinstance(value, mem.Number) and value.text.startswith("k|")
         }
-        # one object of C++ may not be allowed to name the fields of another one
-        follow = self.in_python
+        deep = self.in_python and _holds_streams(state)
         for root, inner in state.env.roots.items():
             if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
                 continue
@@ -1306,8 +1365,10 @@ class Engine(Machine):
                         name = _spell(var, text, path, indices) if self._may_name(path) else None
                         if name is not None:
                             found.setdefault(name, stream)
-                    elif not path and isinstance(value, mem.Ref | mem.Ptr):
-                        self._members(state, value, var, text, found, follow)
+                    elif not path and deep:
+                        self._inside(state, value, StreamName(var, text), found, indices)
+                    elif not path and not self.in_python and isinstance(value, mem.Ref | mem.Ptr):
+                        self._members(state, value, var, text, found)
         return found
 
     @property
@@ -1321,11 +1382,8 @@ class Engine(Machine):
         var: ir.Expr,
         text: str,
         found: dict[StreamName, Stream],
-        follow: bool,
     ) -> None:
-        """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to; with
-        `follow` also in those that its fields point to.
-        """
+        """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
         cell = mem.at(pointer, "0")
         if cell is None:
             return
@@ -1334,7 +1392,6 @@ class Engine(Machine):
             function.types.get(var.name, "").endswith("&")
             or any(p.by_reference and p.name == var.name for p in function.params)
         )
-        deeper: list[tuple[mem.Ref | mem.Ptr, ir.Expr, str]] = []
         for path, values in state.env.under(cell):
             if len(values) == 1 and all(kind == "field" for kind, _ in path):
                 (value,) = values
@@ -1344,18 +1401,42 @@ class Engine(Machine):
                 fields = ".".join(name for _, name in path)
                 if text == "this":
                     spelled = fields
-                elif is_reference or self.in_python:
+                elif is_reference:
                     spelled = f"{text}.{fields}" if path else text
                 else:
                     spelled = f"{text}->{fields}" if path else f"*{text}"
                 stream = self._stream_in(value, state)
-                if stream is not None:
-                    if text == "this" or self._may_name(path):
-                        found.setdefault(StreamName(place, spelled), stream)
-                elif follow and path and isinstance(value, mem.Ref | mem.Ptr):
-                    deeper.append((value, place, spelled))
-        for inner, place, spelled in deeper:
-            self._members(state, inner, place, spelled, found, False)
+                if stream is not None and (text == "this" or self._may_name(path)):
+                    found.setdefault(StreamName(place, spelled), stream)
+
+    def _inside(
+        self,
+        state: State,
+        pointer: mem.Value,
+        name: StreamName,
+        found: dict[StreamName, Stream],
+        indices: dict[str, str],
+    ) -> None:
+        """Streams in the object of Python that `name` refers to: in its fields, in the elements of a list or
+        dictionary, and in what these refer to.
+        """
+        front = [(name, pointer)]
+        for _ in range(_DEPTH):
+            deeper: list[tuple[StreamName, mem.Value]] = []
+            for outer, one in front:
+                cells = list(state.env.inside(one))
+                fewer = any(path[-1:] == (("field", ir.SHRUNK),) for path, _ in cells)
+                for path, values in cells:
+                    part = _part(outer, path, indices) if len(values) == 1 else None
+                    if part is None or (fewer and len(path) == 1):
+                        continue
+                    (value,) = values
+                    stream = self._stream_in(value, state)
+                    if stream is None:
+                        deeper.append((part, value))
+                    elif outer.text == "this" or self._may_name(path[1:]):
+                        found.setdefault(part, stream)
+            front = deeper
 
     def _stream_in(self, value: mem.Value, state: State) -> Stream | None:
         """The stream that a place names which holds this value."""
@@ -1371,6 +1452,32 @@ class Engine(Machine):
         """
         private = {name for kind, name in path if kind == "field" and _PRIVATE.search(name)}
         return not private or private <= self.program.kept("members", lambda: _named_members(self.program))
+
+
+def _holds_streams(state: State) -> bool:
+    """Whether anything is a stream that was made: all else is named without looking for it."""
+    held = (values for inner in state.env.roots.values() for values in inner.values())
+    return any(isinstance(value, mem.StreamValue) for values in held for value in values)
+
+
+def _part(outer: StreamName, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
+    """A field (`outer.field`) or an element (`outer[0]`, `outer["key"]`, `outer[i]`) of an object of Python."""
+    if not 1 <= len(path) <= 2 or path[0][0] != "at":
+        return None
+    (_, key), *fields = path
+    if fields:
+        name = fields[0][1]
+        if key != "0" or not name.isidentifier():
+            return None
+        return StreamName(
+            ir.Field(ir.Deref(outer.expr), name), f"{outer.text}.{name}" if outer.text != "this" else name
+        )
+    if key.isdigit() or _KEY.fullmatch(key):
+        word = key.removeprefix("c|")
+        return StreamName(ir.Index(outer.expr, ir.Const(word)), f"{outer.text}[{word}]")
+    if key in indices:
+        return StreamName(ir.Index(outer.expr, ir.Var(indices[key])), f"{outer.text}[{indices[key].split('@')[0]}]")
+    return None
 
 
 def _spell(var: ir.Expr, text: str, path: mem.Path, indices: dict[str, str]) -> StreamName | None:

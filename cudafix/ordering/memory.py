@@ -75,12 +75,18 @@ class Other:
     """Anything that is neither a pointer nor a handle."""
 
 
-Value: TypeAlias = Ptr | Ref | StreamValue | EventValue | Handle | Number | Function | Other
+@dataclass(frozen=True, slots=True)
+class Unset:
+    """Nothing yet: what a cell with a stream may hold where no stream was made on one of the paths."""
+
+
+Value: TypeAlias = Ptr | Ref | StreamValue | EventValue | Handle | Number | Function | Other | Unset
 Values: TypeAlias = frozenset[Value]
 
 _LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function)  # what is worth more than a number
 
 OTHER = Other()
+UNSET = Unset()
 ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
 NOTHING: Values = frozenset()
@@ -163,6 +169,18 @@ def overlaps(a: Path, b: Path) -> bool:
     return True
 
 
+def _or_unset(values: Values) -> Values:
+    """What a cell holds after one of two paths has not reached what wrote it."""
+    made = UNSET not in values and any(isinstance(v, StreamValue) for v in values)
+    return values | {UNSET} if made else values
+
+
+def _perhaps(inner: dict[Path, Values]) -> dict[Path, Values]:
+    """The same for all cells of a root."""
+    changed = {path: found for path, values in inner.items() if (found := _or_unset(values)) is not values}
+    return {**inner, **changed} if changed else inner
+
+
 class Environment:
     """Cells and their values. A missing cell holds nothing yet; the content of external memory is external."""
 
@@ -176,20 +194,28 @@ class Environment:
 
     def join(self, other: Environment) -> bool:
         changed = False
+        for root in self.roots.keys() - other.roots.keys():
+            if (known := _perhaps(self.roots[root])) is not self.roots[root]:
+                self.roots[root] = known
+                changed = True
         for root, theirs in other.roots.items():
             mine = self.roots.get(root)
             if mine is theirs:
                 continue
             if mine is None:
-                self.roots[root] = theirs
+                self.roots[root] = _perhaps(theirs)
                 changed = True
                 continue
             merged = None
+            for path in mine.keys() - theirs.keys():
+                if (values := _or_unset(mine[path])) is not mine[path]:
+                    merged = merged if merged is not None else mine.copy()
+                    merged[path] = values
             for path, values in theirs.items():
                 old = mine.get(path)
                 if old is None or not values <= old:
                     merged = merged if merged is not None else mine.copy()
-                    merged[path] = values if old is None else old | values
+                    merged[path] = _or_unset(values) if old is None else old | values
             if merged is not None:
                 self.roots[root] = merged
                 changed = True
@@ -232,11 +258,14 @@ class Environment:
                 continue
             inner = dict(self.roots.get(root, {}))
             n = len(path)
-            if len(inner) > 1 and not _is_unique(path):
+            held = inner.get(path, NOTHING)
+            if inner and not _is_unique(path):
                 for other in inner:
                     if len(other) == n and other != path and overlaps(other, path):
+                        if path not in inner:
+                            held |= inner[other]  # a cell that stands for several holds what each of them held
                         inner[other] |= values
-            inner[path] = values if strong else inner.get(path, NOTHING) | values
+            inner[path] = values if strong else held | values
             self.roots[root] = inner
 
     def may_hold(self, root: Root, base: Path, values: Values) -> None:

@@ -158,13 +158,14 @@ class Tracer(Effects):
 
     def _loop(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Loop)
-        self.loops += 1
         outer = self.family
         if stmt.index is not None:
             generic = stmt.range is not None and indexes_device_state(stmt) and self.works_on_device(stmt.body)
-            value = Number(f"k|{stmt.range}") if generic else OTHER
-            self.family = (*outer, f"k|{stmt.range}") if generic else outer
+            bounds = self.range_of(stmt, state) if generic else None
+            value = Number(f"k|{bounds}") if bounds is not None else OTHER
+            self.family = (*outer, f"k|{bounds}") if bounds is not None else outer
             state.env.write([(self.root(stmt.index.name), ())], frozenset({value}))
+        self.loops += 1
         self.frame.breaks.append(None)
         end = self._round(stmt, self.block(stmt.condition, state))
         self.family = outer

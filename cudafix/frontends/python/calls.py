@@ -7,7 +7,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.api import in_order
-from cudafix.frontends.python.containers import DICTIONARIES, LOADS, STORES
+from cudafix.frontends.python.containers import DICTIONARIES, LOADS, SHUFFLES
 from cudafix.frontends.python.functions import Functions
 from cudafix.frontends.python.meaning import (
     Dotted,
@@ -19,10 +19,10 @@ from cudafix.frontends.python.meaning import (
     scope_of,
 )
 from cudafix.frontends.python.nodes import walk
-from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, literal, opaque
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Stmt
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
-from cudafix.models.python import CALLED, CALLERS, KERNELS, PARAMETERS
+from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES
 
 _PASSES = frozenset("int abs round".split())
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
@@ -41,8 +41,9 @@ class Calls(Functions):
         api = self.api_call(node)
         if api is not None:
             return self.symbol_value(api, self.api(api), node)
-        if self.resolver.origin(node.func) in KERNELS:
-            return self._raw_kernel(node)
+        kernel = self._kernel_of(node.func.value if isinstance(node.func, cst.Subscript) else node.func)
+        if kernel is not None:
+            return self._kernel(node, KERNELS.get(kernel, DECORATORS.get(kernel, False)), kernel.startswith("numba."))
         match self.resolver.meaning(node.func):
             case Dotted(dotted):
                 return self._library(node, dotted)
@@ -59,6 +60,22 @@ class Calls(Functions):
         if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
             return self._super(node)
         return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
+
+    def _kernel_of(self, func: cst.BaseExpression) -> str | None:
+        """What makes a function a kernel of CuPy or Numba, as `KERNELS` and `DECORATORS` name it."""
+        origin = self.resolver.origin(func)
+        if origin in KERNELS:
+            return origin
+        meaning = self.resolver.meaning(func)
+        if not isinstance(meaning, OwnFunction) or len(meaning.node.decorators) != 1:
+            return None
+        decorator = meaning.node.decorators[0].decorator
+        if isinstance(decorator, cst.Call):
+            if any(argument.keyword is not None and argument.keyword.value == "device" for argument in decorator.args):
+                return None
+            decorator = decorator.func
+        made_by = Resolver(self.unit.modules, meaning.outline, None).meaning(decorator)
+        return made_by.name if isinstance(made_by, Dotted) and made_by.name in DECORATORS else None
 
     def _is_ctypes(self, node: cst.BaseExpression) -> bool:
         meaning = self.resolver.meaning(node)
@@ -252,6 +269,18 @@ class Calls(Functions):
             done = self._cupy_method(node, f"{origin}.{name}", base)
             if done is not None:
                 return done
+        if name in SHUFFLES and (origin is None or origin.startswith(("builtins.", "collections."))):
+            value = self._method_of(node, func, origin, base)
+            if is_place(value):
+                taken = self.temporary()
+                self.emit(ir.Assign(taken, value, self.span(node)))
+                value = taken
+            self.shuffle(base, node)
+            return value
+        return self._method_of(node, func, origin, base)
+
+    def _method_of(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
+        name = func.attr.value
         own = [
             OwnFunction(self.unit.outline, cls.methods[name], f"{self.unit.outline.id}::{cls.name}::{name}", cls)
             for cls in self.unit.outline.classes.values()

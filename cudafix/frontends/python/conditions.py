@@ -127,29 +127,17 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
     """What CuPy's asynchronous pool may not come under, where arrays used raw memory."""
     yield from common(program, frozenset({"cupy", "cupyx"}))
     yield from _streams(program)
+    yield from _cupy_elsewhere(program)
     for use in program.uses():
-        name, last = use.name, use.name.rpartition(".")[2]
-        if last == "ExternalStream" and not use.own:
-            yield Obstacle("several_streams", "where the stream waits for others is not known", _at(use, "here"))
-        elif name.startswith("cupy.cuda.Stream.ptds"):
-            yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
-        elif name in ("cupy.cuda.runtime.malloc", "cupy.cuda.runtime.free"):
+        name = use.name
+        if name in ("cupy.cuda.runtime.malloc", "cupy.cuda.runtime.free"):
             yield Obstacle("mixed_allocation_kinds", "it allocates through the runtime module too", _at(use, "here"))
-        elif name in ("cupy.cuda.runtime.streamCreate", "cupy.cuda.runtime.streamCreateWithFlags"):
-            yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
-        elif last in ("setDevice", "use") or (last == "Device" and use.context):
-            yield Obstacle("device_changes", "another device may be current when the array goes", _at(use, "here"))
-        elif name.startswith(("cupyx.distributed", "cupy.cuda.nccl", "cupy.cuda.UnownedMemory")):
-            yield Obstacle("external_library", f"`{name}` works with memory of others", _at(use, "here"))
         elif _INDEPENDENT_HOST_MEMORY.match(name) or _is_false(use.argument(99, "blocking")):
             text = "the host may look at memory that is still being written, and the release of an array was the wait"
             yield Obstacle("host_memory_in_flight", text, _at(use, "here"))
         elif name.startswith(_PROCESSES):
             yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
     for file in program.files.values():
-        several = _in_text(file, re.compile(rb"\b(?:use_multi_gpus|set_cufft_gpus)\b"))
-        if several is not None:
-            yield Obstacle("device_changes", "the program works on several devices", several)
         place = _in_text(file, _PRINTS)
         if place is not None:
             text = "what kernels print appears when the host waits, and the release of an array was a wait"
@@ -161,9 +149,37 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
                 yield Obstacle("async_pool_differs", text, place)
 
 
-def numba(program: PythonProgram, managers: frozenset[str]) -> Iterator[Obstacle]:
-    """What a stream-ordered memory manager may not come under."""
-    yield from common(program, frozenset({"numba", "numba_cuda"}) | managers)
+def _cupy_elsewhere(program: PythonProgram) -> Iterator[Obstacle]:
+    """Where CuPy works on another stream than the null stream, on another device, or with memory of others."""
+    for use in program.uses():
+        name, last = use.name, use.name.rpartition(".")[2]
+        if last == "ExternalStream" and not use.own:
+            yield Obstacle("several_streams", "where the stream waits for others is not known", _at(use, "here"))
+        elif name.startswith(("cupy.cuda.Stream.ptds", "cupy.cuda.runtime.streamCreate")):
+            yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
+        elif last in ("setDevice", "use") or (last == "Device" and use.context):
+            yield Obstacle("device_changes", "another device may be current when the array goes", _at(use, "here"))
+        elif name.startswith(("cupyx.distributed", "cupy.cuda.nccl", "cupy.cuda.UnownedMemory")):
+            yield Obstacle("external_library", f"`{name}` works with memory of others", _at(use, "here"))
+    for file in program.files.values():
+        several = _in_text(file, re.compile(rb"\b(?:use_multi_gpus|set_cufft_gpus)\b"))
+        if several is not None:
+            yield Obstacle("device_changes", "the program works on several devices", several)
+
+
+def numba(program: PythonProgram) -> Iterator[Obstacle]:
+    """What a stream-ordered memory manager may not come under: RMM's, where the program has it.
+
+    CuPy may work beside it, with memory of its own, as long as it does so on the null stream: the manager allocates and
+    frees there, and whoever uses an array of Numba holds it.
+    """
+    own = {"numba", "numba_cuda", "cupy", "cupyx"}
+    yield from common(program, frozenset(own | {"rmm"} if program.has_rmm else own))
+    if any(name.split(".")[0] in ("cupy", "cupyx") for file in program.files.values() for name in file.imports):
+        yield from _cupy_elsewhere(program)
+        for use in program.uses():
+            if use.name == "cupy.cuda.Stream":
+                yield Obstacle("several_streams", "kernels of CuPy may use arrays of Numba on it", _at(use, "here"))
     # all other streams of Numba wait for the legacy stream, on which the manager allocates and frees, and it for them
     yield from _streams(program)
     for use in program.uses():

@@ -13,9 +13,12 @@ from cudafix.frontends.python.meaning import (
 )
 from cudafix.frontends.python.terms import NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Expr, Field, Index, Opaque, Span, Var
+from cudafix.models.python import STORES
 
-STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
+SHUFFLES = frozenset("pop popleft popitem insert appendleft remove reverse sort clear rotate discard".split())
+"""Methods after which elements of a container stand at other places, or are gone."""
 LOADS = frozenset("pop popleft get values items setdefault popitem copy".split())
+_MARK = "{}"  # of `ir.Loop.range`
 DICTIONARIES = frozenset(("builtins.dict()", "collections.OrderedDict()", "collections.defaultdict()"))
 
 
@@ -46,6 +49,12 @@ class Containers(Lowering):
             key: Expr = Const(str(number)) if known else NOTHING
             self.emit(ir.Assign(Index(made, key), value, self.span(node)))
         return made
+
+    def shuffle(self, base: Expr, node: cst.CSTNode) -> None:
+        """From here on any element may stand at any place, or be gone."""
+        if is_place(base):
+            self.emit(ir.Assign(Index(base, NOTHING), Index(base, NOTHING), self.span(node)))
+            self.emit(ir.Assign(Field(deref(base), ir.SHRUNK), Const("true"), self.span(node)))
 
     def dictionary(self, node: cst.CSTNode) -> Var:
         """A fresh dictionary. Its keys are held apart: they are given to whoever runs through it."""
@@ -162,11 +171,11 @@ class Containers(Lowering):
         counted = self._range(iterable)
         place = self.target(target) if isinstance(target, cst.Name) else None
         if counted is not None and isinstance(place, Var) and isinstance(target, cst.Name):
-            text, certain = counted
+            text, bounds, certain = counted
             if not place.name.startswith("::") and index_is_safe(target.value):
                 with self.block() as inner:
                     body(place)
-                self.emit(ir.Loop(tuple(inner), span, index=place, range=text, at_least_once=certain))
+                self.emit(ir.Loop(tuple(inner), span, (), (), place, text, certain, bounds=bounds))
                 return
         take = self._elements(iterable)
         with self.block() as inner:
@@ -175,10 +184,12 @@ class Containers(Lowering):
         display = isinstance(iterable, cst.List | cst.Tuple) and any(
             not isinstance(element, cst.StarredElement) for element in iterable.elements
         )
-        self.emit(ir.Loop(tuple(inner), span, at_least_once=display or (counted is not None and counted[1])))
+        self.emit(ir.Loop(tuple(inner), span, at_least_once=display or (counted is not None and counted[2])))
 
-    def _range(self, node: cst.BaseExpression) -> tuple[str, bool] | None:
-        """The bounds of `range(a, b)` as a text that is equal for equal ranges, and whether a round is certain."""
+    def _range(self, node: cst.BaseExpression) -> tuple[str, tuple[Expr, ...], bool] | None:
+        """The bounds of `range(a, b)`: a text with a mark for each variable in it, these variables, and whether a round
+        is certain.
+        """
         if not isinstance(node, cst.Call) or self.resolver.meaning(node.func) != Dotted("builtins.range"):
             return None
         args = [a.value for a in node.args]
@@ -186,38 +197,26 @@ class Containers(Lowering):
             for one in args:
                 self.value(one)
             return None
-        bounds = args if len(args) == 2 else [cst.Integer("0"), *args]
         texts: list[str] = []
+        places: list[Expr] = []
         numbers: list[int] = []
-        for bound in bounds:
-            if not isinstance(bound, cst.Integer):
-                self.value(bound)
+        for bound in args if len(args) == 2 else [cst.Integer("0"), *args]:
             number = literal(bound)
-            texts.append(number if number is not None else self.fixed_text(bound))
-            if number is not None and number.lstrip("-").isdigit():
-                numbers.append(int(number))
+            if number is not None:
+                texts.append(number)
+                if number.lstrip("-").isdigit():
+                    numbers.append(int(number))
+                continue
+            value = self.value(bound)
+            names = _names_of(bound)
+            if names is None or isinstance(bound, cst.Name):
+                texts.append(_MARK)
+                places.append(value)
+            else:
+                texts.append(_pattern(bound))
+                places += [self.value(name) for name in names]
         certain = len(numbers) == 2 and numbers[0] < numbers[1]
-        return f"{texts[0]}:{texts[1]}", certain
-
-    def fixed_text(self, node: cst.BaseExpression) -> str:
-        """The text of an expression, with a mark of its own where its value may differ from one place to another."""
-        text = self.source.text(node)
-        names = _plain_names(node)
-        if names is None:
-            return self._marked(text)
-        for name in names:
-            owner = self.scope.owner(name) if self.scope is not None else None
-            bound = owner.bindings.assigned[name] + (name in owner.params) if owner is not None else 0
-            if owner is None and self.unit.outline.constant(name) is None and self.unit.outline.assigned[name]:
-                bound = 2
-            if bound > 1 or (owner is not None and owner is not self.scope):
-                return self._marked(text)
-        return text
-
-    def _marked(self, text: str) -> str:
-        """A text that is equal to no other one: by its order in the function, which an edit does not change."""
-        self.marks += 1
-        return f"{text}#{self.marks}"
+        return ":".join(texts), tuple(places), certain
 
     def _elements(self, node: cst.BaseExpression) -> Callable[[], list[Expr]]:
         """Lowers an iterable; what it returns gives the value of each round, or the parts of it."""
@@ -316,15 +315,26 @@ def _target_names(node: cst.BaseExpression) -> Iterator[str]:
             yield from _target_names(element.value)
 
 
-def _plain_names(node: cst.BaseExpression) -> set[str] | None:
-    """The names in arithmetic; None where anything else is in it (a call, a field)."""
+def _names_of(node: cst.BaseExpression) -> list[cst.Name] | None:
+    """The variables in arithmetic, in order; None where anything else is in it (a call, a field)."""
     match node:
-        case cst.Name(value=name):
-            return {name}
-        case cst.BaseNumber():
-            return set()
+        case cst.Name():
+            return [node]
+        case cst.Integer():
+            return []
         case cst.BinaryOperation(left=left, right=right):
-            one, two = _plain_names(left), _plain_names(right)
-            return one | two if one is not None and two is not None else None
+            one, two = _names_of(left), _names_of(right)
+            return one + two if one is not None and two is not None else None
         case _:
             return None
+
+
+def _pattern(node: cst.BaseExpression) -> str:
+    """Arithmetic as a text, with a mark for each variable."""
+    match node:
+        case cst.Integer(value=number):
+            return number
+        case cst.BinaryOperation(left=left, operator=operator, right=right):
+            return f"({_pattern(left)} {type(operator).__name__} {_pattern(right)})"
+        case _:
+            return _MARK

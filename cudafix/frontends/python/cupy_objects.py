@@ -10,10 +10,12 @@ from cudafix.frontends.python.lowering import CURRENT
 from cudafix.frontends.python.meaning import (
     Dotted,
 )
-from cudafix.frontends.python.terms import NOTHING, deref, literal
+from cudafix.frontends.python.terms import NONE, NOTHING, deref, literal
 from cudafix.ir import Addr, Const, Deref, Expr, Field, Look, Span
+from cudafix.models.python import DEFAULTS, EVENT, METHODS, STREAM
 from cudafix.models.python import DEVICE as CUPY_DEVICE
-from cudafix.models.python import EVENT, METHODS, STREAM
+
+_STREAM_AT = 4  # `kernel(grid, block, args, shared_mem, stream)` of `cupyx.jit`
 
 
 class CupyObjects(Api):
@@ -50,18 +52,23 @@ class CupyObjects(Api):
             number = self.value(node.args[0].value) if node.args else NOTHING
             self.emit(ir.Assign(Field(Deref(made), "id"), number, self.span(node)))
             return made
-        if dotted in (f"{STREAM}.null.synchronize", f"{STREAM}.null.use"):
-            if dotted.endswith("use"):
-                self.emit(ir.Assign(CURRENT, Const("0"), self.span(node)))
-            else:
-                self._c_call(node, "cudaStreamSynchronize", (Const("0"),))
-            return NOTHING
+        if dotted in ("cupy.cuda.get_current_stream", "cupy.cuda.stream.get_current_stream"):
+            made = self.container(node)
+            self.emit(ir.Assign(Field(Deref(made), "ptr"), CURRENT, self.span(node)))
+            return made
+        stream, _, method = dotted.rpartition(".")
+        if stream in DEFAULTS:
+            return self._stream_method(node, f"{STREAM}().{method}", NOTHING, Const(DEFAULTS[stream]))
         return None
 
     def _cupy_method(self, node: cst.Call, name: str, base: Expr) -> Expr | None:
+        """A method of a stream, an event or a device."""
+        return self._stream_method(node, name, base, Field(deref(base), "ptr"))
+
+    def _stream_method(self, node: cst.Call, name: str, base: Expr, handle: Expr) -> Expr | None:
         given = [self._handle(a.value) for a in node.args] if name in METHODS or name.endswith(".record") else []
         if name == f"{STREAM}().use":
-            self.emit(ir.Assign(CURRENT, Field(deref(base), "ptr"), self.span(node)))
+            self.emit(ir.Assign(CURRENT, handle, self.span(node)))
             return base
         if name == f"{CUPY_DEVICE}().use":
             self._c_call(node, "cudaSetDevice", (Field(deref(base), "id"),))
@@ -70,13 +77,13 @@ class CupyObjects(Api):
             event: Expr = self.container(node) if not node.args else NOTHING
             if not node.args:
                 self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(deref(event), "ptr")), NOTHING))
-            handle = given[0] if given else Field(deref(event), "ptr")
-            self._c_call(node, "cudaEventRecord", (handle, Field(deref(base), "ptr")))
+            recorded = given[0] if given else Field(deref(event), "ptr")
+            self._c_call(node, "cudaEventRecord", (recorded, handle))
             return event if not node.args else self.value(node.args[0].value)
         if name not in METHODS:
             return None
         callee, words = METHODS[name]
-        places: dict[str, Expr] = {"self": Field(deref(base), "ptr"), "-": Const("0")}
+        places: dict[str, Expr] = {"self": handle, "-": Const("0")}
         places["1"] = given[0] if given else NOTHING
         places["1|current"] = given[0] if given else CURRENT
         self._c_call(node, callee, tuple(places[word] for word in words.split()))
@@ -85,22 +92,32 @@ class CupyObjects(Api):
     def _handle(self, node: cst.BaseExpression) -> Expr:
         """The handle of an object of CuPy."""
         meaning = self.resolver.meaning(node)
-        if meaning == Dotted(f"{STREAM}.null"):
-            return Const("0")
+        if isinstance(meaning, Dotted) and meaning.name in DEFAULTS:
+            return Const(DEFAULTS[meaning.name])
         value = self.value(node)
         return Field(deref(value), "ptr") if not isinstance(value, Const) else value
 
-    def _raw_kernel(self, node: cst.Call) -> Expr:
-        """`kernel(grid, block, args, stream=s)`: on the stream that is current, unless it is given one."""
+    def _kernel(self, node: cst.Call, returns: bool, is_numba: bool = False) -> Expr:
+        """`kernel(grid, block, args, stream=s)`, `kernel(x, y)`, `kernel[grid, block](args)`: on the stream that is
+        current, unless it is given one; of Numba on the default stream, or `kernel[grid, block, stream](args)`.
+        """
         values: list[Expr] = []
-        stream: Expr = CURRENT
-        for argument in node.args:
-            if argument.keyword is not None and argument.keyword.value == "stream":
-                stream = self._handle(argument.value)
+        stream: Expr = Const("0") if is_numba else CURRENT
+        for number, argument in enumerate(node.args):
+            named = argument.keyword.value if argument.keyword is not None else None
+            if named == "stream" or (number == _STREAM_AT and not returns and not is_numba and named is None):
+                stream = self._handle(argument.value) if literal(argument.value) is None else stream
             else:
                 values.append(self.value(argument.value))
-        kernel = self.source.text(node.func)
+        func = node.func
+        if isinstance(func, cst.Subscript):
+            for number, element in enumerate(func.slice):
+                place = self.value(element.slice.value) if isinstance(element.slice, cst.Index) else NOTHING
+                if number == 2 and place != NONE:
+                    stream = place
+            func = func.value
+        kernel = self.source.text(func)
         self.unit.launches.setdefault(kernel, self.span(node))
         given = tuple(v for v in values if not isinstance(v, Const) and v != NOTHING)
         self.emit(ir.Launch(kernel, given, stream, self.span(node), self.site()))
-        return NOTHING
+        return self.outside(node) if returns else NOTHING

@@ -80,7 +80,6 @@ class Lowering:
         self.temporaries = 0
         self.problems: list[tuple[str, int]] = []
         self.conditional = 0
-        self.marks = 0
 
     # -- what the classes below add ------------------------------------------------------------------------------------
 
@@ -199,9 +198,12 @@ class Lowering:
         return tuple(values)
 
     def container(self, node: cst.CSTNode) -> Var:
-        """A fresh object of the host: a list, a tuple, a struct."""
+        """A fresh object of the host: a list, a tuple, a struct.
+
+        It stands at the end of its text: at the start, the call of the API may stand of which it holds the results.
+        """
         result = self.temporary()
-        span = self.span(node)
-        empty = Span(span.path, span.start, span.start)
-        self.emit(ir.Call("operator new", (), span, empty, span.end, self.site(), (), None, result, Look.IGNORED))
+        end = self.span(node).end
+        empty = Span(self.source.path, end, end)
+        self.emit(ir.Call("operator new", (), empty, empty, end, self.site(), (), None, result, Look.IGNORED))
         return result

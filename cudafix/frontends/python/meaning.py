@@ -10,6 +10,7 @@ import libcst as cst
 
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.names import (
+    MADE,
     Bindings,
     Class,
     Outline,
@@ -21,8 +22,10 @@ from cudafix.frontends.python.names import (
     inner_reads,
     is_builtin,
 )
-from cudafix.frontends.python.nodes import walk_own
-from cudafix.models.python import ANYTHING, TAKES
+from cudafix.frontends.python.nodes import walk, walk_own
+from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
+
+_CONTAINERS = ("builtins.list()", "builtins.tuple()", "builtins.dict()")
 
 
 class Dotted(NamedTuple):
@@ -341,7 +344,7 @@ class Resolver:
                         return meaning if isinstance(meaning, OwnClass) else None
                     return inner._cls_of_values(name, owner.bindings.all_values.get(name, []))
                 top = Resolver(self.modules, self.outline, None)
-                return top._cls_of_values(name, self.outline.top.all_values.get(name, []))
+                return top._cls_of_values(name, self.outline.values_of(name))
             case cst.Call(func=func):
                 meaning = self.meaning(func)
                 return meaning if isinstance(meaning, OwnClass) else None
@@ -365,19 +368,10 @@ class Resolver:
         return cast("str | None", self._once("origin", node, lambda: self._origin(node)))
 
     def _origin(self, node: cst.BaseExpression) -> str | None:
+        made = MADE.get(type(node))
+        if made is not None:
+            return made
         match node:
-            case cst.List() | cst.ListComp():
-                return "builtins.list()"
-            case cst.Tuple():
-                return "builtins.tuple()"
-            case cst.Dict() | cst.DictComp():
-                return "builtins.dict()"
-            case cst.Set() | cst.SetComp() | cst.GeneratorExp():
-                return "builtins.set()"
-            case cst.BaseString():
-                return "builtins.str()"
-            case cst.BaseNumber() | cst.Comparison():
-                return "builtins.int()"
             case cst.Call(func=func, args=args):
                 meaning = self.meaning(func)
                 if isinstance(meaning, Dotted):
@@ -402,7 +396,7 @@ class Resolver:
                     found = owner.bindings.all_values.get(name, [])
                     return Resolver(self.modules, self.outline, owner)._origin_of_values(name, found)
                 top = Resolver(self.modules, self.outline, None)
-                return top._origin_of_values(name, self.outline.top.all_values.get(name, []))
+                return top._origin_of_values(name, self.outline.values_of(name))
             case cst.Attribute(value=inner_node, attr=attr):
                 cls = self.cls_of(inner_node)
                 if cls is not None:
@@ -414,7 +408,7 @@ class Resolver:
                 base = self.origin(inner_node)
                 if base == "pointer":
                     return base
-                return _element_of(base)
+                return self.held(inner_node) if base in _CONTAINERS else _element_of(base)
             case cst.BinaryOperation(left=left, right=right):
                 return self.origin(left) or self.origin(right)
         return None
@@ -423,7 +417,45 @@ class Resolver:
         origin = self.origin(iterable)
         if origin == "builtins.range()":
             return "builtins.int()"
-        return _element_of(origin)
+        return self.held(iterable) if origin in _CONTAINERS else _element_of(origin)
+
+    def held(self, node: cst.BaseExpression) -> str | None:
+        """Where all elements of a list or dictionary come from, if they are streams or containers themselves."""
+        found = cast("str | None", self._once("held", node, lambda: self._held(node)))
+        return found if found in _CONTAINERS or found == f"{STREAM}()" else None
+
+    def _held(self, node: cst.BaseExpression) -> str | None:
+        match node:
+            case cst.List(elements) | cst.Tuple(elements):
+                return self._one_origin([e.value if isinstance(e, cst.Element) else None for e in elements])
+            case cst.Dict(elements):
+                return self._one_origin([e.value if isinstance(e, cst.DictElement) else None for e in elements])
+            case cst.ListComp(elt=value) | cst.DictComp(value=value):
+                return self.origin(value)
+            case cst.Name(value=name):
+                owner = self.scope.owner(name) if self.scope is not None else None
+                inside = Resolver(self.modules, self.outline, owner)
+                if owner is not None:
+                    return inside._held_by([name], owner.bindings.all_values.get(name, []), owner.node)
+                return inside._held_by([name], self.outline.values_of(name), self.outline.module)
+            case cst.Attribute(value=cst.Name(value=this), attr=cst.Name(value=name)) if self.is_this(this):
+                cls = self.this_class()
+                if cls is not None and cls.assigned[name] == 1 and name in cls.values:
+                    inside = Resolver(self.modules, self.outline, None)
+                    return inside._held_by([this, name], [cls.values[name]], cls.node)
+        return None
+
+    def _held_by(self, words: list[str], values: list[cst.BaseExpression | None], around: cst.CSTNode) -> str | None:
+        """The same for a variable: what it is bound to holds, and what is stored in it."""
+        stored = self._answered(("stored", self.outline.path, around), lambda: _stored(around))
+        more = cast("dict[str, list[cst.BaseExpression | None]]", stored).get(".".join(words), [])
+
+        def answer() -> str | None:
+            found = {self.held(value) if value is not None else None for value in values if not _is_empty(value)}
+            found |= {self.origin(value) if value is not None else None for value in more}
+            return found.pop() if len(found) == 1 else None
+
+        return cast("str | None", self._answered(("held", self.outline.path, around, *words), answer))
 
     def _origin_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> str | None:
         return cast("str | None", self._once_for("origin", name, self.scope, lambda: self._one_origin(values)))
@@ -432,6 +464,32 @@ class Resolver:
         found = [self.origin(v) if v is not None else None for v in values if not _is_none(v)]
         roots = {one.partition(".")[0] if one is not None else None for one in found}
         return found[0] if len(roots) == 1 and found else None
+
+
+def _stored(around: cst.CSTNode) -> dict[str, list[cst.BaseExpression | None]]:
+    """What is stored in the containers that variables and fields name; None for what is not told one by one."""
+    found: dict[str, list[cst.BaseExpression | None]] = {}
+
+    def store(owner: cst.BaseExpression, value: cst.BaseExpression | None) -> None:
+        words = chain(owner)
+        if words is not None:
+            found.setdefault(".".join(words), []).append(value)
+
+    for node in walk(around):
+        if isinstance(node, cst.Call):
+            if isinstance(node.func, cst.Attribute) and (name := node.func.attr.value) in STORES:
+                store(node.func.value, node.args[-1].value if name in ("append", "insert") and node.args else None)
+        elif isinstance(node, cst.Assign):
+            for target in (one.target for one in node.targets):
+                if isinstance(target, cst.Subscript):
+                    store(target.value, node.value)
+        elif isinstance(node, cst.AugAssign):
+            store(node.target, None)
+    return found
+
+
+def _is_empty(node: cst.BaseExpression | None) -> bool:
+    return _is_none(node) or (isinstance(node, cst.List | cst.Tuple | cst.Dict) and not node.elements)
 
 
 def _element_of(origin: str | None) -> str | None:

@@ -32,6 +32,14 @@ _RENAMED = {
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
 _BUILTINS = frozenset(dir(builtins))
+_BINDING = frozenset(
+    (
+        cst.Name, cst.Attribute, cst.Arg, cst.Annotation, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Del,
+        cst.NamedExpr, cst.For, cst.WithItem, cst.ExceptHandler, cst.MatchAs, cst.Global, cst.Nonlocal, cst.Lambda,
+        cst.FunctionDef, cst.ClassDef, cst.Import, cst.ImportFrom,
+    )
+)  # fmt: skip
+"""The nodes that `Bindings` looks at; to compare a node with each of them is slow."""
 _OLDER = re.compile("|".join(map(re.escape, _RENAMED)))
 
 
@@ -75,6 +83,18 @@ class Class:
     outside: bool = False
 
 
+MADE: dict[type[cst.CSTNode], str] = {
+    **dict.fromkeys((cst.List, cst.ListComp), "builtins.list()"),
+    cst.Tuple: "builtins.tuple()",
+    **dict.fromkeys((cst.Dict, cst.DictComp), "builtins.dict()"),
+    **dict.fromkeys((cst.Set, cst.SetComp, cst.GeneratorExp), "builtins.set()"),
+    **dict.fromkeys((cst.SimpleString, cst.FormattedString, cst.TemplatedString), "builtins.str()"),
+    cst.ConcatenatedString: "builtins.str()",
+    **dict.fromkeys((cst.Integer, cst.Float, cst.Imaginary, cst.Comparison), "builtins.int()"),
+}
+"""Where the value of a literal, a display or a comparison comes from."""
+
+
 class Bindings:
     """What one body binds and reads; bodies of functions and classes inside it are not entered."""
 
@@ -114,8 +134,11 @@ class Bindings:
                 if value is not None:
                     self.field_values[".".join(words)] = value
         elif isinstance(target, cst.Tuple | cst.List):
-            for element in target.elements:
-                self.bind(element.value, None)
+            parts = value.elements if isinstance(value, cst.Tuple | cst.List) else ()
+            starred = any(isinstance(one, cst.StarredElement) for one in (*target.elements, *parts))
+            paired = len(parts) == len(target.elements) and not starred
+            for number, element in enumerate(target.elements):
+                self.bind(element.value, parts[number].value if paired else None)
 
     def loaded(self, name: str) -> bool:
         """Whether a name is read, and not only assigned."""
@@ -123,6 +146,8 @@ class Bindings:
 
     def _visit(self, node: cst.CSTNode) -> list[cst.CSTNode] | None:
         """Take note of a node; what to look at below it, None for everything."""
+        if type(node) not in _BINDING:
+            return None
         match node:
             case cst.Name(value=name):
                 self._seen[name] += 1
@@ -223,6 +248,8 @@ class Outline:
 
     def __init__(self, path: str, module: cst.Module) -> None:
         self.path = path
+        self.module = module
+        self._values_of: dict[str, list[cst.BaseExpression | None]] = {}
         self.id = identifier(path)
         top = bindings_of(module)
         self.top = top
@@ -263,7 +290,30 @@ class Outline:
     @staticmethod
     def _written(module: cst.Module) -> frozenset[str]:
         """Global names that a function assigns."""
-        return frozenset(item.name.value for one in walk(module) if isinstance(one, cst.Global) for item in one.names)
+        found: set[str] = set()
+        stack: list[cst.CSTNode] = [module]
+        while stack:
+            node = stack.pop()
+            if isinstance(node, cst.Global):
+                found.update(item.name.value for item in node.names)
+            elif isinstance(node, cst.SimpleStatementLine):
+                stack += [one for one in node.body if isinstance(one, cst.Global)]
+            else:
+                stack += children(node)
+        return frozenset(found)
+
+    def values_of(self, name: str) -> list[cst.BaseExpression | None]:
+        """What a global name is bound to; None for what is no literal and no display where a function binds it."""
+        if name in self._values_of:
+            return self._values_of[name]
+        found = self._values_of[name] = list(self.top.all_values.get(name, ()))
+        if name in self.rebound:
+            for node in (one for one in walk(self.module) if isinstance(one, cst.FunctionDef)):
+                inner = bindings_of(node.body)
+                if name in inner.globals:
+                    given = inner.all_values.get(name, [])
+                    found += [value if type(value) in MADE else None for value in given]
+        return found
 
     def constant(self, name: str) -> cst.BaseExpression | None:
         """The value of a global that is assigned once."""

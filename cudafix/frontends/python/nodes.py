@@ -10,6 +10,7 @@ import libcst as cst
 _LAYOUT = ("whitespace", "lpar", "rpar", "lbracket", "rbracket", "lbrace", "rbrace", "leading_lines", "lines_after")
 _SKIPPED = frozenset(("header", "footer", "comma", "semicolon", "trailing_whitespace", "indent", "dot", "newline"))
 _FIELDS: dict[type[cst.CSTNode], tuple[str, ...]] = {}
+_NODES: dict[type, bool] = {}  # whether a type is one of nodes: `isinstance` is slow for their abstract base class
 
 
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
@@ -23,11 +24,19 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = []
     for name in names:
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
+        if _is_node(value):
             found.append(value)
         elif isinstance(value, list | tuple):
-            found += [one for one in value if isinstance(one, cst.CSTNode)]
+            found += [one for one in value if _is_node(one)]
     return found
+
+
+def _is_node(value: object) -> bool:
+    kind = type(value)
+    known = _NODES.get(kind)
+    if known is None:
+        known = _NODES[kind] = issubclass(kind, cst.CSTNode)
+    return known
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

@@ -15,8 +15,9 @@ from cudafix.frontends.python.lowering import CURRENT, ApiCall, Place, Unit
 from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, Scope, scope_of
 from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
-from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, opaque
-from cudafix.ir import Assign, Expr, FuncRef, Span, Stmt, Var
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
+from cudafix.ir import Assign, Const, Expr, FuncRef, Span, Stmt, Var
+from cudafix.models.python import DEFAULTS, STREAM
 
 _HEADER = "it is in the header of a compound statement"
 # Contexts of the standard library that only change how exceptions or output go.
@@ -28,7 +29,7 @@ class Statements(Expressions):
 
     def __init__(self, unit: Unit, scope: Scope | None, qual: str) -> None:
         super().__init__(unit, scope, qual)
-        self.finals: list[tuple[cst.BaseSuite, int]] = []  # with the number of loops around
+        self.finals: list[tuple[Callable[[], None], int]] = []  # what runs at the end, and the number of loops around
         self.loops = 0
 
     # -- bodies --------------------------------------------------------------------------------------------------------
@@ -147,7 +148,7 @@ class Statements(Expressions):
                 if place is not None:
                     self.emit(Assign(place, NOTHING, self.span(node)))
             elif isinstance(one, cst.Subscript):
-                self.value(one.value)
+                self.shuffle(self.value(one.value), node)
                 self.key(one.slice)
 
     def assign(self, targets: Sequence[cst.BaseExpression], value: cst.BaseExpression) -> None:
@@ -163,12 +164,24 @@ class Statements(Expressions):
                 continue
             place = self.target(target)
             if place is not None:
+                if isinstance(target, cst.Subscript) and any(isinstance(e.slice, cst.Slice) for e in target.slice):
+                    self.emit(Assign(place, ir.Index(given, NOTHING), self.place.span))
+                    self.shuffle(place.base if isinstance(place, ir.Index) else place, target)
                 self.emit(Assign(place, given, self.place.span))
                 if given in self.statuses:
                     self.statuses.add(place)
 
     def _assign_parts(self, target: cst.Tuple | cst.List, node: cst.BaseExpression, given: Expr) -> None:
         """`a, b = c, d` and `a, b = f()`."""
+        if given == NOTHING and isinstance(node, cst.Tuple) and len(node.elements) == len(target.elements):
+            texts = [literal(element.value) for element in node.elements]
+            names = [element.value for element in target.elements]
+            if None not in texts and all(isinstance(name, cst.Name) for name in names):
+                for name, text in zip(names, texts, strict=True):
+                    place = self.target(name)
+                    if place is not None:
+                        self.emit(Assign(place, Const(text or ""), self.place.span))
+                return
         self.unpack(target, given)
 
     def assign_api(self, target: cst.BaseExpression, call: ApiCall, node: cst.BaseExpression) -> None:
@@ -229,11 +242,11 @@ class Statements(Expressions):
         kept = self.finals
         place = self.place
         for n in range(len(kept) - 1, -1, -1):
-            body, loops = kept[n]
+            leave, loops = kept[n]
             if inside_loop and loops < self.loops:
                 break
             self.finals = kept[:n]
-            self.statements(body)
+            leave()
         self.finals, self.place = kept, place
 
     def return_(self, node: cst.Return) -> None:
@@ -382,10 +395,14 @@ class Statements(Expressions):
             return
         self.at(node, _HEADER if len(node.items) > 1 else None)
         item = items[0]
-        value = self.value(item.item)
         span = self.span(node)
         origin = self.resolver.origin(item.item)
-        if origin in ("cupy.cuda.Stream()", "cupy.cuda.Device()"):
+        named = self.resolver.meaning(item.item)
+        if isinstance(named, Dotted) and named.name in DEFAULTS and item.asname is None:
+            self._current(node, items, Const(DEFAULTS[named.name]))
+            return
+        value = self.value(item.item)
+        if origin in (f"{STREAM}()", "cupy.cuda.Device()"):
             self._cupy_context(node, items, value, origin)
             return
         cls = self.resolver.cls_of(item.item)
@@ -398,39 +415,62 @@ class Statements(Expressions):
                 entered = self.unknown("with " + self.source.text(item.item), node, (value,))
         if item.asname is not None:
             self.bind(item.asname.name, lambda: [entered])
+        if cls is not None:
+            method = self.unit.modules.method(cls.outline, cls.cls, "__exit__")
+            self._leaving(node, items, lambda: self._exit(node, cls, value), method is not None and _gives(method.node))
+            return
         suppresses = isinstance(meaning, Dotted) and meaning.name == "contextlib.suppress"
         with self.block() as body:
             self._with(node, items[1:])
-        if cls is not None:
-            self.at(node, _HEADER)
-            with self.block() as leaving:
-                self._context_method(node, cls, "__exit__", value)
-            with self.block() as failing:
-                self.out += leaving
-                self.throw(node)
-            self.emit(ir.Try(tuple(body), (tuple(failing),), span))
-            self.out += leaving
-        elif suppresses:
+        if suppresses:
             self.emit(ir.Try(tuple(body), ((),), span))
         else:
             self.out += body
 
     def _cupy_context(self, node: cst.With, items: list[cst.WithItem], value: Expr, origin: str) -> None:
         """`with stream:` makes it the current stream of its body; a device the same."""
-        span = self.span(node)
         if items[0].asname is not None:
             self.bind(items[0].asname.name, lambda: [value])
-        if origin != "cupy.cuda.Stream()":
+        if origin != f"{STREAM}()":
             before = self.temporary()
             self._c_call(node, "cudaSetDevice", (ir.Field(deref(value), "id"),))
             self._with(node, items[1:])
             self._c_call(node, "cudaSetDevice", (before,))
             return
-        before = self.temporary()
+        self._current(node, items, ir.Field(deref(value), "ptr"))
+
+    def _current(self, node: cst.With, items: list[cst.WithItem], handle: Expr) -> None:
+        """The stream that was current is so again behind the block, and behind an exception that leaves it."""
+        before, span = self.temporary(), self.span(node)
         self.emit(Assign(before, CURRENT, span))
-        self.emit(Assign(CURRENT, ir.Field(deref(value), "ptr"), span))
-        self._with(node, items[1:])
-        self.emit(Assign(CURRENT, before, span))
+        self.emit(Assign(CURRENT, handle, span))
+        self._leaving(node, items, lambda: self.emit(Assign(CURRENT, before, span)))
+
+    def _leaving(
+        self, node: cst.With, items: list[cst.WithItem], leave: Callable[[], None], may_catch: bool = False
+    ) -> None:
+        """The body of a `with`, and what happens at its end, however it is left. `may_catch`: an exception may go no
+        further.
+        """
+        self.finals.append((leave, self.loops))
+        with self.block() as body:
+            self._with(node, items[1:])
+        self.finals.pop()
+        self.at(node, _HEADER)
+        with self.block() as failing:
+            leave()
+            with self.block() as thrown:
+                self.throw(node)
+            if may_catch:
+                test = ir.Test("other", None, f"caught@{self.span(node).start}")
+                thrown = [ir.If(test, tuple(thrown), (), self.span(node))]
+            self.out += thrown
+        self.emit(ir.Try(tuple(body), (tuple(failing),), self.span(node)))
+        leave()
+
+    def _exit(self, node: cst.With, cls: OwnClass, value: Expr) -> None:
+        self.at(node, _HEADER)
+        self._context_method(node, cls, "__exit__", value)
 
     @staticmethod
     def _is_lock(origin: str) -> bool:
@@ -455,7 +495,7 @@ class Statements(Expressions):
         span = self.span(node)
         final = node.finalbody.body if node.finalbody is not None else None
         if final is not None:
-            self.finals.append((final, self.loops))
+            self.finals.append((lambda: self.statements(final), self.loops))
         with self.block() as inner:
             body = self.suite(node.body)
             handlers = tuple(self._handler(h) for h in node.handlers)
@@ -591,6 +631,12 @@ def function(
             returns="object *" if returns else "void",
         )
     )
+
+
+def _gives(function: cst.FunctionDef) -> bool:
+    """Whether `__exit__` may return something, and so keep an exception from going on."""
+    returns = (one.value for one in walk_own(function.body) if isinstance(one, cst.Return))
+    return any(value is not None and (not is_plain(value) or literal(value) == "true") for value in returns)
 
 
 def _stream_params(block: Sequence[Stmt]) -> set[str]:

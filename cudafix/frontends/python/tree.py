@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from cudafix import ir
 from cudafix.frontends.python import lower, source
@@ -34,6 +34,11 @@ class PythonTree:
         self._lowered: dict[str, tuple[ir.Module, PythonWriter | None, int]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
         self._giving: dict[str, bool] = {}
+
+    def take(self, other: PythonTree, same: Collection[str]) -> None:
+        """Take over what another tree has read of files that are the same here."""
+        self._sources |= {path: source for path, source in other._sources.items() if path in same}
+        self._outlines |= {path: outline for path, outline in other._outlines.items() if path in same}
 
     def candidates(self) -> set[str]:
         return {path for path in self.paths if is_candidate(self.files[path])}

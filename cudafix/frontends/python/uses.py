@@ -72,7 +72,7 @@ class File:
 @dataclass(eq=False)
 class PythonProgram:
     """A script (or a module that no script imports, `script` false) and the files of the tree that it imports; of those
-    in `unread` nothing is known.
+    in `unread` nothing is known. `has_rmm`: it may import RMM, as it does so already or its project depends on it.
     """
 
     script: bool
@@ -80,6 +80,10 @@ class PythonProgram:
     tree: PythonTree
     unread: tuple[str, ...] = ()
     called: dict[str, list[Use]] = field(default_factory=dict)
+    has_rmm: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.has_rmm = any(name.split(".")[0] == "rmm" for file in self.files.values() for name in file.imports)
 
     @cached_property
     def main(self) -> File:

@@ -1,0 +1,80 @@
+"""Which loops visit the same indices: what the bounds of their ranges are, as far as they certainly stay the same.
+
+`for i in range(n)` in two functions is one range only if both have the same `n`: the text alone does not say so. A
+bound counts as the same if it is the same number, or the same variable that is assigned once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from cudafix import ir
+from cudafix.ir import blocks_of
+from cudafix.link import Program, last
+
+_ASSIGN_ANY = frozenset(("builtins.setattr", "builtins.vars", "builtins.exec"))
+
+
+def text(loop: ir.Loop) -> str:
+    """A range as the program says it: those that are empty together where it does not say how many rounds there are."""
+    names = (place.name if isinstance(place, ir.Var | ir.Field) else "" for place in loop.bounds)
+    return (loop.range or "").format(*names) if loop.bounds else loop.range or ""
+
+
+def has_a_round(bounds: str) -> bool:
+    """Whether a loop over a range runs at least once, for all that its text says."""
+    low, _, high = bounds.partition(":")
+    return low.isdigit() and high.isdigit() and int(low) < int(high)
+
+
+def assigned_again(function: ir.Function) -> frozenset[str]:
+    """The variables of a function that may be assigned more than once while it runs."""
+    return function.kept("assigned again", _assigned_again)
+
+
+def _assigned_again(function: ir.Function) -> frozenset[str]:
+    times = Counter(param.name for param in function.params)
+    for target, often in _targets(function.body):
+        if isinstance(target, ir.Var):
+            times[target.name] += 1 + often
+    return frozenset(name for name, count in times.items() if count > 1)
+
+
+def assigned_once(program: Program) -> frozenset[str]:
+    """The global variables (`::n`) and fields (`.n`) of a program that are assigned at one place, where that runs once:
+    at the top of `main` or of a module, in the constructor of the object.
+    """
+    return program.kept("assigned once", lambda: _assigned_once(program))
+
+
+def _assigned_once(program: Program) -> frozenset[str]:
+    times: Counter[str] = Counter()
+    for function in program.functions():
+        if any(isinstance(stmt, ir.Call) and stmt.callee in _ASSIGN_ANY for stmt in ir.walk(function.body)):
+            return frozenset()
+        name = last(function.name)
+        for target, often in _targets(function.body):
+            if isinstance(target, ir.Var) and target.name.startswith("::"):
+                times[target.name] += 1 if name in ("main", "<initializers>") and not often else 2
+            elif isinstance(target, ir.Field):
+                times[f".{target.name}"] += 1 if name == "__init__" and not often else 2
+    return frozenset(name for name, count in times.items() if count == 1)
+
+
+def _targets(block: ir.Block, often: bool = False) -> Iterator[tuple[ir.Expr, bool]]:
+    """What statements assign, and whether a loop is around them."""
+    for stmt in block:
+        match stmt:
+            case ir.Assign():
+                yield stmt.target, often
+            case ir.Call():
+                if stmt.result is not None:
+                    yield stmt.result, often
+                yield from ((arg.base, often) for arg in stmt.args if isinstance(arg, ir.Addr))
+            case ir.HostAccess():
+                yield from ((place, often) for place in stmt.writes)
+            case ir.Loop(index=ir.Var() as index):
+                yield index, True
+        for inner in blocks_of(stmt):
+            yield from _targets(inner, often or isinstance(stmt, ir.Loop))

@@ -442,3 +442,4 @@ class Module:
     check_style: tuple[str, str] | None = None  # the most common check wrapper of the file: ("CHECK(", ");")
     references: frozenset[str] = frozenset()  # functions used as values here: `cudaFree` as a deleter, a callback
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the types of its classes' data members
+    fields: Mapping[str, Mapping[str, Span]] = field(default_factory=dict)  # where these are declared, by class

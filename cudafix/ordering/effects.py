@@ -1286,9 +1286,14 @@ class Effects(Engine):
         return [v.event for v in values if isinstance(v, mem.EventValue)]
 
     def _event_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family))
+        brought = state.device if where is In.REWRITTEN else ""
+        event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family), brought)
         cells = [c for expr in args.named.get("event_out", ()) for c in self.cells(state, ir.Deref(expr))]
-        if not event.summary and event in state.orders.pending and where is not In.REWRITTEN:
+        if where is In.REWRITTEN:
+            if event in state.brought:
+                event = Event(event.name + "+", True, brought)  # several of them are alive
+            state.brought |= {event}
+        elif not event.summary and event in state.orders.pending:
             held = {v for c in cells for v in state.env.read(c)}
             if held - {mem.EventValue(event), mem.OTHER, mem.ZERO}:
                 event = Event(event.name + "+", True)
@@ -1299,14 +1304,32 @@ class Effects(Engine):
         return state
 
     def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        events = self._events(args.one("event"), state)
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
+            if len(events) == 1 and not events[0].summary:
+                state.brought -= {events[0]}
         if state.reset and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "an event", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call))
         return state
 
+    def _is_there(self, events: list[Event], call: ir.Call, state: State) -> None:
+        """What Q alone does with an event needs one that is created, and not destroyed since: an object may have been
+        copied with its event, or made by a constructor that is not seen. Under capture it would belong to the graph.
+        """
+        if not events or any(e.brought and e not in state.brought for e in events):
+            self._not_understood(call, state, "may be given an event that is not there")
+        if state.capturing:
+            self._not_understood(call, state, "may run while a stream is captured")
+
     def _record(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
         orders = state.orders
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
+            if any(e.brought not in ("", state.device) for e in events):
+                self._not_understood(call, state, "may record an event of another device")
         for s in streams:
             orders.known(s)
             orders.enter(s, where)
@@ -1329,11 +1352,13 @@ class Effects(Engine):
             orders.leave(s, where)
         return state
 
-    def _not_understood(self, call: ir.Call, state: State) -> None:
-        self.wrong(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` is taken away", call))
+    def _not_understood(self, call: ir.Call, state: State, text: str = "is taken away") -> None:
+        self.wrong(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` {text}", call))
 
     def _wait(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
         for s in streams:
             if not events:
                 state.orders.after_anything(s)
@@ -1348,6 +1373,8 @@ class Effects(Engine):
 
     def _sync_event(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events = self._events(args.one("event"), state)
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
         if not events:
             state.orders.after_anything(HOST)
             state.unwaited = 0

@@ -38,6 +38,7 @@ from cudafix.ordering.state import (
     LEGACY,
     PER_THREAD,
     Bits,
+    Event,
     In,
     Observer,
     Orders,
@@ -97,6 +98,7 @@ class State:
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
+    brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -116,6 +118,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.brought,
             dict(self.round_waits),
         )
 
@@ -139,6 +142,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.brought,
         )
 
     def join(self, other: State) -> bool:
@@ -158,6 +162,7 @@ class State:
         self.freed_early |= other.freed_early
         self.threads |= other.threads
         self.unwaited &= other.unwaited
+        self.brought |= other.brought
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
 

@@ -251,6 +251,8 @@ class Class:
         default_factory=set
     )  # the data members that a constructor sets to more than a constant
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
+    defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
 
     @property
     def constructor(self) -> str:
@@ -444,7 +446,8 @@ class Declarations:
         """The constructors and destructors of this file's classes that the compiler writes."""
         for cls in {id(cls): cls for cls in self.classes.values()}.values():
             for special in (cls.constructor, cls.destructor):
-                if special not in cls.methods and self.has(cls, special):
+                written = special in cls.methods and not (special == cls.constructor and cls.defaulted)
+                if not written and self.has(cls, special):
                     yield cls, special
 
     def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
@@ -612,6 +615,7 @@ def _declaration(
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type
             if not static:
+                cls.places[one.name] = node.start_byte, node.end_byte
                 value = node.child_by_field_name("default_value")
                 if value is not None and _is_more_than_constant(value, one.type, text):
                     cls.initialized.add(one.name)
@@ -677,7 +681,9 @@ def _function(
         scope, _, special = plain_name(one.name).rpartition("::")
         owner_class = cls or (found.classes.get(scope) if scope else None)
         if owner_class is not None and special in (owner_class.constructor, owner_class.destructor):
-            if cls is None:
+            if special == owner_class.constructor:
+                owner_class.defaulted |= one.parameters is not None and not parameters(one.parameters, text)
+            elif cls is None:
                 owner_class.methods.discard(special)
             return  # the compiler writes it
     if cls is not None:

@@ -79,6 +79,10 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         file.styles.finish(),
         frozenset(file.references),
         {cls.name: (*cls.fields.values(), *cls.statics.values()) for cls in found.classes.values()},
+        {
+            cls.name: {name: ir.Span(parsed.path, *place) for name, place in cls.places.items()}
+            for cls in found.classes.values()
+        },
     )
 
 

@@ -1145,7 +1145,10 @@ class Engine(Machine):
                 return out
             tested = self.block(loop.condition, end.copy())
             out = joined(out, tested.copy() if tested is not None else None)
-            if not head.join(end):
+            left = end.unwaited & ~head.unwaited  # of the round before; that there is one is no choice of a branch
+            changed = head.join(end)
+            head.unwaited |= left
+            if not changed and not left:
                 return out
             current = self.block(loop.condition, head.copy())
 

@@ -41,6 +41,7 @@ _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
+_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<[^<>]*,([^<>,]*)>")
 _STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
@@ -253,6 +254,7 @@ class Class:
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
+    deleter: str = ""  # of a smart pointer: the class whose `operator()` is called with what it holds
 
     @property
     def constructor(self) -> str:
@@ -302,6 +304,7 @@ class Declarations:
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
     members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
+    owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
 
     @classmethod
@@ -411,7 +414,23 @@ class Declarations:
             others = replace(self, aliases={n: kinds for n, kinds in self.aliases.items() if n != last})
             meant = [c for kind in self.aliases[last] if (c := others.class_of(kind, around)) is not None]
             found = next((c for c in meant if self.has(c, c.destructor)), meant[0] if meant else None)
-        return found
+        return found if found is not None else self._owner(kind)
+
+    def _owner(self, kind: str) -> Class | None:
+        """The class of a `std::unique_ptr` with a deleter that is seen and holds nothing; its functions are in `owners`
+        beside this file.
+        """
+        written = _OWNER.fullmatch(kind)
+        if written is None:
+            return next((cls for cls in self.owners.values() if cls.name == kind), None)
+        deleter = self.class_of(written[1].strip())
+        if deleter is None or "operator()" not in deleter.methods or deleter.fields or deleter.bases:
+            return None
+        if kind not in self.owners:
+            name = "unique_ptr_" + "_".join(_WORDS.findall(kind.partition("<")[2]))
+            methods = {name, f"~{name}", "get", "release", "reset"}
+            self.owners[kind] = Class(name, methods=methods, start=deleter.start, deleter=deleter.name)
+        return self.owners[kind]
 
     def _local_class(self, kind: str, around: str) -> Class | None:
         """A class in the body of a function, or of one around it."""

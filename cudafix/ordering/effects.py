@@ -15,7 +15,7 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import CALLER, ELEMENT, assumption
-from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
+from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, OutOfBudget, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
 from cudafix.ordering.slicing import NUMBERS, OSTREAMS, for_the_host
@@ -386,8 +386,12 @@ class Effects(Engine):
         for function, this in found:
             if id(function) in on_stack and not self._works_on_device(function):
                 continue  # host code that calls itself: what it does is seen in the outer call
-            if id(function) in on_stack or len(self.frames) >= MAX_DEPTH:
-                self.unknown(f"`{call.callee}` calls itself", self.given(call), call, call.span, state)
+            deep = len(self.frames) >= MAX_DEPTH
+            if deep and self._works_on_device(function):
+                raise OutOfBudget
+            if id(function) in on_stack or deep:
+                why = "is called too deep" if deep else "calls itself"
+                self.unknown(f"`{call.callee}` {why}", self.given(call), call, call.span, state)
                 return state
             args: list[Values] = []
             packed = self._packed(call, state)

@@ -47,6 +47,7 @@ from cudafix.ordering.state import (
 )
 
 MAX_DEPTH = 40  # inlined calls
+MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
@@ -381,6 +382,7 @@ class Machine:
         self.loops = 0
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
+        self.nesting = 0  # how many blocks are around here
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
@@ -830,6 +832,9 @@ class Engine(Machine):
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
+        if self.nesting >= MAX_NESTING:
+            raise OutOfBudget
+        self.nesting += 1
         declared: list[Root] = []
         objects: list[ir.Declare] = []
         overlay = self.overlay
@@ -865,6 +870,7 @@ class Engine(Machine):
                 self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
                 self.owned_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
             state.env.forget(declared)
+        self.nesting -= 1
         return state
 
     def _watch(self, state: State | None) -> None:

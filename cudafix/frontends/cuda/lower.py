@@ -27,6 +27,7 @@ from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
 from cudafix.frontends.cuda.terms import matters
+from cudafix.recursion import room
 
 
 def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:
@@ -34,6 +35,7 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     return index(parsed.tree.root_node, parsed.text, parsed.path, tuple(sorted(parsed.qualifiers)), visible)
 
 
+@room()
 def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     """The IR of one file in one configuration of its `#if`s. Never fails: what is not understood is `Unknown`.
 

@@ -602,9 +602,18 @@ class Repair:
                 del self.plan.insertions[insertion]
 
     def _minimize(self) -> None:
-        """Take each insertion out again; it stays, at its place among the others, only if the proof needs it."""
-        for insertion in list(self.plan.insertions):
-            proved = self.plan.insertions
-            self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
-            if self._ask():
-                self.plan.insertions = proved
+        """Take each insertion out again; it stays, at its place among the others, only if the proof needs it.
+
+        What is not needed often stands together: behind one that could go, twice as many are tried at once.
+        """
+        left, size = list(self.plan.insertions), 1
+        while left:
+            out, proved = left[:size], self.plan.insertions
+            self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i not in out}
+            if not self._ask():
+                left, size = left[size:], 2 * size
+                continue
+            self.plan.insertions = proved
+            if size == 1:
+                left = left[1:]
+            size = max(1, size // 2)

@@ -11,7 +11,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, tidy
+from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, pointee, tidy
 from cudafix.frontends.cuda.expressions import Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE, QUIET
@@ -26,6 +26,7 @@ _CLASS = re.compile(
     r")[A-Za-z_]"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_ADDS = frozenset(("push_back", "push_front", "push"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
 # Objects of the standard library whose call makes a number and touches no memory but their own.
@@ -768,7 +769,23 @@ class Calls(Expressions):
                     return opaque(receiver, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
+        if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
+            values = self._elements_of(arguments, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+
+    def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """What a container of structs gets: `v.push_back({a, b})` makes a struct of the braces first."""
+        nodes = [child for child in arguments.named_children if child.type != "comment"]
+        cls = self.file.index.class_of(pointee(kind))
+        if cls is None or len(nodes) != 1 or nodes[0].type != "initializer_list":
+            return values
+        if self.file.index.has(cls, cls.constructor) or self.file.index.has(cls, cls.destructor) or cls.bases:
+            return values
+        if any(child.type == "initializer_pair" for child in nodes[0].children):
+            return values
+        made = self.temporary(cls.name)
+        self.build(nodes[0], made, cls, self.listed.get(nodes[0].id, ()))
+        return (made,)
 
     def _launch(self, node: Node, function: Node, config: Node, arguments: Node | None) -> Expr:
         settings = [self.value(child) for child in config.children if child.is_named and child.type != "comment"]

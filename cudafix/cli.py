@@ -182,9 +182,9 @@ def apply(options: _Options, **how: Any) -> None:
 @click.argument("after", type=click.Path())
 @click.option("--config", "config_file", metavar="FILE", help="Use this configuration file.")
 def prove(before: str, after: str, config_file: str | None) -> None:
-    """Prove that AFTER, migrated by hand, keeps every order that BEFORE has.
+    """Prove that a migration by hand keeps every order.
 
-    Both are folders, or files, of the same program.
+    BEFORE and AFTER are two folders, or two files, with the same program.
 
     Exit code: 0 proved, 1 not proved (each reason is a line), 2 the tool could not do its work.
     """

@@ -214,8 +214,8 @@ REFUSALS: dict[str, Page] = {
         "Where a smart pointer is copied, or its deleter is a value, no statement says where the memory is freed. "
         "A `cudaFree` used as a value, as in `std::unique_ptr<float, decltype(&cudaFree)>`, has no stream to give "
         "`cudaFreeAsync`, which does not compile with one argument.",
-        "Use a `std::unique_ptr` with the type of a functor as deleter, `struct Free { void operator()(void *p) const { "
-        "cudaFree(p); } };`: where it runs is known.",
+        "Use a `std::unique_ptr` whose deleter is a class, `struct Free { void operator()(void *p) const "
+        "{ cudaFree(p); } };`: where it runs is known.",
     ),
     "foreign_allocator": Page(
         "the memory of arrays comes from an allocator of the program's own",

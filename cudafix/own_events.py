@@ -79,16 +79,11 @@ class OwnEvents:
             if user is None or owner is None or user.cls is None or user.cls != owner.cls or user is owner:
                 continue
             member = _freed_member(free)
-            declared = next((m.fields[user.cls][member] for m in program.modules if _has(m, user.cls, member)), None)
+            declared = {m.fields[user.cls][member] for m in program.modules if member in m.fields.get(user.cls, {})}
             stream = named_stream(op.stmt, self.tables)
-            if declared is None or stream is None or not stream.text or not _names_this(user):
-                continue
-            return _event(program, user, op.stmt, stream, member, declared)
+            if len(declared) == 1 and stream is not None and stream.text and _names_this(user):
+                return _event(program, user, op.stmt, stream, member, *declared)
         return None
-
-
-def _has(module: ir.Module, cls: str, member: str) -> bool:
-    return member in module.fields.get(cls, {})
 
 
 def _around(program: Program, stmt: ir.Stmt) -> ir.Function | None:

@@ -179,9 +179,7 @@ class Rewriter:
         if isinstance(stmt, ir.Call | ir.Launch):
             return stmt.site
         in_front = data[data.rfind(b"\n", 0, stmt.span.start) + 1 : stmt.span.start]
-        if (
-            in_front.strip() and self.writer(stmt.span.path) is not CUDA
-        ):  # a comprehension, in the middle of a statement
+        if self.writer(stmt.span.path) is not CUDA and in_front.strip():  # a comprehension, inside of a statement
             inside = next((s for s in walk((stmt,)) if isinstance(s, ir.Call) and s.span.path == stmt.span.path), None)
             if inside is not None:
                 return ir.Site(inside.site.span, inside.site.indent, "", ";")

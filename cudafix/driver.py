@@ -160,7 +160,8 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
     per_thread = config.default_stream == "per-thread" or not config.per_thread.isdisjoint(before)
     old, new = (Tree(dict(sorted(files.items())), config.check_macros) for files in (before, every))
     if old.files.keys() != new.files.keys():
-        return [Reason("the files are not the same ones")]
+        names = ", ".join(f"`{name}`" for name in sorted(old.files.keys() ^ new.files.keys())[:3])
+        return [Reason(f"the files are not the same ones: {names}")]
     programs = [p for cluster in clusters_of(old) for p in cluster]
     wrong += map(Reason, pools.prove(before, after, {path for program in programs for path in program}))
     original = {id(s) for view in views_of(old, programs) for f in view.program.functions() for s in walk(f.body)}

@@ -11,6 +11,7 @@ import click
 from cudafix import build, discovery
 from cudafix.config import Config
 from cudafix.findings import Place
+from cudafix.link import SOURCES
 from cudafix.report.positions import Positions
 from cudafix.report.terminal import readable, tell
 
@@ -27,10 +28,7 @@ def run(before: str, after: str, config: Config) -> int:
     old, new = (_within(path, sources.files) for path, sources in zip((before, after), found, strict=True))
     if os.path.isfile(before) and os.path.isfile(after):
         new = dict(zip(old, new.values(), strict=True))
-    streams = build.default_streams(found[0].files, config)
-    names = {os.path.realpath(path): name for path, name in zip(found[0].files, old, strict=True)}
-    config = with_values(config, per_thread=frozenset(names[os.path.realpath(p)] for p in streams.per_thread))
-    said = driver.reasons(old, new, config)
+    said = driver.reasons(old, new, _with_default_stream(config, found[0].files))
     places = Positions(old), Positions(new)
     for reason in said:
         click.echo(f"not proved: {readable(reason.text)}")
@@ -39,6 +37,20 @@ def run(before: str, after: str, config: Config) -> int:
                 click.echo(line)
     click.echo(f"cudafix: {'not ' * bool(said)}proved", err=True)
     return 1 if said else 0
+
+
+def _with_default_stream(config: Config, files: Mapping[str, bytes]) -> Config:
+    """The configuration with the default stream that the program is compiled with. Raises `click.ClickException` where
+    that is not known, or not the same for all of its files.
+    """
+    if config.default_stream != "auto":
+        return config
+    streams = build.default_streams(files, config)
+    sources = {path for path in files if path.endswith(SOURCES) and b"cuda" in bytes(files[path])}
+    per_thread = sources & streams.per_thread
+    if streams.perhaps & sources or (per_thread and per_thread != sources):
+        raise click.ClickException("its files are compiled with different default streams; say `default_stream`")
+    return with_values(config, default_stream="per-thread" if per_thread else "legacy")
 
 
 def _within(root: str, files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -81,7 +81,23 @@ def test_what_only_the_rewrite_has_is_named_there(capsys: pytest.CaptureFixture[
 def test_another_program_is_not_proved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "other.cu").write_bytes(b"int main() { cudaFree(0); }\n")
     code, out, _ = run(capsys, FOLDER / "before", tmp_path)
-    assert (code, out) == (1, "not proved: the files are not the same ones\n")
+    assert (code, out) == (1, "not proved: the files are not the same ones: `main.cu`, `other.cu`\n")
+
+
+def test_the_default_stream_of_the_build_counts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    case = ROOT / "fixtures/wait_between_streams/the_per_thread_stream_needs_no_wait"
+    sources = sorted((case / "before").iterdir())
+    (tmp_path / "src").mkdir()
+    for path in sources:
+        (tmp_path / "src" / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "src/Makefile").write_text("main: main.cu\n\tnvcc --default-stream per-thread -o main main.cu\n")
+    assert run(capsys, tmp_path / "src", tmp_path / "src") == (0, "", "cudafix: proved\n")
+    (tmp_path / "src/more").mkdir()
+    (tmp_path / "src/more/more.cu").write_text("#include <cuda_runtime.h>\nvoid f() { cudaFree(0); }\n")
+    (tmp_path / "src/more/Makefile").write_text("more.o: more.cu\n\tnvcc -c more.cu\n")
+    code, out, said = run(capsys, tmp_path / "src", tmp_path / "src")
+    assert (code, out) == (2, "")
+    assert "default stream" in said
 
 
 def test_a_path_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -91,6 +91,7 @@ def _reached(program: Program, root: ir.Function) -> set[int]:
             found.add(id(function))
             for name, arity in check.called(function):
                 stack += program.resolve(name, arity, function.span.path, function.cls)
+                stack += program.methods(name, arity)  # it may be called on an object of any class
     return found
 
 

@@ -79,7 +79,8 @@ class OwnEvents:
             if user is None or owner is None or user.cls is None or user.cls != owner.cls or user is owner:
                 continue
             member = _freed_member(free)
-            declared = {m.fields[user.cls][member] for m in program.modules if member in m.fields.get(user.cls, {})}
+            found = (m.fields.get(user.cls, {}).get(member) for m in program.modules)
+            declared = {one.span for one in found if one is not None}
             stream = named_stream(op.stmt, self.tables)
             if len(declared) == 1 and stream is not None and stream.text and _names_this(user):
                 return _event(program, user, op.stmt, stream, member, *declared)

@@ -213,8 +213,7 @@ class Effects(Engine):
             pointed = self.values(state, call.receiver)
             if any(isinstance(v, mem.Ptr | mem.Ref) for v in pointed) and "*" in kind:
                 this = pointed
-            own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
-            methods = [f for f in own if f.cls is not None]
+            methods = self.methods(kind, name, arity, path)
             api = self.tables.method(kind, name) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
@@ -246,6 +245,28 @@ class Effects(Engine):
         functions = [v for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
         return [(f, mem.NOTHING) for v in functions for f in self.program.resolve(v.name, arity, v.path)]
 
+    def methods(self, kind: str, name: str, arity: int, path: str) -> list[ir.Function]:
+        """What a method call on an object of this type may reach: the method of its class; where that leaves it to
+        others, those of the classes derived from it, and of its own bases; of any class where it is not known which.
+        """
+        plain = kind.strip(" *&").partition("<")[0]
+        own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
+        cls = last(_QUALIFIERS.sub("", plain).strip())
+        if "::" in name or any(last(f.cls or "") == cls for f in own):
+            return own
+        named = self.program.methods(name, arity)
+        derived = self.program.kept("derived", lambda: _derived(self.program)).get(cls, [])
+        found = [f for f in derived if f in named]
+        if found:
+            bases = {last(base) for f in derived for base in f.bases}
+            return found + [f for f in named if f not in found and last(f.cls or "") in bases]
+        return [] if self._is_unseen(cls) else named
+
+    def _is_unseen(self, cls: str) -> bool:
+        """Whether a type is a class that no file of the program defines."""
+        known = self.program.kept("type names", lambda: _type_names(self.program))
+        return bool(cls) and cls != "auto" and cls not in known and not self.in_python
+
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""
         derived = self.program.kept("derived", lambda: _derived(self.program))
@@ -271,6 +292,11 @@ class Effects(Engine):
                     return frame.function.types[expr.name]
         if isinstance(expr, ir.Deref):
             return self.type_of(expr.base)
+        if isinstance(expr, ir.Field):
+            cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
+            return self.program.kept("types of members", lambda: _types_of_members(self.program)).get(
+                (cls, expr.name), ""
+            )
         if isinstance(expr, ir.Index):
             inner = self.type_of(expr.base)
             return inner[inner.index("<") + 1 : inner.rindex(">")] if "<" in inner and ">" in inner else inner
@@ -323,6 +349,8 @@ class Effects(Engine):
 
     def runs_at_the_end(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
         """An object of a class that is not seen takes a function: a deleter, a guard. It may run when that ends."""
+        if kind and kind in NUMBERS:
+            return
         functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
         if not kind.startswith(("std::function", "auto")) and any(self._works_on_device(f) for f in functions):
             text = f"is live where a `{kind}` is given a function, which may run when that ends"
@@ -1722,6 +1750,29 @@ def _members(program: Program) -> dict[str, tuple[str, ...]]:
     for module in program.modules:
         for cls, kinds in module.members.items():
             found[last(cls)] = (*found.get(last(cls), ()), *(kind for kind in kinds if not kind.endswith("*")))
+    return found
+
+
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
+
+
+def _type_names(program: Program) -> set[str]:
+    """The names of the types that the files of a program declare."""
+    found = {last(f.cls) for f in program.functions() if f.cls is not None}
+    for module in program.modules:
+        found.update(last(cls) for cls in module.members)
+        found |= module.types
+    return found
+
+
+def _types_of_members(program: Program) -> dict[tuple[str, str], str]:
+    """The types of data members by class (its last name component) and name; empty where classes of one name differ."""
+    found: dict[tuple[str, str], str] = {}
+    for module in program.modules:
+        for cls, members in module.fields.items():
+            for name, member in members.items():
+                key = last(cls), name
+                found[key] = member.type if found.get(key, member.type) == member.type else ""
     return found
 
 

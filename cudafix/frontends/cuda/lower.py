@@ -85,9 +85,10 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         frozenset(file.references),
         {cls.name: (*cls.fields.values(), *cls.statics.values()) for cls in found.classes.values()},
         {
-            cls.name: {name: ir.Span(parsed.path, *place) for name, place in cls.places.items()}
+            cls.name: {n: ir.Member(cls.fields[n], ir.Span(parsed.path, *at)) for n, at in cls.places.items()}
             for cls in found.classes.values()
         },
+        found.types,
     )
 
 

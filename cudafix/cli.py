@@ -390,7 +390,10 @@ def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str]
     streams = build.default_streams(files, settings)
     for place in streams.unclear:
         tell(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`")
-    return with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
+    folders = build.include_folders(files, settings)
+    return with_values(
+        settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps, include_folders=folders
+    )
 
 
 def _selected(options: _Options) -> picks.Picks | None:

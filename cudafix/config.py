@@ -90,7 +90,8 @@ class Config:
     `unsafe` and `certificates` come from the command line: keep pairs of one kind, take fixes that rest on assumptions,
     and show each proof on one path (the report then takes longer).
     `per_thread` and `perhaps_per_thread` come from `cudafix.build`: the files that are compiled with a default stream
-    for each thread, and those of which that is not known.
+    for each thread, and those of which that is not known. So do `include_folders`: for each source that the compilation
+    database names, the folders of its `-I` options, in their order.
     """
 
     root: Path = Path()
@@ -111,6 +112,7 @@ class Config:
     certificates: bool = False
     per_thread: frozenset[str] = frozenset()
     perhaps_per_thread: frozenset[str] = frozenset()
+    include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def is_too_old(self) -> bool:

@@ -42,7 +42,7 @@ def analyze(
     """
     books = Notebooks(files)
     _, arrays = _arrays(books.texts, config, cache)
-    tree = Tree(books.texts, config.check_macros)
+    tree = Tree(books.texts, config.check_macros, config.include_folders)
     clusters = clusters_of(tree, cache)
     reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
     return books.report(_merged([_merged(reports.values()), arrays]))
@@ -60,7 +60,7 @@ def prove_shard(
     """What a shard has to prove, for the cache of a run that merges them all. Raises `ExecutorError`."""
     books = Notebooks(files)
     found = dict([_arrays(books.texts, config, cache)]) if shard.number == 1 else {}
-    tree = Tree(books.texts, config.check_macros)
+    tree = Tree(books.texts, config.check_macros, config.include_folders)
     clusters = clusters_of(tree, cache)
     mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
     return found | _reports(tree, mine, config, jobs, cache, progress, executor)
@@ -158,7 +158,9 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
     every = {path: data for path, data in after.items() if path in before or data != pools.manager()}
     tables = models.load(config.tables)
     per_thread = config.default_stream == "per-thread" or not config.per_thread.isdisjoint(before)
-    old, new = (Tree(dict(sorted(files.items())), config.check_macros) for files in (before, every))
+    old, new = (
+        Tree(dict(sorted(files.items())), config.check_macros, config.include_folders) for files in (before, every)
+    )
     if old.files.keys() != new.files.keys():
         names = ", ".join(f"`{name}`" for name in sorted(old.files.keys() ^ new.files.keys())[:3])
         return [Reason(f"the files are not the same ones: {names}")]

@@ -89,3 +89,15 @@ int main() {{ float *d; cudaMalloc(&d, 4); {made} cudaFree(d); }}
     report = analyze({"main.cu": KERNELS + text.encode()}, Config())
     assert not report.refusals
     assert report.findings
+
+
+def test_a_method_that_a_class_inherits_is_that_of_its_base() -> None:
+    text = """
+struct Base { void step(float *d) { k<<<1, 1>>>(d); } };
+struct Other { cudaStream_t s; void step(float *d) { k<<<1, 1, 0, s>>>(d); } };
+struct Own : Base { void go(float *d) { this->step(d); step(d); } };
+int main() { float *d; cudaMalloc(&d, 4); Own o; o.go(d); o.step(d); cudaFree(d); }
+"""
+    report = analyze({"main.cu": KERNELS + text.encode()}, Config())
+    assert report.findings
+    assert not report.refusals

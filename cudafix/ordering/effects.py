@@ -247,7 +247,7 @@ class Effects(Engine):
 
     def methods(self, kind: str, name: str, arity: int, path: str) -> list[ir.Function]:
         """What a method call on an object of this type may reach: the method of its class; where that leaves it to
-        others, those of the classes derived from it, and of its own bases; of any class where it is not known which.
+        others, those of its bases, or of the classes derived from it; of any class where it is not known which.
         """
         plain = kind.strip(" *&").partition("<")[0]
         own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
@@ -255,10 +255,13 @@ class Effects(Engine):
         if "::" in name or any(last(f.cls or "") == cls for f in own):
             return own
         named = self.program.methods(name, arity)
+        bases = self.program.kept("bases", lambda: _bases(self.program)).get(cls, set())
+        if inherited := [f for f in named if last(f.cls or "") in bases]:
+            return inherited
         derived = self.program.kept("derived", lambda: _derived(self.program)).get(cls, [])
         found = [f for f in derived if f in named]
         if found:
-            bases = {last(base) for f in derived for base in f.bases}
+            bases = bases.union(*({last(base) for base in f.bases} for f in derived))
             return found + [f for f in named if f not in found and last(f.cls or "") in bases]
         return [] if self._is_unseen(cls) else named
 
@@ -1773,6 +1776,15 @@ def _types_of_members(program: Program) -> dict[tuple[str, str], str]:
             for name, member in members.items():
                 key = last(cls), name
                 found[key] = member.type if found.get(key, member.type) == member.type else ""
+    return found
+
+
+def _bases(program: Program) -> dict[str, set[str]]:
+    """The classes that each class is derived from, by last name components."""
+    found: dict[str, set[str]] = {}
+    for function in program.functions():
+        if function.cls is not None:
+            found.setdefault(last(function.cls), set()).update(map(last, function.bases))
     return found
 
 

@@ -1,6 +1,7 @@
 """`std::unique_ptr` with a deleter that is seen, as a class with the functions that the standard gives it (C++17,
 23.11.1.2 [unique.ptr.single]). What it holds stands in the object's own place, so that `*p`, `p[i]` and `p->x` read
-as they do for a pointer.
+as they do for a pointer. That it holds nothing stays possible wherever it ends, so that no order is built on the wait
+of a `cudaFree` in a deleter.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ site moves only if it is proved for every program, root and configuration that r
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -162,7 +163,7 @@ class Cluster:
         self.default_streams = threads
         views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
-        self.views = views if len(views) == 1 else self._representatives(views)
+        self.views = self._representatives(views)
         self.too_large: dict[ir.Span, None] = {}  # the functions that a view reaches which is too large for the proof
 
     def _is_per_thread(self, path: str) -> bool | None:
@@ -187,7 +188,15 @@ class Cluster:
         """
         prints = Fingerprints(self.tables)
         found: dict[object, View] = {}
-        for view in list({prints.of(v): v for v in reversed(views)}.values())[::-1]:
+        seen: set[object] = set()
+        configurations = Counter(view.root.span for view in views)
+        for view in views:
+            if configurations[view.root.span] == 1:
+                found[id(view)] = view
+                continue
+            if (same := prints.of(view)) in seen:
+                continue
+            seen.add(same)
             first = found.setdefault(prints.skeleton(view), view)
             if first is not view:
                 one, other = prints.functions(first), prints.functions(view)
@@ -201,22 +210,54 @@ class Cluster:
     def survey(self) -> list[Outcome]:
         """One run of the original program for each view; views that are too large are left out and their sites
         refused. Where one configuration is too large, the others from the same root count as too large, and after
-        `TOO_LARGE` roots all that are left.
+        `TOO_LARGE` roots all that are left. A view is not run if all that it may allocate or free has been
+        refused for what another view does with it: no further run can take such a reason back.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
         left_out: set[ir.Span] = set()
+        decided: set[Key] = set()
         for view in self.views:
+            sites = self._may_move(view) if decided else None
+            if sites is not None and sites <= decided:
+                continue
             try:
                 if view.root.span not in left_out and len(left_out) < TOO_LARGE:
                     outcomes += self.run(Overlay(), [view])
                     fitting.append(view)
+                    if len(self.views) > 1:
+                        refused = (g for g in groups_of(outcomes) if static_refusal(g, outcomes) is not None)
+                        decided.update(key for group in refused for key, _ in group.sites())
                     continue
             except check.OutOfBudget:
                 left_out.add(view.root.span)
             self._leave_out(view)
         self.views = fitting
         return outcomes
+
+    def _may_move(self, view: View) -> frozenset[Key] | None:
+        """The allocations and frees that a view may run; None if it may have defects: these are of programs that are
+        stream-ordered already, or that reset the device.
+        """
+        found: set[Key] = set()
+        for function in _functions(view):
+            calls = function.kept("may move", self._sites_in)
+            if calls is None:
+                return None
+            found |= calls
+        return frozenset(found)
+
+    def _sites_in(self, function: ir.Function) -> frozenset[Key] | None:
+        found: set[Key] = set()
+        for call in walk(function.body):
+            api = self.tables.lookup(call.callee, len(call.args)) if isinstance(call, ir.Call) else None
+            if api is None:
+                continue
+            if api.memory == "async" or api.effect is Effect.RESET:
+                return None
+            if api.effect in (Effect.ALLOC, Effect.FREE) and api.memory == "device":
+                found.add(key_of(call))
+        return frozenset(found)
 
     def _leave_out(self, view: View) -> None:
         for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):

@@ -102,6 +102,7 @@ class Tree:
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
     around: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
+    inner: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)  # what the files of a program include
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
@@ -233,6 +234,8 @@ class Tree:
         return self.around[key]
 
     def _defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
+        if path not in self._inner(program):
+            return ()
         own = {path, *self.included(path)}
         # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
         words = {word.decode() for word in self.words(path, WORD) if not word.startswith(b"__")}
@@ -247,6 +250,13 @@ class Tree:
                 words |= {word.decode() for word in WORD.findall(found[name].body)}
         return tuple(macro for macro in used.values() if macro.path not in own)
 
+    def _inner(self, program: Collection[str]) -> frozenset[str]:
+        """What the files of a program include themselves."""
+        key = tuple(program)
+        if key not in self.inner:
+            self.inner[key] = frozenset(found for path in key for _, found in self.includes_of(path))
+        return self.inner[key]
+
     def _around(self, path: str, program: Collection[str], inside: frozenset[str]) -> dict[str, source.Macro]:
         """The macros that are defined, in the same words, wherever a file of `program` includes this one."""
         common: dict[str, source.Macro] | None = None
@@ -256,10 +266,11 @@ class Tree:
             for at, found in self.includes_of(includer):
                 if found == path:
                     before = self._before(includer, at, program, inside | {path})
-                    kept = before if common is None else common
-                    common = {name: macro for name, macro in kept.items() if _same(before.get(name), macro)}
-                    if not common:
+                    if common is not None:
+                        before = {n: m for n, m in common.items() if (b := before.get(n)) is m or _same(b, m)}
+                    if not before:
                         return {}
+                    common = before
         return common or {}
 
     def _before(

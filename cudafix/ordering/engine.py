@@ -11,6 +11,8 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
@@ -62,6 +64,7 @@ _SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a va
 
 
 _PRIVATE = re.compile(r"^m_|_$")
+_STREAMS = {"cudaStreamPerThread": PER_THREAD, "cudaStreamLegacy": LEGACY}
 _LAMBDA = "::<lambda@"
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
 
@@ -186,6 +189,14 @@ class Catching:
     thrown: State | None = None
 
 
+class Meaning(NamedTuple):
+    """What a name means in a function: a place, whether it is a C array, and the global variable that it is."""
+
+    root: Root
+    is_array: bool
+    variable: ir.GlobalVar | None
+
+
 class Frame:
     """One inlined call of a function."""
 
@@ -198,9 +209,9 @@ class Frame:
         "home",
         "inside",
         "labels",
+        "meanings",
         "name",
         "returned",
-        "roots",
         "slice",
         "value",
     )
@@ -226,7 +237,7 @@ class Frame:
         self.continues: list[State | None] = []
         self.depth = depth
         self.home = home  # of a lambda: the call of the function around it, whose variables it shares
-        self.roots: dict[str, Root] = {}  # what names mean, as far as somebody has asked
+        self.meanings: dict[str, Meaning] = {}  # what names mean, as far as somebody has asked
 
     @property
     def is_lambda(self) -> bool:
@@ -338,6 +349,16 @@ def variables(expr: ir.Expr) -> Iterator[ir.Expr]:
             pass
 
 
+@lru_cache(maxsize=1 << 12)
+def constant(text: str) -> Values:
+    """What a constant is."""
+    if text in NULLS:
+        return frozenset({mem.ZERO})
+    if text in _STREAMS:
+        return frozenset({mem.StreamValue(_STREAMS[text])})
+    return frozenset({mem.Number(text)})
+
+
 def indexes_device_state(loop: ir.Loop) -> bool:
     """Whether the loop's index picks buffers, streams or events out of arrays."""
     for stmt in walk(loop.body):
@@ -396,12 +417,19 @@ class Machine:
 
     # -- expressions -----------------------------------------------------------------------------------------------
 
-    def root(self, name: str) -> Root:
+    def meaning(self, name: str) -> Meaning:
         """What a name means in the current function."""
-        roots = self.frame.roots
-        if name not in roots:
-            roots[name] = self._root(name)
-        return roots[name]
+        known = self.frame.meanings
+        if name not in known:
+            root = self._root(name)
+            variable, holder = self.global_at(root), self.holder(name)
+            local = holder is not None and name in holder.arrays
+            known[name] = Meaning(root, local or (variable is not None and variable.array), variable)
+        return known[name]
+
+    def root(self, name: str) -> Root:
+        """The place that a name means in the current function."""
+        return self.meaning(name).root
 
     def _root(self, name: str) -> Root:
         if name.startswith("::"):
@@ -435,15 +463,6 @@ class Machine:
         while frame is not None and frame.shares(name):
             frame = frame.home
         return frame
-
-    def is_array(self, name: str) -> bool:
-        frame = self.holder(name)
-        if frame is not None and name in frame.arrays:
-            return True
-        if self.root(name)[0] != "global":
-            return False
-        variable = self.global_at(self.root(name))
-        return variable is not None and variable.array
 
     def key(self, state: State, index: ir.Expr) -> str:
         """The key of an array element: a constant, a loop index, or any."""
@@ -480,10 +499,9 @@ class Machine:
         """What an expression may evaluate to."""
         match expr:
             case ir.Var(name):
-                root = self.root(name)
-                if self.is_array(name):
+                root, is_array, variable = self.meaning(name)
+                if is_array:
                     return frozenset({mem.Ref((root, (mem.FIRST,)))})
-                variable = self.global_at(root)
                 if variable is not None and variable.space != "host":
                     return frozenset({mem.Ptr(self.symbol(variable).number)})
                 held = state.env.read((root, ()))
@@ -501,13 +519,13 @@ class Machine:
             case ir.Addr(ir.FuncRef(name)):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
             case ir.Addr(base):
-                if isinstance(base, ir.Var) and self.is_array(base.name):
+                if isinstance(base, ir.Var) and self.meaning(base.name).is_array:
                     return frozenset({mem.Ref((self.root(base.name), (mem.FIRST,)))})
                 return frozenset(self.reference(c) for c in self.cells(state, base))
             case ir.Offset(base):
                 return frozenset(m for v in self.values(state, base) if (m := mem.moved(v)) is not None)
             case ir.Const(text):
-                return frozenset({mem.ZERO if text in NULLS else self.constant(text)})
+                return constant(text)
             case ir.Choice(options):
                 return mem.NOTHING.union(*(self.values(state, option) for option in options))
             case ir.Opaque(parts):
@@ -530,13 +548,6 @@ class Machine:
         if cell[1] == () and cell[0][0] == "local":
             self.exposed.add(cell[0])
         return mem.reference(cell)
-
-    def constant(self, text: str) -> mem.Value:
-        if text == "cudaStreamPerThread":
-            return mem.StreamValue(PER_THREAD)
-        if text == "cudaStreamLegacy":
-            return mem.StreamValue(LEGACY)
-        return mem.Number(text)
 
     def streams(self, state: State, expr: ir.Expr | None) -> frozenset[Stream]:
         """The streams that a stream argument may be."""
@@ -607,20 +618,18 @@ class Machine:
 
     def reachable(self, state: State, values: Values) -> Values:
         """Everything that can be reached from pointers, handles and structs of them."""
-        found: set[mem.Value] = set()
-        stack = list(values)
-        while stack:
-            value = stack.pop()
-            if value in found:
-                continue
-            found.add(value)
-            if isinstance(value, mem.Function):
-                stack.extend(self._shared_with(state, value))
-            elif isinstance(value, mem.Handle):
-                kept = state.env.roots.get(("global", "", value.name), {})
-                stack.extend(v for values in kept.values() for v in values)
-            else:
-                stack.extend(v for values in state.env.content(value) for v in values)
+        found, fresh = set(values), set(values)
+        while fresh:
+            held: set[mem.Value] = set()
+            for value in fresh:
+                if isinstance(value, mem.Ptr | mem.Ref):
+                    held.update(*state.env.content(value))
+                elif isinstance(value, mem.Handle):
+                    held.update(*state.env.roots.get(("global", "", value.name), mem.NO_CELLS).values())
+                elif isinstance(value, mem.Function):
+                    held.update(self._shared_with(state, value))
+            fresh = held - found
+            found |= fresh
         return frozenset(found)
 
     def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:

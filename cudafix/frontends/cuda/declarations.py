@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -117,6 +118,7 @@ def extent(declarator: Node) -> Node | None:
     return declarator.child_by_field_name("size") if inner is not None and "array" not in inner.type else None
 
 
+@lru_cache(maxsize=1 << 16)
 def plain_name(name: str) -> str:
     """A qualified name without its template arguments: `A<T>::f` is `A::f`."""
     while "<" in name and not name.startswith("operator"):
@@ -306,6 +308,7 @@ class Declarations:
     members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
+    _classes: dict[tuple[str, int, int], Class | None] = field(default_factory=dict, init=False)  # see `class_of`
 
     @classmethod
     def together(cls, headers: Iterable[Declarations]) -> Declarations:
@@ -401,8 +404,16 @@ class Declarations:
 
     def class_of(self, kind: str, around: str = "") -> Class | None:
         """The class of an object of this type as written, or None if it is not seen."""
-        if self.local and (local := self._local_class(kind, around or self.inside)) is not None:
-            return local
+        if self.local:
+            local = self._local_class(kind, around or self.inside)
+            return local if local is not None else self._outer_class(kind, around)
+        key = kind, len(self.classes), len(self.aliases)  # while declarations are still being collected
+        if key not in self._classes:
+            self._classes[key] = self._outer_class(kind, around)
+        return self._classes[key]
+
+    def _outer_class(self, kind: str, around: str) -> Class | None:
+        """A class at namespace scope, or in a class."""
         if kind in self.classes:
             return self.classes[kind]
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))

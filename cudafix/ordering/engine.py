@@ -51,6 +51,7 @@ from cudafix.ordering.state import (
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
+CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
@@ -984,6 +985,7 @@ class Engine(Machine):
         """Write values to cells. What is written to external memory is out of sight from then on."""
         if any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
+        self.steps += sum(len(state.env.roots.get(root, mem.NO_CELLS)) for root, _ in targets) // CELLS_OF_A_STEP
         state.env.write(targets, values)
 
     def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:

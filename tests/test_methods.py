@@ -76,10 +76,12 @@ int main() {{ float *d; cudaMalloc(&d, 4); {made} cudaFree(d); }}
         pytest.param("std::vector<Runner> e(1); e[0].step(d);", id="an element"),
         pytest.param("run(Runner(), d);", id="of a template"),
         pytest.param("Outer o; o.inner.step(d);", id="a member"),
+        pytest.param("std::shared_ptr<Runner> e(new Runner); e->step(d);", id="through a smart pointer"),
     ],
 )
 def test_a_class_that_is_seen_has_its_method(made: str) -> None:
     text = f"""
+#include <memory>
 #include <vector>
 struct Runner {{ void step(float *d) {{ k<<<1, 1>>>(d); }} }};
 struct Outer {{ Runner inner; }};

@@ -263,7 +263,7 @@ class Effects(Engine):
         if found:
             bases = bases.union(*({last(base) for base in f.bases} for f in derived))
             return found + [f for f in named if f not in found and last(f.cls or "") in bases]
-        return [] if self._is_unseen(cls) else named
+        return [] if self._is_unseen(cls) and not _HOLDS_OTHERS.match(plain) else named
 
     def _is_unseen(self, cls: str) -> bool:
         """Whether a type is a class that no file of the program defines."""
@@ -1756,6 +1756,8 @@ def _members(program: Program) -> dict[str, tuple[str, ...]]:
     return found
 
 
+# through which a call may reach a method of what they hold
+_HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 

@@ -450,4 +450,4 @@ class Module:
     references: frozenset[str] = frozenset()  # functions used as values here: `cudaFree` as a deleter, a callback
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the types of its classes' data members
     fields: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)  # the data members, by class
-    types: frozenset[str] = frozenset()  # names of types that are no classes: aliases, template parameters
+    types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros

@@ -71,6 +71,7 @@ int main() {{ float *d; cudaMalloc(&d, 4); {made} cudaFree(d); }}
     "made",
     [
         pytest.param("using Name = Runner; Name e; e.step(d);", id="an alias"),
+        pytest.param("\n#define NAME Runner\nNAME e; e.step(d);", id="a macro"),
         pytest.param("struct Runner e; e.step(d);", id="with its keyword"),
         pytest.param("auto e = Runner(); e.step(d);", id="deduced"),
         pytest.param("std::vector<Runner> e(1); e[0].step(d);", id="an element"),

@@ -88,7 +88,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
             cls.name: {n: ir.Member(cls.fields[n], ir.Span(parsed.path, *at)) for n, at in cls.places.items()}
             for cls in found.classes.values()
         },
-        found.types,
+        found.types | {name for name, macro in parsed.macros.items() if macro.params is None},
     )
 
 

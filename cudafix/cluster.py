@@ -78,6 +78,8 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
 
 
 def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
+    if len(variants) == 1:
+        return variants[0]
     wanted = dict(chosen.values)
     return next((m for m in variants if all(wanted.get(c, v) == v for c, v in m.values)), variants[0])
 

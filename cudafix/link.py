@@ -129,6 +129,8 @@ class Program:
 
         Default arguments let a call give fewer arguments than the function has parameters.
         """
+        if last(name) not in self._functions:
+            return []
         question = name, arity, path, cls
         if question not in self._resolved:
             self._resolved[question] = self._resolve(name, arity, path, cls)
@@ -136,7 +138,7 @@ class Program:
 
     def _resolve(self, name: str, arity: int, path: str, cls: str | None) -> list[ir.Function]:
         name = name.removeprefix("::")
-        found = [f for f in self._functions.get(last(name), []) if _may_take(f, arity)]
+        found = [f for f in self._functions[last(name)] if _may_take(f, arity)]
         # a `static` function of a header is one of each file that includes it
         found = [
             f

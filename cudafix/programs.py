@@ -140,7 +140,7 @@ class _Linker:
             files.update(dict.fromkeys(added))
             linked = self._linked(files, start) if everywhere and len(files) <= MOST_FILES else []
             beside: Iterable[str] = ()
-            if self._tree.files.facts(start).main:
+            if self._beside[os.path.dirname(start)] and self._tree.files.facts(start).main:
                 used.update(*(self._outlines.words(p).all for p in added))
                 beside = self._beside_it(start, files, used)
             fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
@@ -220,10 +220,12 @@ def _upward(folder: str) -> Iterator[str]:
     yield from dict.fromkeys((folder, ""))
 
 
-def _nearest(sources: Iterable[str], start: str) -> list[str]:
+def _nearest(sources: Collection[str], start: str) -> Collection[str]:
     """Of several sources that define the same function, those that share most folders with a program's first file, and
     stand in the fewest others.
     """
+    if len(sources) == 1:
+        return sources
     ranked = sorted(((-shared_folders(path, start), path.count(os.sep)), path) for path in sources)
     return [path for rank, path in ranked if rank == ranked[0][0]]
 

@@ -16,14 +16,13 @@ from cudafix.frontends.cuda import lower, source
 from cudafix.frontends.cuda.declarations import Declarations
 from cudafix.frontends.python import prefilter
 from cudafix.link import SOURCES, Program
+from cudafix.surroundings import WORD, Surroundings
 from cudafix.writer import CUDA, Writer
 
 if TYPE_CHECKING:
     from cudafix.frontends.python.tree import PythonTree
 
 
-_UNDEFINED = re.compile(rb"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
-WORD = re.compile(rb"\b[A-Za-z_]\w*")
 # a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
@@ -101,8 +100,10 @@ class Tree:
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
-    around: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
-    inner: dict[tuple[str, ...], frozenset[str]] = field(default_factory=dict)  # what the files of a program include
+    undefined: dict[str, frozenset[str]] = field(default_factory=dict)
+    orders: dict[str, dict[str, int]] = field(default_factory=dict)
+    around: dict[tuple[str, ...], Surroundings] = field(default_factory=dict)  # by program
+    seen: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
@@ -228,63 +229,27 @@ class Tree:
 
     def defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
         """The macros that a file may use and that only those of `program` define which include it."""
-        key = path, tuple(program)
-        if key not in self.around:
-            self.around[key] = self._defined_around(path, program)
-        return self.around[key]
-
-    def _defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
-        if path not in self._inner(program):
-            return ()
-        own = {path, *self.included(path)}
-        # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
-        words = {word.decode() for word in self.words(path, WORD) if not word.startswith(b"__")}
-        words = words.difference(*(self.macros_of(p) for p in own))
-        if all(words.isdisjoint(self.macros_of(p)) for p in program if p not in own):
-            return ()
-        found = self._around(path, program, frozenset())
-        used: dict[str, source.Macro] = {}
-        while fresh := sorted(words & found.keys() - used.keys()):  # what their bodies use is seen as well
-            for name in fresh:
-                used[name] = found[name]
-                words |= {word.decode() for word in WORD.findall(found[name].body)}
-        return tuple(macro for macro in used.values() if macro.path not in own)
-
-    def _inner(self, program: Collection[str]) -> frozenset[str]:
-        """What the files of a program include themselves."""
         key = tuple(program)
-        if key not in self.inner:
-            self.inner[key] = frozenset(found for path in key for _, found in self.includes_of(path))
-        return self.inner[key]
+        if key not in self.around:
+            self.around[key] = Surroundings(self, key)
+        if (path, key) not in self.seen:
+            self.seen[path, key] = self.around[key].of(path)
+        return self.seen[path, key]
 
-    def _around(self, path: str, program: Collection[str], inside: frozenset[str]) -> dict[str, source.Macro]:
-        """The macros that are defined, in the same words, wherever a file of `program` includes this one."""
-        common: dict[str, source.Macro] | None = None
-        for includer in program:
-            if includer in inside:
-                continue
-            for at, found in self.includes_of(includer):
-                if found == path:
-                    before = self._before(includer, at, program, inside | {path})
-                    if common is not None:
-                        before = {n: m for n, m in common.items() if (b := before.get(n)) is m or _same(b, m)}
-                    if not before:
-                        return {}
-                    common = before
-        return common or {}
+    def missing(self, path: str) -> frozenset[str]:
+        """The words of a file that it does not define itself, in the headers that it includes either."""
+        if path not in self.undefined:
+            # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
+            words = {word.decode() for word in self.words(path, WORD) if not word.startswith(b"__")}
+            own = (self.macros_of(p) for p in (path, *self.included(path)))
+            self.undefined[path] = frozenset(words.difference(*own))
+        return self.undefined[path]
 
-    def _before(
-        self, includer: str, at: int, program: Collection[str], inside: frozenset[str]
-    ) -> dict[str, source.Macro]:
-        """The macros that a file has seen at one of its offsets."""
-        seen = self._around(includer, program, inside)
-        for start, header in self.includes_of(includer):
-            if start < at:
-                for one in (*reversed(self.included(header)), header):
-                    seen.update(self.macros_of(one))
-        seen.update((name, macro) for name, macro in self.macros_of(includer).items() if macro.body_start < at)
-        gone = self.words(includer, _UNDEFINED)
-        return {name: macro for name, macro in seen.items() if name.encode() not in gone}
+    def order(self, header: str) -> dict[str, int]:
+        """The files whose macros are defined behind the `#include` of a header, by the order in which they are."""
+        if header not in self.orders:
+            self.orders[header] = {one: n for n, one in enumerate((*reversed(self.included(header)), header))}
+        return self.orders[header]
 
     def _visible(self, path: str) -> Declarations:
         """What the headers declare that a file includes; those of the first configuration of each."""
@@ -298,7 +263,8 @@ class Tree:
         other = Tree(self.files.only(paths), self.check_macros, self.folders.items())
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
         other.includes, other.direct = self.includes, self.direct
-        other.names, other.around = self.names, self.around
+        other.names, other.undefined, other.orders = self.names, self.undefined, self.orders
+        other.around, other.seen = self.around, self.seen
         if other.python is not None:
             other.python = self.python
         return other
@@ -337,11 +303,6 @@ class Tree:
         """How many places of a file of a program the grammar could not read."""
         variants = self.variants_of(path, program)
         return max(variant.errors for variant in variants if variant.module)
-
-
-def _same(one: source.Macro | None, other: source.Macro) -> bool:
-    """Whether two macros have the same words."""
-    return one is not None and (one.params, one.body, one.kind) == (other.params, other.body, other.kind)
 
 
 def shared_folders(a: str, b: str) -> int:

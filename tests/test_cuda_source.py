@@ -271,6 +271,12 @@ def test_qnx_is_neither_linux_nor_windows_where_the_code_names_it() -> None:
     assert sorted(calls(p) for p in parse(text)) == [["l"], ["q"], ["w"]]
 
 
+def test_a_file_of_conditions_alone_has_one_configuration_at_least() -> None:
+    part = "#if defined(PART_%d) || defined(ALL)\n#define RUN_%d(f) CALL(f)\n#else\n#define RUN_%d(f)\n#endif\n"
+    parsed = parse("".join(part % (n, n, n) for n in range(400)) + "void g() { h(); }\n", path="a.h")
+    assert parsed
+
+
 def test_too_many_combinations_are_told() -> None:
     body = "".join(f"#ifdef X{i}\n  a{i}();\n#endif\n" for i in range(6))
     text = f"void f() {{\n{body}}}\nvoid g() {{\n  h();\n}}\n"

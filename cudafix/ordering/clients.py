@@ -82,23 +82,29 @@ class _Graph:
             for callee_id in found:
                 self.callers[callee_id].append(id(function))
 
-    def reached(self, start: Iterable[ir.Function]) -> set[int]:
-        return _closure((id(f) for f in start), self.callees)
+    def reach(self, start: Iterable[ir.Function], seen: set[int]) -> None:
+        """Add what functions reach to what others are known to reach."""
+        _close(seen, (id(f) for f in start), self.callees)
 
     def reaching(self, names: frozenset[str]) -> set[int]:
         """The functions that call one of the names, through others too."""
-        return _closure((n for n, found in self.names.items() if found & names), self.callers)
+        return self.calling(n for n, called in self.names.items() if called & names)
+
+    def calling(self, functions: Iterable[int]) -> set[int]:
+        """These functions, and those that call them, through others too."""
+        found: set[int] = set()
+        _close(found, functions, self.callers)
+        return found
 
 
-def _closure(start: Iterable[int], edges: dict[int, list[int]]) -> set[int]:
-    found: set[int] = set()
+def _close(found: set[int], start: Iterable[int], edges: dict[int, list[int]]) -> None:
+    """Add what is reached from `start` to a set that is closed under `edges`."""
     stack = list(start)
     while stack:
         current = stack.pop()
         if current not in found:
             found.add(current)
             stack.extend(edges.get(current, ()))
-    return found
 
 
 def roots(program: Program) -> list[ir.Function]:
@@ -111,14 +117,14 @@ def roots(program: Program) -> list[ir.Function]:
     main = program.main
     seen: set[int] = set()
     if main is not None:
-        seen = graph.reached([main, *(f for f in graph.functions if last(f.name) == "<initializers>")])
+        graph.reach([main, *(f for f in graph.functions if last(f.name) == "<initializers>")], seen)
     exported: list[ir.Function] = []
     for only_uncalled in (True, False):  # then what calls itself in a circle
         for function in graph.functions:
             called_by_others = any(caller != id(function) for caller in graph.callers[id(function)])
             if id(function) not in seen and not (only_uncalled and called_by_others):
                 exported.append(function)
-                seen |= graph.reached([function])
+                graph.reach([function], seen)
     found = [main] if main is not None and id(main) in manages else []
     unseen = _made_out_of_sight(program, graph, manages)
     for function in graph.functions:
@@ -230,11 +236,15 @@ def _in_any_order(functions: Sequence[ir.Function], graph: _Graph, span: ir.Span
 
 def _sharing(program: Program, graph: _Graph, functions: Sequence[ir.Function]) -> Iterator[list[ir.Function]]:
     """Functions grouped by the global pointers that they name, through what they call too."""
-    by_global: dict[str, list[int]] = defaultdict(list)
     shared = {name for name, v in program.globals.items() if v.space == "host" and ("*" in v.type or v.array)}
-    for n, function in enumerate(functions):
-        for name in {name for f in graph.reached([function]) for name in _globals_in(graph.by_id[f])} & shared:
-            by_global[name].append(n)
+    naming: dict[str, list[int]] = defaultdict(list)
+    for function in graph.functions:
+        for name in _globals_in(function) & shared:
+            naming[name].append(id(function))
+    by_global: list[list[int]] = []
+    for named in naming.values():
+        found = graph.calling(named)
+        by_global.append([n for n, function in enumerate(functions) if id(function) in found])
     parent = list(range(len(functions)))
 
     def find(n: int) -> int:
@@ -242,7 +252,7 @@ def _sharing(program: Program, graph: _Graph, functions: Sequence[ir.Function]) 
             n = parent[n]
         return n
 
-    for numbers in by_global.values():
+    for numbers in by_global:
         for n in numbers[1:]:
             parent[find(n)] = find(numbers[0])
     groups: dict[int, list[ir.Function]] = defaultdict(list)

@@ -17,7 +17,7 @@ from cudafix.frontends.cuda.macros import Macro, define, words
 
 MOST = 16  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
-_STEPS = 400_000  # directives that the search for configurations may visit, in one file
+_STEPS = 100_000  # directives that the search for configurations may visit, in one file
 
 _SCALAR = (
     rb"(?:int|float|double|char|bool|size_t|ssize_t|long|short|unsigned|signed|u?int\d+_t|u?long|u?int|uchar|dim3|auto)"
@@ -282,7 +282,7 @@ class Preprocessor:
                 else:
                     too_many.append(region)
                     break
-        return configurations, tuple(sorted(set(too_many)))
+        return configurations or [{}], tuple(sorted(set(too_many)))
 
     def _depth(self) -> int:
         """How deep groups are nested."""

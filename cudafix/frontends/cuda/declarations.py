@@ -406,14 +406,14 @@ class Declarations:
         """The class of an object of this type as written, or None if it is not seen."""
         if self.local:
             local = self._local_class(kind, around or self.inside)
-            return local if local is not None else self._outer_class(kind, around)
+            return local if local is not None else self._outer_class(kind, around, frozenset())
         key = kind, len(self.classes), len(self.aliases)  # while declarations are still being collected
         if key not in self._classes:
-            self._classes[key] = self._outer_class(kind, around)
+            self._classes[key] = self._outer_class(kind, around, frozenset())
         return self._classes[key]
 
-    def _outer_class(self, kind: str, around: str) -> Class | None:
-        """A class at namespace scope, or in a class."""
+    def _outer_class(self, kind: str, around: str, meant: frozenset[str]) -> Class | None:
+        """A class at namespace scope, or in a class; aliases may mean each other (`meant` are those on the way)."""
         if kind in self.classes:
             return self.classes[kind]
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
@@ -421,10 +421,14 @@ class Declarations:
         found = self.classes.get(name) or self.classes.get(last)
         if found is None and self.visible is not None:
             found = self.visible.class_of(kind)
-        if found is None and last in self.aliases:
-            others = replace(self, aliases={n: kinds for n, kinds in self.aliases.items() if n != last})
-            meant = [c for kind in self.aliases[last] if (c := others.class_of(kind, around)) is not None]
-            found = next((c for c in meant if self.has(c, c.destructor)), meant[0] if meant else None)
+        if found is None and last in self.aliases and last not in meant:
+            inner = meant | {last}
+            classes = [
+                c
+                for kind in self.aliases[last]
+                if (c := self._local_class(kind, around or self.inside) or self._outer_class(kind, around, inner))
+            ]
+            found = next((c for c in classes if self.has(c, c.destructor)), classes[0] if classes else None)
         return found if found is not None else self._owner(kind)
 
     def _owner(self, kind: str) -> Class | None:

@@ -342,15 +342,20 @@ _TYPE_ARGUMENT = re.compile(
 )
 
 
+_PARENTHESIS = re.compile(rb"[()]")
+
+
 def _type_arguments(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
     """`ALLOC(float *, n)`: the type becomes a name."""
+    opened, at = [start], start  # the parentheses around
     for match in _TYPE_ARGUMENT.finditer(text, start, end):
-        opening = match.start()
-        depth = 0
-        while opening > start and depth >= 0:
-            opening -= 1
-            depth += {0x29: 1, 0x28: -1}.get(text[opening], 0)
-        name = re.search(rb"([A-Za-z_]\w*)\s*\Z", text[max(start, opening - 80) : opening])
+        for found in _PARENTHESIS.finditer(text, at, match.start()):
+            if found[0] == b"(":
+                opened.append(found.start())
+            elif len(opened) > 1:
+                opened.pop()
+        at = match.start()
+        name = re.search(rb"([A-Za-z_]\w*)\s*\Z", text[max(start, opened[-1] - 80) : opened[-1]])
         if name is None or name[1] in _KEYWORDS:
             continue
         body = re.sub(rb"[^\w\n]", b"_", match[2].rstrip())

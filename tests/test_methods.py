@@ -104,3 +104,28 @@ int main() { float *d; cudaMalloc(&d, 4); Own o; o.go(d); o.step(d); cudaFree(d)
     report = analyze({"main.cu": KERNELS + text.encode()}, Config())
     assert report.findings
     assert not report.refusals
+
+
+@pytest.mark.parametrize(
+    ("caller", "moves"),
+    [
+        pytest.param("void go(float *d) { step(d); }", False, id="a function"),
+        pytest.param("struct Own : Unseen { void go(float *d) { step(d); } }; Own o; void go(float *d) { o.go(d); }",
+                     False, id="a method of a class with an unseen base"),
+        pytest.param("void go(float *d) { auto f = [=] { step(d); }; f(); }", False, id="a lambda"),
+        pytest.param("void go(float *d) { Runner().again(d); }", True, id="the class itself"),
+    ],
+)  # fmt: skip
+def test_a_call_without_an_object_is_no_method_of_some_class(caller: str, moves: bool) -> None:
+    text = f"""
+#include "unseen.h"
+struct Runner {{
+    void step(float *d) {{ k<<<1, 1>>>(d); }}
+    void again(float *d) {{ step(d); }}
+}};
+{caller}
+int main() {{ float *d; cudaMalloc(&d, 4); go(d); cudaFree(d); }}
+"""
+    report = analyze({"main.cu": KERNELS + text.encode()}, Config())
+    assert bool(report.findings) is moves
+    assert moves or [refusal.name for refusal in report.refusals] == ["unknown_call"]

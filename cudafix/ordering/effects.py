@@ -232,7 +232,7 @@ class Effects(Engine):
         if name.startswith(("cuda", "cublas")) and (api := self.tables.lookup(name, arity)) is not None:
             return api
         cls = self.frame.function.cls
-        own = self.program.resolve(name, arity, path, cls)
+        own = [f for f in self.program.resolve(name, arity, path, cls) if self._may_call(name, f)]
         if own:
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
             if "::" not in name:
@@ -269,6 +269,13 @@ class Effects(Engine):
         """Whether a type is a class that no file of the program defines."""
         known = self.program.kept("type names", lambda: _type_names(self.program))
         return bool(cls) and cls != "auto" and cls not in known and not self.in_python
+
+    def _may_call(self, name: str, function: ir.Function) -> bool:
+        """Whether a call without an object may mean a function: no method of a class that is not the caller's."""
+        caller = self.frame.function
+        if function.cls is None or "::" in name or self.in_python:
+            return True
+        return last(function.cls) in {last(caller.cls or ""), *map(last, caller.bases)}
 
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""

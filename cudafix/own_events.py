@@ -2,7 +2,8 @@
 
 Where the stream that used a buffer has no name at the free, the function that used it can record an event that the
 object owns: it is created in every constructor, and destroyed in the destructor. The proof decides whether one event
-is enough: what a later record on another stream overwrites is not waited for.
+is enough: a wait is for the last record only, and an event that was never recorded orders nothing (CUDA runtime API,
+`cudaEventRecord`, `cudaStreamWaitEvent`). An event belongs to the device that is current where it is created.
 """
 
 from __future__ import annotations

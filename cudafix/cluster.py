@@ -296,7 +296,8 @@ class Cluster:
             outcomes = [o for _, o in relevant]
             try:
                 events = OwnEvents([view.program for view, _ in relevant], self.tables)
-                return Repair(_Memory(self, relevant).run, outcomes, groups, events).search(), outcomes
+                run, unclear = _Memory(self, relevant).run, self._unclear()
+                return Repair(run, outcomes, groups, events, unclear).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
                 self._leave_out(found.view)
                 for group in groups:
@@ -314,13 +315,16 @@ class Cluster:
             and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
-        unclear = [function.span for function in self._functions() if function.problems]
         return defects(
             outcomes,
             _Memory(self, faulty).run,
-            Context(self.tree.files, self.tables, outcomes, self.tree.writer, unclear),
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear()),
             found,
         )
+
+    def _unclear(self) -> list[ir.Span]:
+        """The functions that could not be read as a whole."""
+        return [function.span for function in self._functions() if function.problems]
 
     def _relevant(self, groups: list[Group], survey: list[Outcome]) -> list[tuple[View, Outcome]]:
         """The views that reach a site which may move."""

@@ -351,12 +351,20 @@ def _identity(v: Violation) -> tuple[object, ...]:
 
 
 class Repair:
-    """The search for a plan, over all programs, roots and configurations that share the sites."""
+    """The search for a plan, over all programs, roots and configurations that share the sites. Nothing is inserted in
+    functions that are `unclear`.
+    """
 
     def __init__(
-        self, run: Run, survey: Sequence[Outcome], groups: list[Group], events: OwnEvents | None = None
+        self,
+        run: Run,
+        survey: Sequence[Outcome],
+        groups: list[Group],
+        events: OwnEvents | None = None,
+        unclear: Sequence[ir.Span] = (),
     ) -> None:
         self.run = run
+        self.unclear = unclear
         self.events = events
         self.plan = Plan(groups)
         self.outcomes = survey
@@ -500,7 +508,7 @@ class Repair:
                 self.plan.insertions[insertion] |= self._needing(v)
                 return True
             token = (_identity(v), insertion)
-            if token in self.tried or insertion in self.plan.insertions or at.site.blocked is not None:
+            if token in self.tried or insertion in self.plan.insertions or not self._may_stand(insertion, at):
                 continue  # it is there, or was there, and does not order these two
             self.tried.add(token)
             self.fresh.add(insertion)
@@ -508,6 +516,11 @@ class Repair:
             self.plan.anchors[insertion.anchor] = at
             return True
         return self._refuse(v, _REFUSAL.get(v.kind, "out_of_order"))
+
+    def _may_stand(self, insertion: Insertion, at: ir.Call | ir.Launch) -> bool:
+        """Whether something can be written there: not in a function that could not be read as a whole."""
+        path, start = insertion.anchor.path, insertion.anchor.start
+        return at.site.blocked is None and not any(s.path == path and s.start <= start < s.end for s in self.unclear)
 
     def _candidates(self, v: Violation) -> Iterator[tuple[Insertion, ir.Call]]:
         """Narrowest first."""

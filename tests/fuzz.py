@@ -179,10 +179,7 @@ def complaint(path: str, data: bytes, limit: float = LIMIT) -> str | None:
     if not changes:
         return None
     read = [f.span for m in modules for f in m.functions if not any(p[0] == "parse_error" for p in f.problems)]
-    if path.endswith((".py", ".ipynb")):  # read as a whole, or not at all
-        if errors_in(files):
-            return f"an edit in a file that Python does not read: {changes[0]}"
-    else:
+    if not path.endswith((".py", ".ipynb")):  # libcst reads these as a whole, or not at all
         outside = [e for e in changes if not any(s.start <= e.start <= e.end <= s.end for s in read)]
         if outside:
             return f"an edit outside of a function that was read: {outside[0]}"

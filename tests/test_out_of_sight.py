@@ -271,3 +271,16 @@ def test_a_static_variable_belongs_to_its_file() -> None:
     report = driver.analyze({path: text.encode() for path, text in files.items()}, Config())
     assert [f.path for f in report.findings if f.codemod == "stream_ordered_pairs"] == ["a.cu"]
     assert {(r.path, r.name) for r in report.refusals} == {("b.cu", "free_not_found")}
+
+
+def test_nothing_is_inserted_in_a_function_that_could_not_be_read() -> None:
+    text = b"""
+__global__ void k(int *p) { *p = 1; }
+void launch() { int *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); cudaFree(d); }
+int main() { char e[9]; strcpy(e->nameHOLDERS "hello"); launch(); cudaDeviceReset(); }
+"""
+    report = driver.analyze({"a.cu": text}, Config())
+    assert [refusal.name for refusal in report.refusals] == ["out_of_order"]
+    assert not any(finding.edits for finding in report.findings)
+    fixed = driver.analyze({"a.cu": text.replace(b"HOLDERS", b",")}, Config())
+    assert any(edit.text.startswith(b"cudaDeviceSynchronize") for f in fixed.findings for edit in f.edits)

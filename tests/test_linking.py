@@ -119,3 +119,14 @@ int main() {
 def test_a_program_of_too_many_files_goes_without_other_folders(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cudafix.programs.MOST_FILES", 2)
     assert programs(FILES)[0] == ["app/main.cu", "inc/scale.h"]
+
+
+@pytest.mark.parametrize("folder", ["app/", "lib/"])
+def test_what_only_one_source_includes_is_defined_there(folder: str) -> None:
+    files = {
+        "app/main.cu": MAIN,
+        "inc/scale.h": HEADER,
+        f"{folder}scale.cu": b'#include "scale_impl.cuh"\n',
+        f"{folder}scale_impl.cuh": KERNEL,
+    }
+    assert pairs(analyze(files, Config())) == [Safety.PROVEN]

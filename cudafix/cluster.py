@@ -37,6 +37,11 @@ from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_progr
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
 
+MOST_LINKED = 10_000
+"""Files of all programs of one cluster together. A library of headers with a hundred programs beside it, each of which
+would have to be linked and proved in each of its configurations, is refused as too large instead.
+"""
+
 _PROBLEMS = {
     "generator": "is a generator",
     "coroutine": "is a coroutine",
@@ -95,6 +100,17 @@ def _reached(program: Program, root: ir.Function) -> set[int]:
             for name, arity in check.called(function):
                 stack += program.resolve(name, arity, function.span.path, function.cls)
                 stack += program.methods(name, arity)  # it may be called on an object of any class
+    return found
+
+
+def _covering(programs: list[list[str]], tree: Tree) -> list[list[str]]:
+    """As many of the programs as it takes to have every candidate of theirs in one."""
+    found: list[list[str]] = []
+    left = {path for paths in programs for path in paths if tree.is_candidate(path)}
+    for paths in programs:
+        if not left.isdisjoint(paths):
+            found.append(paths)
+            left.difference_update(paths)
     return found
 
 
@@ -163,10 +179,14 @@ class Cluster:
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
         self.default_streams = threads
-        views = views_of(tree, programs)
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
-        self.views = self._representatives(views)
         self.too_large: dict[ir.Span, None] = {}  # the functions that a view reaches which is too large for the proof
+        if sum(map(len, programs)) > MOST_LINKED:
+            self.programs = _covering(programs, tree)
+            self.views: list[View] = []
+            self.too_large = {function.span: None for function in self._functions()}
+        else:
+            self.views = self._representatives(views_of(tree, programs))
 
     def _is_per_thread(self, path: str) -> bool | None:
         """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
@@ -267,7 +287,9 @@ class Cluster:
 
     def report(self) -> tuple[Report, Scenes]:
         """What was found, and what it takes to show it as certificates."""
-        numbers = {id(view): number for number, view in enumerate(views_of(self.tree, self.programs))}
+        numbers = {}
+        if self.views:
+            numbers = {id(view): number for number, view in enumerate(views_of(self.tree, self.programs))}
         survey = self.survey()
         groups = groups_of(survey)
         self._refuse(groups, survey)

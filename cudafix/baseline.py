@@ -84,7 +84,7 @@ def compare(done: Analysis, file: str, *, prune: bool) -> tuple[Analysis, str]:
         save(file, set(known) - gone)
         message = f"{file}: took out {len(gone)} that {'is' if len(gone) == 1 else 'are'} fixed"
     elif gone:
-        message = f"{file}: {len(gone)} fixed; `--prune-baseline` takes them out"
+        message = f"{file}: {len(gone)} fixed; `--prune-baseline` takes {'it' if len(gone) == 1 else 'them'} out"
     old = {entry.fingerprint for entry in known}
     return done._replace(selection=done.selection.keep(lambda f: prints[key(f)] not in old, "in the baseline")), message
 

@@ -16,9 +16,10 @@ from cudafix.ordering.program import Key, Outcome, Overlay
 from cudafix.ordering.trace import Moment, Tracer, lane_of, trace
 from cudafix.repair import Group, Plan, moved_call, spelled
 
-LONGEST = 60
-"""Steps that one timeline shows; of a longer path the ones that touch the memory, and what orders them."""
+_LONG = 24  # steps; of a longer path a timeline shows those that touch the memory, and what orders them
+_LONGEST = 60  # steps that are shown at all
 _TRIES = 4  # programs and roots in which a defect is looked for
+_TURNS = 40  # paths that are tried to show one counterexample
 _BEHIND = 5  # steps after the last free: what comes next, and may rely on its wait
 
 
@@ -78,7 +79,9 @@ def scenes(
     for refusal in report.refusals:
         found[refusal.name, refusal.path, refusal.offset] = by_site.get(Key(refusal.path, refusal.offset))
     for finding in report.findings:
-        scene = groups[finding.group - 1] if finding.group else _scene_of_defect(finding, survey, numbers, mended)
+        scene = by_site.get(Key(finding.path, finding.offset)) if finding.group else None
+        if not finding.group:
+            scene = _scene_of_defect(finding, survey, numbers, mended)
         found[finding.codemod, finding.path, finding.offset] = scene
     return Scenes({name: scene for name, scene in found.items() if scene is not None}, per_thread)
 
@@ -159,7 +162,14 @@ class _Witness:
         if scene.after is None:
             return Certificate(scene.memory, steps, (), None, faulty, scene.runs)
         after = self._path(number, scene.after, scene)
-        rewritten, lost = _steps(after, _between(*scene.clash, after.moments) if scene.clash else None)
+        lost = None
+        if scene.faulty and scene.clash is not None:
+            lost = _between(*scene.clash, after.moments)
+        elif scene.clash is not None:
+            with contextlib.suppress(OutOfBudget):
+                before, after, lost = self._clashing(number, scene, scene.clash) or (before, after, None)
+            steps, _ = _steps(before, None)
+        rewritten, lost = _steps(after, lost)
         return Certificate(scene.memory, steps, rewritten, lost, faulty, scene.runs)
 
     def _path(self, number: int, overlay: Overlay | None, scene: Scene) -> Tracer:
@@ -178,9 +188,29 @@ class _Witness:
                 return path
         return self._trace(number, overlay, scene.sites)
 
-    def _trace(self, number: int, overlay: Overlay | None, sites: frozenset[Key]) -> Tracer:
-        view = self.views[number]
-        return trace(view.program, self.tables, overlay or Overlay(), view.root, sites, per_thread=self.per_thread)
+    def _clashing(
+        self, number: int, scene: Scene, clash: tuple[Key, Key]
+    ) -> tuple[Tracer, Tracer, tuple[int, int]] | None:
+        """A path that shows a counterexample, before and after: the usual one, or one that turns off from it."""
+        sites = scene.sites | set(clash)
+        turns = [-1]
+        while turns:
+            turn = turns.pop(0)
+            after = self._trace(number, scene.after, sites, turn)
+            lost = _lost(clash, after.moments)
+            if lost is not None:
+                before = self._trace(number, None, sites, turn)
+                before.look_at(scene.sites)
+                after.look_at(scene.sites)
+                return before, after, lost
+            if turn < 0:
+                first = next((n for n, moment in enumerate(after.moments) if moment.key == clash[0]), -1)
+                turns = [n for n, passed in enumerate(after.turns) if passed > first][:_TURNS]
+        return None
+
+    def _trace(self, number: int, overlay: Overlay | None, sites: frozenset[Key], turn: int = -1) -> Tracer:
+        view, overlay = self.views[number], overlay or Overlay()
+        return trace(view.program, self.tables, overlay, view.root, sites, per_thread=self.per_thread, turn=turn)
 
 
 def _passes(tracer: Tracer, scene: Scene) -> bool:
@@ -203,7 +233,8 @@ def _bare(group: Group) -> Overlay | None:
 def _filled(call: ir.Call) -> str:
     """The variable that an allocation fills, as the program spells it."""
     place = call.args[0] if call.args else call.result
-    return spelled(place.base if isinstance(place, ir.Addr) else place) if place is not None else ""
+    name = spelled(place.base if isinstance(place, ir.Addr) else place) if place is not None else ""
+    return name.replace("[]", "[…]")
 
 
 def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, int] | None:
@@ -214,6 +245,14 @@ def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, i
                 if moments[m].key == second and not moments[m].done >> earlier.operation & 1:
                     return n, m
     return None
+
+
+def _lost(clash: tuple[Key, Key], moments: Sequence[Moment]) -> tuple[int, int] | None:
+    """The two steps of a counterexample: out of order, or a free with a use behind it."""
+    frees = [n for n, moment in enumerate(moments) if moment.key == clash[0] and moment.kind == "free"]
+    uses = [n for n, moment in enumerate(moments) if moment.key == clash[1] and moment.operation >= 0]
+    behind = ((free, use) for free in frees for use in uses if free < use)
+    return _between(*clash, moments) or next(behind, None)
 
 
 def _steps(tracer: Tracer, clash: tuple[int, int] | None) -> tuple[tuple[Step, ...], tuple[int, int] | None]:
@@ -259,7 +298,8 @@ def _kept(moments: Sequence[Moment], wanted: set[int]) -> list[int]:
     if not about:
         return sorted(wanted)
     first, last = min(about), max(about)
-    kept = list(range(first, min(last + 1 + _BEHIND, len(moments))))
+    stop = min(last + 1 + _BEHIND, len(moments))
+    kept = [*range(first, stop), *(n for n in range(stop, len(moments)) if moments[n].inserted)]
     used = 0
     for moment in moments:
         if moment.mine and moment.operation >= 0:
@@ -274,9 +314,9 @@ def _kept(moments: Sequence[Moment], wanted: set[int]) -> list[int]:
         touches,
     )
     for keep in narrower:
-        if len(kept) > LONGEST:
+        if len(kept) > _LONG:
             kept = [n for n in kept if n in wanted or keep(moments[n])]
-    if len(kept) > LONGEST:
-        edges = {*kept[: LONGEST // 2], *kept[-LONGEST // 2 :], *wanted}
+    if len(kept) > _LONGEST:
+        edges = {*kept[: _LONGEST // 2], *kept[-_LONGEST // 2 :], *wanted}
         kept = [n for n in kept if n in edges]
     return kept

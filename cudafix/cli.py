@@ -141,7 +141,7 @@ def diff(options: _Options, page: str | None) -> None:
         from cudafix import reviewing
 
         written = reviewing.write(page, done.report, done.selection, done.sources)
-        _tell(done, "rewritten")
+        _summarize(done, "can be rewritten")  # the page shows the rest
         click.echo(f"review: {written}", err=True)
         return
     changed = done.selection.edits()
@@ -435,10 +435,15 @@ def _tell(done: Analysis, participle: str) -> None:
     from cudafix.report.terminal import Terminal
 
     sys.stdout.flush()
-    terminal = Terminal(sys.stderr, done.sources)
     without_fix = [finding for finding in done.selection.chosen if not finding.edits]
-    terminal.headlines(without_fix, done.report.refusals)
-    terminal.summary(done.report, done.selection, participle)
+    Terminal(sys.stderr, done.sources).headlines(without_fix, done.report.refusals)
+    _summarize(done, participle)
+
+
+def _summarize(done: Analysis, participle: str) -> None:
+    from cudafix.report.terminal import Terminal
+
+    Terminal(sys.stderr, done.sources).summary(done.report, done.selection, participle)
 
 
 def _base(changed: Mapping[str, object]) -> str | None:

@@ -443,6 +443,7 @@ class _Memory:
                 frozenset((k, _words(calls)) for k, calls in overlay.before.items() if k in reached),
                 frozenset((k, _words(calls)) for k, calls in overlay.after.items() if k in reached),
                 frozenset(overlay.removed & reached),
+                overlay.apart,
             )
             if seen not in done:
                 known = frozenset((v.kind, v.later.span) for v in original.violations)

@@ -28,10 +28,11 @@ REFUSALS: dict[str, Page] = {
         "(`tables` in the configuration): which arguments it reads and writes, and on which stream.",
     ),
     "free_not_found": Page(
-        "no `cudaFree` of this pointer was found",
+        "no path leads from the allocation to a `cudaFree` of its pointer",
         "Allocation and release move together. A `cudaMallocAsync` block that nobody frees is not given back by "
         "`cudaDeviceReset`, as a `cudaMalloc` block is: at 4 GiB a round, a program was out of memory at round 34.",
-        "Free the pointer in the code that is analysed, or add the file that frees it to the paths.",
+        "Free the pointer in the code that is analysed, or add the file that frees it, or that calls what frees it, "
+        "to the paths.",
     ),
     "escapes": Page(
         "the pointer is stored or returned where its later use cannot be followed",
@@ -208,7 +209,8 @@ REFUSALS: dict[str, Page] = {
         "Two operations that the original orders, by `cudaFree`'s device-wide wait or by the blocking copy between "
         "them, conflict, and no event wait or stream wait in scope would restore the order. Memory that is freed on "
         "stream a while stream b uses it was corrupted.",
-        "Put both operations on one stream, or record an event after the first and wait for it before the second.",
+        "Put both operations on one stream, or record an event after the first and wait for it before the second. What "
+        "may be used behind its free, by a graph that was captured with it, has to be freed later.",
     ),
     "deleter": Page(
         "the pointer is freed by a deleter or a destructor of a smart pointer",

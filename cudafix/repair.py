@@ -113,11 +113,12 @@ class Group:
 
 @dataclass(slots=True)
 class Plan:
-    """What moves, on which streams, and what is inserted (for which groups)."""
+    """What moves, on which streams, and what is inserted (for which groups). Those of `bound` move together."""
 
     groups: list[Group]
     insertions: dict[Insertion, set[int]] = field(default_factory=dict)
     anchors: dict[Key, ir.Call] = field(default_factory=dict)
+    bound: set[int] = field(default_factory=set)
 
     def moving(self) -> list[Group]:
         return [g for g in self.groups if g.refused is None]
@@ -262,7 +263,7 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
     for obstacle in sorted(group.obstacles, key=lambda o: _RANK.get(o.name, 50)):
         return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),))
     if not group.frees:
-        return Refused("free_not_found", "no `cudaFree` of it was found")
+        return Refused("free_not_found", "no `cudaFree` of it is reached")
     if group.never_freed:
         return Refused("free_not_found", "there are paths or configurations in which nothing frees it")
     for site in group.frees.values():
@@ -274,7 +275,7 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
             )
         other = site.frees_other - {"null", "interior", "async"}
         if other:
-            kinds = ", ".join(sorted(other))
+            kinds = " or ".join(sorted(other))
             return Refused(
                 "mixed_allocation_kinds",
                 f"the free may also give back {kinds} memory",
@@ -379,18 +380,20 @@ class Repair:
                 found = self._ask()
             if found:
                 for group in self.plan.moving():
-                    group.refused = self._because(found[0], "out_of_order")
+                    group.refused = self._because(found[0], "out_of_order", group)
         self._drop_idle_insertions()
         self._minimize()
+        self._bind()
         self._note_assumptions()
         return self.plan
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
     def _all(self) -> list[Violation]:
-        if not self.plan.moving():
-            return []
-        found = [v for outcome in self.run(self.plan.overlay()) for v in outcome.violations]
+        return self._found(self.plan.overlay()) if self.plan.moving() else []
+
+    def _found(self, overlay: Overlay) -> list[Violation]:
+        found = [v for outcome in self.run(overlay) for v in outcome.violations]
         return [v for v in found if _identity(v) not in self.known]
 
     def _ask(self) -> list[Violation]:
@@ -458,6 +461,11 @@ class Repair:
             return self.plan.moving()
         return found
 
+    def _needing(self, v: Violation) -> set[int]:
+        """The groups that need what orders the two of a counterexample, whichever of them are written."""
+        needing = [*self._responsible(v), *(group for group in self.plan.moving() if group.names_any(v.every_via))]
+        return {id(group) for group in needing}
+
     # -- mending -----------------------------------------------------------------------------------------------------
 
     def _mend(self, v: Violation) -> bool:
@@ -470,14 +478,14 @@ class Repair:
             if (
                 insertion in self.fresh and insertion in self.plan.insertions
             ):  # another counterexample of this round has asked for it
-                self.plan.insertions[insertion] |= {id(g) for g in self._responsible(v)}
+                self.plan.insertions[insertion] |= self._needing(v)
                 return True
             token = (_identity(v), insertion)
             if token in self.tried or insertion in self.plan.insertions or at.site.blocked is not None:
                 continue  # it is there, or was there, and does not order these two
             self.tried.add(token)
             self.fresh.add(insertion)
-            self.plan.insertions[insertion] = {id(g) for g in self._responsible(v)}
+            self.plan.insertions[insertion] = self._needing(v)
             self.plan.anchors[insertion.anchor] = at
             return True
         return self._refuse(v, _REFUSAL.get(v.kind, "out_of_order"))
@@ -547,15 +555,19 @@ class Repair:
 
     # -- refusing ----------------------------------------------------------------------------------------------------
 
-    def _because(self, v: Violation, name: str) -> Refused:
+    def _because(self, v: Violation, name: str, group: Group) -> Refused:
         earlier = v.earlier
-        places: list[tuple[ir.Span, str]] = []
-        if earlier is not None and earlier.stmt is not None:
-            places.append((earlier.stmt.span, earlier.text))
-        places.append((v.later.span, v.later.text))
+        places: dict[ir.Span, str] = {}
+        if v.kind in (Wrong.USE_AFTER_FREE, Wrong.DOUBLE_FREE):
+            frees = [site.call.span for site in group.frees.values() if site.call.span != v.later.span]
+            if len(frees) == 1:
+                places[frees[0]] = "the memory is freed"
+        elif earlier is not None and earlier.stmt is not None:
+            places[earlier.stmt.span] = earlier.text
+        places[v.later.span] = v.later.text
         if name == "out_of_order" and earlier is not None and not self._nameable(earlier):
             name = "needs_device_sync"
-        return Refused(name, v.words, tuple(places))
+        return Refused(name, v.words, tuple(places.items()))
 
     def _nameable(self, op: Operation) -> bool:
         return len(op.streams) == 1 and not any(s.summary for s in op.streams)
@@ -563,7 +575,7 @@ class Repair:
     def _refuse(self, v: Violation, name: str) -> bool:
         found = self._responsible(v)
         for group in found:
-            group.refused = self._because(v, name)
+            group.refused = self._because(v, name, group)
         self._drop_idle_insertions()
         return bool(found)
 
@@ -575,11 +587,52 @@ class Repair:
 
     def _minimize(self) -> None:
         """Take each insertion out again; it stays, at its place among the others, only if the proof needs it."""
+        served: set[int] = set()  # the groups whose own insertion went, as another one serves them too
         for insertion in list(self.plan.insertions):
             proved = self.plan.insertions
             self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
-            if self._ask():
+            found = self._ask()
+            if found:
+                proved[insertion] |= {group for v in found for group in self._needing(v)}
                 self.plan.insertions = proved
+            else:
+                served |= proved[insertion]
+        for group in self.plan.moving():
+            if id(group) in served:
+                self._adopt(group)
+
+    def _adopt(self, group: Group) -> None:
+        """Let a group need the insertions that order what it moves: it may be written without the groups that asked
+        for them.
+        """
+        kept = self.plan.insertions
+        own = [i for i, needed_by in kept.items() if id(group) in needed_by]
+        others = [i for i in kept if i not in own]
+        if others and self._lacks(group, own):
+            enough = next(([i] for i in others if not self._lacks(group, [*own, i])), others)
+            for insertion in enough:
+                kept[insertion] |= {id(group)}
+
+    def _bind(self) -> None:
+        """Find the groups that lean on the order which other groups make between blocking streams by moving to the
+        legacy stream: they are written together.
+        """
+        moving = self.plan.moving()
+        legacy = {id(group) for group in moving if DEFAULT in group.streams.values()}
+        if len(moving) > 1 and legacy and any(outcome.blocking for outcome in self.outcomes):
+            overlay = self.plan.overlay()
+            overlay.apart = True
+            found = [v for v in self._found(overlay) if v.earlier is None or v.earlier.assumption is None]
+            if found:
+                self.plan.bound = legacy.union(*map(self._needing, found))
+
+    def _lacks(self, group: Group, insertions: Sequence[Insertion]) -> bool:
+        """Whether something of this group is out of order with these insertions alone."""
+        kept = self.plan.insertions
+        self.plan.insertions = {i: needed_by for i, needed_by in kept.items() if i in insertions}
+        lacks = any(id(group) in self._needing(v) for v in self._ask())
+        self.plan.insertions = kept
+        return lacks
 
 
 def spelled(expr: ir.Expr) -> str:

@@ -207,7 +207,9 @@ class Rewriter:
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         decided: set[tuple[str, int]] = set()
-        for number, group in enumerate(plan.groups, 1):
+        together = next((n for n, group in enumerate(plan.groups, 1) if id(group) in plan.bound), 0)
+        for n, group in enumerate(plan.groups, 1):
+            number = together if id(group) in plan.bound else n
             runs = Runs.CHURN if group.churn else Runs.ONCE
             left_alone = group.refused is not None and group.refused.name == "left_alone"
             for key, site in sorted(group.allocations.items()):
@@ -260,10 +262,12 @@ class Rewriter:
     def _meaning(self, insertion: Insertion) -> str:
         names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]
         if insertion.does is Does.WAIT:
-            return f"`{names[0]}` waits for `{names[1]}`"
-        if insertion.does is Does.SYNC:
-            return f"the host waits for `{names[0]}`"
-        return "the host waits for the device"
+            waits = f"`{names[0]}` waits for `{names[1]}`"
+        elif insertion.does is Does.SYNC:
+            waits = f"the host waits for `{names[0]}`"
+        else:
+            waits = "the host waits for the device"
+        return f"{waits}, inserted {'behind' if insertion.after else 'in front of'} this"
 
 
 def _is_in(stmt: ir.Stmt, function: ir.Function) -> bool:

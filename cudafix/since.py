@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cudafix.discovery import SUFFIXES
-from cudafix.findings import Finding
+from cudafix.findings import Finding, Safety
 from cudafix.report.listing import fingerprints, key
 from cudafix.report.positions import Positions
 from cudafix.selection import Analysis
@@ -76,8 +76,10 @@ def changes(revision: str, sources: Mapping[str, bytes]) -> Changes:
 
 
 def only_new(done: Analysis, revision: str, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> Analysis:
-    """Of the findings those with a place on a line that changed, and those that the tree did not have before; of the
-    refusals those on such lines. `analyze` looks at the tree as it was. Raises `GitError`.
+    """Of the findings those with a place on a line that changed, and those that the tree did not have before, also of
+    those that rest on an assumption; of the refusals those on such lines. `analyze` looks at the tree as it was.
+
+    Raises `GitError`.
     """
     found = changes(revision, done.sources)
     now = fingerprints(done.sources, done.report.findings)
@@ -95,7 +97,8 @@ def only_new(done: Analysis, revision: str, analyze: Callable[[Mapping[str, byte
         return now[key(finding)] not in old or any(touched(*place) for place in places)
 
     refusals = tuple(refusal for refusal in done.report.refusals if touched(refusal.path, refusal.offset))
-    selection = done.selection.keep(is_new, f"there before `--since {revision}`")
+    left = tuple((f, why) for f, why in done.selection.left if f.safety is not Safety.ASSUMES or is_new(f))
+    selection = done.selection._replace(left=left).keep(is_new, f"there before `--since {revision}`")
     return done._replace(report=replace(done.report, refusals=refusals), selection=selection)
 
 

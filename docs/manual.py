@@ -7,6 +7,7 @@ has changed it: the page shows what cudafix says and does in both. A name withou
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import difflib
 import io
@@ -297,5 +298,7 @@ def _link(link: str, page: Page, targets: Mapping[Path, str], folder: Path) -> s
 
 
 if __name__ == "__main__":
-    made = build(Path(sys.argv[1] if len(sys.argv) > 1 else "site"))
+    parser = argparse.ArgumentParser(description="Make the manual, and check its links.")
+    parser.add_argument("folder", nargs="?", default="site", type=Path)
+    made = build(parser.parse_args().folder)
     print(f"{len(made)} pages, from {made[0]}")

@@ -116,7 +116,7 @@ def test_what_is_fixed_is_pruned_and_nothing_is_added(check: Check) -> None:
     Path("a.cu").write_text(program("a", "q", "r"))
     before = Path("known.json").read_bytes()
     shown = check("--baseline", "known.json")
-    assert "cudafix: known.json: 1 fixed; `--prune-baseline` takes them out\n" in shown.err
+    assert "cudafix: known.json: 1 fixed; `--prune-baseline` takes it out\n" in shown.err
     assert Path("known.json").read_bytes() == before
     shown = check("--baseline", "known.json", "--prune-baseline")
     assert (shown.code, len(shown.lines)) == (1, 1)
@@ -189,6 +189,22 @@ def test_since_shows_findings_on_changed_lines_only(repository: Check) -> None:
     commit()
     assert repository("--since", "HEAD").code == 0
     assert repository("--since", "HEAD~1").lines == [13]
+
+
+def test_since_leaves_out_what_rests_on_an_assumption_and_was_there(repository: Check) -> None:
+    Path("a.cu").write_text(program("a", "p"))
+    commit()
+    Path("library.cu").write_text(program("b", "q").replace("int main()", "void work()"))
+    Path("a.cu").write_text(program("a", "p", "r"))
+
+    def assumed() -> list[str]:
+        results = json.loads(repository("--format", "json", "--since", "HEAD").out)["results"]
+        return [each["path"] for each in results if each["level"] == "review"]
+
+    assert assumed() == ["library.cu"]
+    commit()
+    Path("a.cu").write_text(program("a", "p", "r", "t"))
+    assert assumed() == []
 
 
 def test_since_shows_a_finding_when_its_free_was_changed(repository: Check) -> None:

@@ -43,6 +43,104 @@ __global__ void copy(const int *p, int *q) { q[0] = p[0]; }
 """
 
 
+def test_a_counterexample_on_a_path_that_fails_is_shown_on_that_path() -> None:
+    report = analyzed(
+        HEAD
+        + """
+#include <cstdio>
+int main(int argc, char **) {
+    int *in, *out;
+    cudaStream_t streams[8];
+    cudaMallocHost(&out, 32);
+    cudaMalloc(&in, 4);
+    for (int i = 0; i < argc; i++) {
+        cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+        copy<<<1, 1, 0, streams[i]>>>(in, out + i);
+    }
+    if (argc > 5) {
+        cudaFree(in);
+        printf("%d", out[0]);
+        return 1;
+    }
+    cudaDeviceSynchronize();
+    cudaFree(in);
+    return 0;
+}
+"""
+    )
+    (refusal,) = items(report)
+    shown = of(report)
+    assert shown.lost is not None
+    assert [shown.after[n].kind for n in shown.lost] == ["kernel", "free"]
+    assert "synchronize" not in {step.kind for step in shown.after}
+    said = [clause.text for clause in words.clauses(refusal)]
+    assert "`cudaFree` makes the host wait between the two" in said
+
+
+def test_a_use_behind_a_free_is_shown_with_the_free() -> None:
+    report = analyzed(
+        HEAD
+        + """
+void build(cudaGraph_t *graph, cudaStream_t s, int *p) {
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    fill<<<1, 1, 0, s>>>(p);
+    cudaStreamEndCapture(s, graph);
+}
+void run(cudaStream_t s) {
+    int *p;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaMalloc(&p, 4);
+    build(&graph, s, p);
+    cudaGraphInstantiate(&exec, graph, NULL, NULL, 0);
+    cudaGraphLaunch(exec, 0);
+    cudaDeviceSynchronize();
+    cudaFree(p);
+}
+int main() {
+    cudaStream_t s;
+    cudaStreamCreate(&s);
+    run(s);
+    run(s);
+}
+"""
+    )
+    (refusal,) = items(report)
+    shown = of(report)
+    assert refusal.message == "`cudaGraphLaunch` may use memory that is freed by then"
+    assert [place.text for place in refusal.related] == ["the memory is freed", "`cudaGraphLaunch`"]
+    assert shown.lost is not None
+    assert [shown.after[n].kind for n in shown.lost] == ["free", "work"]
+
+
+def test_only_what_orders_this_memory_is_said() -> None:
+    report = analyzed(
+        HEAD
+        + """
+int main() {
+    int *p, *q, *h;
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    h = (int *)malloc(4);
+    cudaMalloc(&q, 4);
+    cudaMalloc(&p, 4);
+    cudaMemcpy(h, q, 4, cudaMemcpyDeviceToHost);
+    fill<<<1, 1>>>(p);
+    cudaMemcpy(h, q, 4, cudaMemcpyDeviceToHost);
+    copy<<<1, 1, 0, s>>>(p, q);
+    cudaStreamSynchronize(s);
+    cudaMemcpy(h, q, 4, cudaMemcpyDeviceToHost);
+    cudaFree(p);
+}
+"""
+    )
+    (fix,) = (item for item in items(report) if isinstance(item, Finding))
+    assert [clause.text for clause in words.clauses(fix) if clause.about == "ordered"] == [
+        "`cudaMemcpy` on the default stream returns when it is done",
+        "the host waits for `copy<<<…>>>` on `s` (`cudaStreamSynchronize`)",
+    ]
+
+
 def test_the_wait_of_a_free_becomes_an_inserted_wait() -> None:
     shown = of(
         analyzed(

@@ -191,3 +191,54 @@ def test_a_check_macro_of_an_unseen_header_can_be_named() -> None:
     (finding,) = driver.analyze({"a.cu": UNSEEN}, Config(check_macros=("RUN",))).findings
     assert finding.safety is Safety.PROVEN
     assert b"RUN(cudaGetDevice(&device));" in b"".join(edit.text for edit in finding.edits)
+
+
+OWN = b"""#include "unseen.h"
+__global__ void k(int *p) { p[0] = 1; }
+int main() {
+    int *p;
+    RUN(cudaMalloc(&p, 4));
+    k<<<1, 1>>>(p);
+    filter_run(p, 4);
+    RUN(cudaFree(p));
+}
+"""
+ROW = 'tables = [{ name = "filter_run", effect = "work", roles = "rw -" }]\n'
+MACRO = 'check_macros = ["RUN"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "2 allocation sites: 0 can be rewritten, 2 refused\n      2 refused: unknown_call"),
+        (ROW, "left: rests on an assumption"),
+        (ROW + MACRO, "2 allocation sites: 2 can be rewritten (2 once), 0 refused\n"),
+        (ROW + MACRO + "paths = ['src']", "1 allocation site: 1 can be rewritten"),
+        (ROW + MACRO + "exclude = ['old/']", "1 allocation site: 1 can be rewritten"),
+        (ROW + MACRO + "codemods = { stream_ordered_pairs = false }", "2 left: switched off in the configuration"),
+        (
+            ROW + MACRO + "overrides = [{ files = ['old/'], codemods = { stream_ordered_pairs = false } }]",
+            "2 allocation sites: 1 can be rewritten (1 once), 0 refused\n      1 left: switched off",
+        ),
+        (ROW + "assume = { leaves_no_work = ['RUN'] }", "2 can be rewritten"),
+        (ROW + MACRO + "default_stream = 'per-thread'", "2 can be rewritten"),
+        (ROW + MACRO + "cuda = '11.0'", "2 refused: old_cuda"),
+        (ROW + MACRO + "cuda = '11.0'\nguard = true", "2 can be rewritten"),
+        (ROW + MACRO + "cuda = '12.4'", "2 can be rewritten"),
+        (
+            ROW + MACRO + "ignore = [{ files = ['old/'], names = ['stream_ordered_pairs'], reason = 'r' }]",
+            "1 can be rewritten",
+        ),
+    ],
+)
+def test_each_key_changes_what_check_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], text: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cudafix.toml").write_text(text)
+    for folder in ("src", "old"):
+        Path(folder).mkdir()
+        Path(folder, "a.cu").write_bytes(OWN)
+    with pytest.raises(SystemExit):
+        cli.main(["check", "--no-cache"])
+    assert expected in capfd.readouterr().out

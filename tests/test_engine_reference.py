@@ -8,8 +8,9 @@ A program on which they disagree is printed as text; kept as a file in `once_wro
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from cudafix.dump import dump
 from cudafix.link import Program
 from cudafix.ordering import check as engine
 from cudafix.ordering.program import Outcome, Overlay
-from cudafix.repair import Group, Plan, Repair, groups_of, moved_call, static_refusal
+from cudafix.repair import Group, Plan, Refused, Repair, groups_of, moved_call, static_refusal
 from tests import reference
 from tests.cases import ROOT
 from tests.random_programs import parse, programs
@@ -91,11 +92,42 @@ def test_no_plan_loses_what_the_program_guaranteed(module: ir.Module) -> None:
     assert not verdict.wrong
 
 
+def part_of(plan: Plan, moving: Collection[Group]) -> Overlay:
+    """The plan where only some groups are written, as somebody may choose, with the insertions that they need."""
+    wanted = {id(group) for group in moving}
+    whole, refused = plan.insertions, [group.refused for group in plan.groups]
+    plan.insertions = {i: needed_by for i, needed_by in whole.items() if needed_by & wanted}
+    for group in plan.groups:
+        group.refused = group.refused or (None if id(group) in wanted else Refused("left_alone", ""))
+    overlay = plan.overlay()
+    plan.insertions = whole
+    for group, why in zip(plan.groups, refused, strict=True):
+        group.refused = why
+    return overlay
+
+
+def wrong_parts(module: ir.Module) -> list[str]:
+    plan = plan_for(module)
+    bound = [group for group in plan.moving() if id(group) in plan.bound]
+    units = [[group] for group in plan.moving() if id(group) not in plan.bound] + ([bound] if bound else [])
+    sizes = {1, 2, len(units) - 1} & set(range(1, len(units)))
+    parts = (part_of(plan, list(chain(*some))) for size in sizes for some in combinations(units, size))
+    return [why for part in parts for why in reference.check(module, part) or ()]
+
+
+@given(programs())
+def test_no_part_of_a_plan_loses_what_the_program_guaranteed(module: ir.Module) -> None:
+    note(dump(module))
+    assert not wrong_parts(module)
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "tests" / "once_wrong").iterdir()), ids=lambda path: str(path.stem))
 def test_a_plan_that_was_wrong_once_is_right(path: Path) -> None:
-    verdict = judge(parse(path.read_text(encoding="utf-8")))
+    module = parse(path.read_text(encoding="utf-8"))
+    verdict = judge(module)
     assert verdict is not None
     assert not verdict.wrong
+    assert not wrong_parts(module)
 
 
 @settings(max_examples=25)

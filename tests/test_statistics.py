@@ -59,8 +59,8 @@ What to assert, most sites first
             1  work
 
 What stands in the way, most sites first
-     1 in 1 file  free_not_found: No `cudaFree` of this pointer was found.
-            1  no `cudaFree` of it was found
+     1 in 1 file  free_not_found: No path leads from the allocation to a `cudaFree` of its pointer.
+            1  no `cudaFree` of it is reached
 """,
         "",
     )

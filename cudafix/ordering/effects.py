@@ -800,7 +800,10 @@ class Effects(Engine):
             state.round_waits[x] &= ~bit
         if exact:
             for s in streams:
-                orders.leave(s, where, certain)
+                if op.rewritten_only and self.overlay.apart:
+                    orders.follow(s, bit)
+                else:
+                    orders.leave(s, where, certain)
         if state.capturing:
             state.captured |= reads | writes
 
@@ -1262,6 +1265,7 @@ class Effects(Engine):
             and where is not In.REWRITTEN
         ):
             stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
+        self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
         state.orders.created(stream)
         for expr in args.named.get("stream_out", ()):

@@ -413,7 +413,7 @@ class Machine:
             self.anchors[key.path].append(key.start)
         self._objects: dict[object, Object] = {}
         self._operations: dict[object, Operation] = {}
-        self._seen: set[object] = set()
+        self._seen: dict[object, Violation] = {}
         self._devices: set[str] = {"0"}
         self._internal = program.kept("internal", lambda: _internal(program))
         self._copies = program.kept("copies", lambda: _copies(program))
@@ -713,8 +713,9 @@ class Machine:
             return
         key = (kind, earlier and earlier.number, later.span, about and about.number, streams)
         if key not in self._seen:
-            self._seen.add(key)
-            self.outcome.violations.append(Violation(kind, earlier, later, about, via, streams, certain))
+            self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain)
+            self.outcome.violations.append(self._seen[key])
+        self._seen[key].every_via.update(via)
 
     def operation(self, identity: object, stmt: ir.Call | ir.Launch | None, text: str, state: State) -> Operation:
         key = (identity, *self.context(stmt))

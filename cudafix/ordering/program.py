@@ -28,13 +28,15 @@ class Overlay:
     """The rewritten program as a difference to the original one, on statements.
 
     `replaced` calls have another form in Q. `before` and `after` are statements that only Q has; `removed` ones only P
-    has.
+    has. If `apart`, any part of it may be written: an order that a moved call makes between other operations, as steps
+    on the legacy stream do, is not built on.
     """
 
     replaced: dict[Key, ir.Call] = field(default_factory=dict)
     before: dict[Key, list[ir.Call]] = field(default_factory=dict)
     after: dict[Key, list[ir.Call]] = field(default_factory=dict)
     removed: set[Key] = field(default_factory=set)
+    apart: bool = False
 
 
 Memory: TypeAlias = str  # device, async, managed, pinned, mapped, pitched, array, host, external
@@ -117,7 +119,10 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """`earlier` (an operation, or the object's allocation) `kind` `later`; `via`: the frees that used to order them."""
+    """`earlier` (an operation, or the object's allocation) `kind` `later`; `via`: the frees that used to order them.
+
+    `every_via` holds those of other ways to `later` too, as of further rounds of a loop.
+    """
 
     kind: Wrong
     earlier: Operation | None
@@ -126,6 +131,7 @@ class Violation:
     via: tuple[Key, ...] = ()
     streams: frozenset[Stream] = frozenset()  # where `later` runs; empty for the host
     certain: bool = True  # whether it is this memory, and on every path to here: then it is a defect
+    every_via: set[Key] = field(default_factory=set, compare=False)
 
     @property
     def words(self) -> str:
@@ -140,6 +146,10 @@ class Violation:
                 return f"{self.kind.value} {self.later.text}"
             case Wrong.FREE_MEMORY:
                 return f"{self.later.text} asks how much memory is free, and the pool keeps some"
+            case Wrong.USE_AFTER_FREE if not self.certain:
+                return f"{earlier} may use memory that is freed by then"
+            case Wrong.DOUBLE_FREE:
+                return "the memory is freed twice" if self.certain else "the memory may be freed twice"
             case Wrong.NOT_UNDERSTOOD:
                 return f"{self.later.text}, which cannot be proved"
             case _:
@@ -204,4 +214,5 @@ class Outcome:
     resets: dict[Key, ir.Call] = field(default_factory=dict)
     peers: list[ir.Span] = field(default_factory=list)
     assumption: Assumption | None = None  # what every proof from this root rests on
+    blocking: bool = False  # a stream that waits for the legacy stream is created
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host

@@ -204,6 +204,13 @@ class Orders:
                 if b.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) and b != s:
                     self.after(b, s, certain=False, where=where)
 
+    def follow(self, s: Stream, bit: Bits) -> None:
+        """After an operation on `s`, as `leave`, for this operation only: the blocking streams run behind it."""
+        if s.kind is StreamKind.LEGACY:
+            for b in self.pending:
+                if isinstance(b, Stream) and b.kind is StreamKind.BLOCKING:
+                    self.pending[b] &= ~bit
+
     # -- steps -----------------------------------------------------------------------------------------------------
 
     def issue(self, bit: Bits, streams: Iterable[Stream]) -> None:

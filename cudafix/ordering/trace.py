@@ -2,6 +2,7 @@
 
 The interpreter itself runs, with the same tables and the same state; only that it takes one arm where paths part, and
 one round of each loop. The arm that reaches the sites asked for is taken; where none or both do, the one that goes on.
+A path may turn off from that once: `turns` numbers the places where paths parted.
 On a single path `pending` is exact for streams that are known, and so are the orders that are read from it.
 """
 
@@ -66,21 +67,30 @@ def trace(
     sites: Collection[Key],
     *,
     per_thread: bool = False,
+    turn: int = -1,
 ) -> Tracer:
-    """Run one path from `root` that reaches `sites`. Raises OutOfBudget when even that is too long."""
-    tracer = Tracer(program, tables, overlay, per_thread, frozenset(sites))
+    """Run one path from `root` that reaches `sites`, with the other arm at the place number `turn` where paths part.
+
+    Raises OutOfBudget when even that is too long.
+    """
+    tracer = Tracer(program, tables, overlay, per_thread, frozenset(sites), turn)
     check.start(tracer, root)
     return tracer
 
 
 class Tracer(Effects):
-    """The interpreter on one path. `moments` is what it passed, `names` what the program calls the streams."""
+    """The interpreter on one path. `moments` is what it passed, `names` what the program calls the streams.
+
+    `turns` holds, for each place where paths part, how many moments came before it.
+    """
 
     def __init__(
-        self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool, sites: frozenset[Key]
+        self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool, sites: frozenset[Key], turn: int
     ) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self.sites = sites
+        self.turn = turn
+        self.turns: list[int] = []
         self.moments: list[Moment] = []
         self.names: dict[Stream, str] = {LEGACY: "default stream", PER_THREAD: "default stream of the thread"}
         self._kind = "work"
@@ -112,10 +122,13 @@ class Tracer(Effects):
         first, second = map(self._reaches, arms)
         if second and not first or first is second and stmt.test.kind in ("null", "failed"):
             arms.reverse()
+        self.turns.append(len(self.moments))
+        turns = len(self.turns) == self.turn + 1
         steps, returned, spare = len(self.moments), self.frame.returned, state.copy()
         there = self.block(arms[0], state)
         passed = {moment.kind for moment in self.moments[steps:] if moment.mine}
-        if there is not None or first and second or {"allocate", "free"} <= passed:
+        stays = there is not None or first and second or {"allocate", "free"} <= passed or "host" in passed
+        if stays is not turns:
             return there
         beyond = self.moments[steps:], self.frame.returned
         del self.moments[steps:]
@@ -329,4 +342,4 @@ def lane_of(moment: Moment, names: dict[Stream, str]) -> str:
     if moment.lane in names:
         return names[moment.lane]
     given = moment.lane.name
-    return given.partition("(")[2].removesuffix(")") or "another stream"
+    return given.partition("(")[2].removesuffix(")") or "unknown stream"

@@ -164,6 +164,7 @@ class _Data:
             "runs": item.runs.value if isinstance(item.runs, Runs) else "",
             "related": [self._place(place) for place in item.related],
             "certificate": self._certificate(item.certificate),
+            "memory": self._memory(item),
             "words": [
                 [c.about, readable(c.text), [self._at(p.path, p.offset) for p in c.places]] for c in words.clauses(item)
             ],
@@ -180,13 +181,12 @@ class _Data:
             "safety": item.safety.value,
             "assumes": [readable(text) for text in item.assumptions],
             "group": item.group,
-            "memory": self._memory(item),
             "ticked": ticked and bool(item.edits),
             "left": why.get(id(item), ""),
             "diff": list(self._diff(item.edits)),
         }
 
-    def _memory(self, item: Finding) -> str:
+    def _memory(self, item: Finding | Refusal) -> str:
         """The variable that the site fills, if it has a name."""
         shown = item.certificate.memory if item.certificate is not None else ()
         return next((readable(p.text) for p in shown if (p.path, p.offset) == (item.path, item.offset)), "")

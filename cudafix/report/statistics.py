@@ -85,7 +85,8 @@ def write(console: Console, found: Statistics) -> None:
 
     def line(what: str, count: int, note: str = "") -> None:
         share = f"{round(100 * count / found.sites)} %" if found.sites else ""
-        console.print(Text.assemble((f"{count:6} {share:>5}  ", "bold"), what, (note and f"  {note}", "dim")))
+        told = f"  {note}" if note and count else ""
+        console.print(Text.assemble((f"{count:6} {share:>5}  ", "bold"), what, (told, "dim")))
 
     console.print(Text(f"{found.sites} allocation site{'s' * (found.sites != 1)}", style="bold"))
     line("stream-ordered already", found.migrated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from cudafix.findings import Certificate, Finding, Place, Refusal, Step
@@ -31,7 +32,7 @@ def clauses(item: Finding | Refusal) -> list[Clause]:
         return list(_refused(shown))
     if item.codemod not in PAIRS:
         return []
-    found = list(_proved(shown))
+    found = list(_proved(item, shown))
     if item.assumptions:
         found += [Clause("assumes", assumption) for assumption in item.assumptions]
     else:
@@ -44,14 +45,18 @@ def on(lane: str) -> str:
     """Where a step runs."""
     if not lane:
         return "the host"
+    if lane == "unknown stream":
+        return "an unknown stream"
     return f"the {lane}" if lane.startswith("default stream") else lane if " " in lane else f"`{lane}`"
 
 
-def _proved(shown: Certificate) -> Iterator[Clause]:
+def _proved(item: Finding, shown: Certificate) -> Iterator[Clause]:
     steps = shown.after
-    names = _listed(sorted({f"`{place.text}`" for place in shown.memory if place.text})) or "the memory"
+    names = {(place.path, place.offset): f"`{place.text}`" for place in shown.memory if place.text}
+    together = _listed(sorted(set(names.values()))) or "the memory"
     for step in _mine(steps, "allocate"):
-        yield Clause("allocated", f"{names} on {on(step.lane)}, by {step.place.text}", (step.place,))
+        name = names.get((step.place.path, step.place.offset), together)
+        yield Clause("allocated", f"{name} on {on(step.lane)}, by {step.place.text}", (step.place,))
     lanes: dict[str, list[Step]] = {}
     for step in steps:
         if step.mine and step.kind not in ("allocate", "free"):
@@ -59,25 +64,60 @@ def _proved(shown: Certificate) -> Iterator[Clause]:
     for lane, used in lanes.items():
         yield Clause("used", f"on {on(lane)}, by {_calls(used)}", tuple(step.place for step in used))
     frees = _mine(steps, "free")
-    last = max((n for n, step in enumerate(steps) if step.mine and step.kind == "free"), default=len(steps))
-    ordering = [
-        s for s in steps[:last] if s.after and not s.mine and s.kind in ("wait", "synchronize", "copy", "kernel")
-    ]
     freed_on = {step.lane for step in frees}
     if freed_on and set(lanes) <= freed_on and len(freed_on) == 1:
         yield Clause("ordered", f"every use runs on {on(min(freed_on))}, where the free comes behind it")
-    for step in ordering:
-        yield Clause("ordered", _order(step, steps), (step.place,))
-    for step in frees:
-        for n in step.after:
-            yield Clause("ordered", f"the free waits for {steps[n].place.text} on {on(steps[n].lane)}", (step.place,))
+    own = {place[:2] for place in item.related}
+    inserted = {n for n, step in enumerate(steps) if step.inserted and step.after and step.place[:2] in own}
+    for n in sorted(inserted | _ordering(steps)):
+        yield Clause("ordered", _order(steps[n], steps), (steps[n].place,))
     for step in frees:
         yield Clause("freed", f"on {on(step.lane)}, by {step.place.text}", (step.place,))
     for step in _mine(shown.before, "free"):
-        waited = _listed([f"{shown.before[n].place.text} on {on(shown.before[n].lane)}" for n in step.after])
-        if step.waits and not step.lane:
-            what = f"for {waited}" if waited else "although nothing was left to wait for"
-            yield Clause("before", f"the host stood still in {step.place.text} {what}", (step.place,))
+        if not step.waits or step.lane:
+            continue
+        if step.after:
+            waited = _listed([f"{shown.before[n].place.text} on {on(shown.before[n].lane)}" for n in step.after])
+            what = f"the host stood still in {step.place.text} for {waited}"
+        else:
+            what = f"the host waited in {step.place.text} for the whole device, where none of these steps still ran"
+        yield Clause("before", what, (step.place,))
+
+
+def _ordering(steps: Sequence[Step]) -> set[int]:
+    """The steps that keep the uses of the memory between its allocation and its free: from the allocation to the first
+    use on each stream, and from the last one to the free, those on a shortest way.
+    """
+    allocated = [n for n, step in enumerate(steps) if step.mine and step.kind == "allocate"]
+    freed = [n for n, step in enumerate(steps) if step.mine and step.kind == "free"]
+    uses: dict[str, list[int]] = {}
+    for n, step in enumerate(steps):
+        if step.mine and step.kind not in ("allocate", "free"):
+            uses.setdefault(step.lane, []).append(n)
+    found: set[int] = set()
+    for used in uses.values():
+        for start, end in (*((n, used[0]) for n in allocated), *((used[-1], n) for n in freed)):
+            found |= _way(steps, start, end)
+    return found
+
+
+def _way(steps: Sequence[Step], start: int, end: int) -> set[int]:
+    """The steps that wait for another one on a shortest way from one step to a later one; none if there is no way."""
+    back: dict[int, int] = {}
+    reached = [start]
+    for n in reached:
+        for m in range(n + 1, end + 1):
+            # on one stream, and for the host, one comes behind the other; what the host issues comes behind what it did
+            if m not in back and (steps[m].lane == steps[n].lane or not steps[n].lane or n in steps[m].after):
+                back[m] = n
+                reached.append(m)
+    found = set()
+    at = end
+    while at in back:
+        if back[at] in steps[at].after:
+            found.add(at)
+        at = back[at]
+    return found
 
 
 def _refused(shown: Certificate) -> Iterator[Clause]:
@@ -86,9 +126,15 @@ def _refused(shown: Certificate) -> Iterator[Clause]:
     earlier, later = (shown.after[n] for n in shown.lost)
     yield Clause("earlier", f"{earlier.place.text} on {on(earlier.lane)}", (earlier.place,))
     yield Clause("later", f"{later.place.text} on {on(later.lane)}", (later.place,))
-    waiting = next((s for s in _mine(shown.before, "free") if s.waits and not s.lane), None)
-    if waiting is not None:
-        yield Clause("today", f"{waiting.place.text} makes the host wait between the two", (waiting.place,))
+    if earlier.kind == "free" and later.lane:
+        return
+    places = [step.place[:2] for step in shown.before]
+    with suppress(ValueError):
+        start = places.index(earlier.place[:2])
+        stop = places.index(later.place[:2], start + 1)
+        waiting = next((s for s in _mine(shown.before[start : stop + 1], "free") if s.waits and not s.lane), None)
+        if waiting is not None:
+            yield Clause("today", f"{waiting.place.text} makes the host wait between the two", (waiting.place,))
     yield Clause("then", "with the stream-ordered calls nothing orders the two any more")
 
 
@@ -107,8 +153,12 @@ def _order(step: Step, steps: Sequence[Step]) -> str:
     new = ", inserted" if step.inserted else ""
     if step.kind == "wait":
         return f"{on(step.lane)} waits for {waited} ({step.place.text}{new})"
-    if step.kind == "synchronize":
+    if not step.lane:
+        if [steps[n].place for n in step.after] == [step.place]:
+            return f"{waited} returns when it is done"
         return f"the host waits for {waited} ({step.place.text}{new})"
+    if step.kind == "free":
+        return f"the free waits for {waited}"
     return f"{step.place.text} on {on(step.lane)} runs behind {waited}, as the default stream orders them"
 
 

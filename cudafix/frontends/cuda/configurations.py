@@ -8,7 +8,7 @@ function, all combinations of its own conditions, of those around it, and of tho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.macros import Macro, define, words
 
 MOST = 16  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
+INNER = 8  # functions around a function: those of local classes, and lambdas
 _STEPS = 100_000  # directives that the search for configurations may visit, in one file
 
 _SCALAR = (
@@ -316,6 +317,7 @@ class Preprocessor:
     ) -> dict[tuple[int, int], tuple[frozenset[int], frozenset[int]]]:
         """Ranges that are proved as one: each with its groups, and with those of the functions that it calls."""
         members: dict[tuple[int, int], set[int]] = {}
+        functions = list(_outer(functions))
         for number in sorted(groups):
             group = self.scan.groups[number]
             holders = [f for f in functions if f[0] <= group.start and group.end <= f[1]]
@@ -387,6 +389,17 @@ class Preprocessor:
             else:
                 result.append(chosen)
         return result, True
+
+
+def _outer(functions: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The functions that do not stand in `INNER` others: deeper ones are read where braces do not match."""
+    around: list[int] = []  # where those end that are open
+    for start, end in sorted(functions, key=lambda f: (f[0], -f[1])):
+        while around and around[-1] <= start:
+            around.pop()
+        around.append(end)
+        if len(around) <= INNER:
+            yield start, end
 
 
 def _is_open(text: bytes) -> bool:

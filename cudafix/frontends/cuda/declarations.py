@@ -514,11 +514,12 @@ def index(
 ) -> Declarations:
     """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset."""
     found = Declarations(
-        types=frozenset(name.decode() for names in _TYPE_NAMES.findall(text) for name in names if name),
+        types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
         visible=visible,
     )
     for new, kind, other_kind, other_new in _ALIASES.findall(text):
-        name, meant = (new or other_new).decode(), _BLANKS.sub(b" ", kind or other_kind).decode()
+        name = (new or other_new).decode("utf-8", "replace")
+        meant = _BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
         found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
     homes: dict[int | str, str] = {}  # the functions of local classes, by node and by name
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]

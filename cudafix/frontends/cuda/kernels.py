@@ -146,14 +146,17 @@ class _Roots:
         self.params = {name: frozenset((number,)) for name, number in names.items()}
         self.globals = {name.decode(): frozenset((full,)) for name, full in globals_.items()}
         self.text = text
+        self._names: dict[int, frozenset[str]] = {}  # in each expression
 
     def of(self, node: Node) -> tuple[frozenset[int], frozenset[str]]:
         params: frozenset[int] = frozenset()
         globals_: frozenset[str] = frozenset()
         if node.end_byte - node.start_byte > _LONG:
             return params.union(*self.params.values()), globals_.union(*self.globals.values())
-        for word in _WORD.findall(self.text, node.start_byte, node.end_byte):
-            name = word.decode()
+        if node.id not in self._names:
+            words = _WORD.findall(self.text, node.start_byte, node.end_byte)
+            self._names[node.id] = frozenset(word.decode() for word in words)
+        for name in self._names[node.id]:
             params |= self.params.get(name, frozenset())
             globals_ |= self.globals.get(name, frozenset())
         return params, globals_
@@ -228,7 +231,7 @@ def _summary(
     def written(node: Node, scalar_too: bool = False) -> None:
         base, reached = _base(node)
         if base.type == "identifier" and not reached:
-            name = text[base.start_byte : base.end_byte].decode()
+            name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
             _, by_reference = kinds.get(name, ("", False))
             if name in names and not by_reference and not scalar_too:
                 return  # the kernel's own copy
@@ -366,7 +369,7 @@ def _aliases(
             continue
         base_node, _ = _base(left)
         if base_node.type == "identifier" and not _is_element(right, text, kinds) and right.type != "number_literal":
-            name = text[base_node.start_byte : base_node.end_byte].decode()
+            name = text[base_node.start_byte : base_node.end_byte].decode("utf-8", "replace")
             if left.type == "identifier" or left.type == "field_expression" or left.type == "subscript_expression":
                 if name not in kinds or is_pointer(kinds[name][0]):
                     if left.type == "identifier" or not _is_arithmetic(right):

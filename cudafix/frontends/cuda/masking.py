@@ -26,7 +26,6 @@ _LARGE = 500_000  # bytes from which on a file is repaired in one round, whateve
 _HOPELESS = 5_000  # errors from which on it is no C++, or what is wrong is not one of the things below
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _PARSER = tree_sitter.Parser(_LANGUAGE)
-_ERRORS = tree_sitter.Query(_LANGUAGE, "(ERROR) @error (MISSING) @missing")
 
 _STRING = rb'"(?:[^"\\\n]|\\.)*"'
 _NESTED_3 = rb"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
@@ -130,12 +129,18 @@ def _reparse(text: bytes, old_text: bytes, old: tree_sitter.Tree) -> tree_sitter
 
 def errors(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
     """The ranges of what the grammar could not read; a missing semicolon is not among them."""
-    if not tree.root_node.has_error:
-        return []
-    captures = tree_sitter.QueryCursor(_ERRORS).captures(tree.root_node)
-    found = [(n.start_byte, n.end_byte) for n in captures.get("error", [])]
-    found += [(n.start_byte, n.end_byte) for n in captures.get("missing", []) if n.type != ";"]
-    return sorted(found)
+    return sorted((n.start_byte, n.end_byte) for n in _faulty(tree) if not (n.is_missing and n.type == ";"))
+
+
+def _faulty(tree: tree_sitter.Tree) -> Iterator[tree_sitter.Node]:
+    """The nodes that are errors or missing tokens. (A query for them takes a time that is quadratic in their depth.)"""
+    stack = [tree.root_node]
+    while stack:
+        node = stack.pop()
+        if node.has_error:
+            if node.is_error or node.is_missing:
+                yield node
+            stack += node.children
 
 
 def _apply(text: bytes, edits: Sequence[Edit]) -> bytes:
@@ -289,10 +294,7 @@ def _repair(text: bytes, tree: tree_sitter.Tree, work: _Work) -> tuple[bytes, tr
 
 def _faults(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
     """The ranges of errors and of missing tokens, semicolons included; the fewer and the shorter, the better."""
-    if not tree.root_node.has_error:
-        return []
-    captures = tree_sitter.QueryCursor(_ERRORS).captures(tree.root_node)
-    return sorted((n.start_byte, n.end_byte) for nodes in captures.values() for n in nodes)
+    return sorted((n.start_byte, n.end_byte) for n in _faulty(tree))
 
 
 def _windows(text: bytes, faults: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

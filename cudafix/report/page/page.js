@@ -20,6 +20,8 @@ function svg(tag, attributes, ...children) {
   made.append(...children);
   return made;
 }
+// A path that may go on in the next line behind a slash.
+const pathed = (path) => path.split("/").flatMap((piece, n) => (n ? ["/", h("wbr"), piece] : [piece]));
 // `code` in a message becomes a code element.
 const prose = (text) => text.split("`").map((part, n) => (n % 2 ? h("code", {}, part) : part));
 
@@ -94,7 +96,7 @@ const place = ([file, number]) => `${files[file].path}:${number}`;
 function quoted([file, number], home) {
   const tokens = line(file, number).slice();
   if (tokens.length && !tokens[0]) tokens[1] = tokens[1].trimStart();
-  return h("div", { class: "src" }, h("a", { title: place([file, number]) }, file === home ? String(number) : place([file, number])), h("span", {}, code(tokens)));
+  return h("div", { class: "src" }, h("a", { title: place([file, number]) }, file === home ? String(number) : place([file, number]).split("/").pop()), h("span", {}, code(tokens)));
 }
 function diffed([file, rows]) {
   const body = rows.map((row) => {
@@ -204,7 +206,7 @@ function timeline(steps, lanes, lost, margin) {
     const [early, late] = lost.map((n) => drawn[n]);
     const x1 = x(early.end - 6), x2 = x(late.start + 6);
     if (early.lane !== late.lane) arrow(early, late, x1, x2, "lost");
-    made.append(svg("text", { class: "losttext", x: x(early.end) + 6, y: (middle(early.lane) + middle(late.lane)) / 2 + 4 }, "no order"));
+    made.append(svg("text", { class: "losttext", x: x(early.end) + 6, y: (middle(early.lane) + middle(late.lane)) / 2 + 4 }, early.kind === "free" && late.lane ? "freed already" : "no order"));
   }
   return made;
 }
@@ -216,9 +218,9 @@ function timelines(item) {
   const margin = Math.max(...lanes.map((lane) => shortened(lane || "host").length)) * 7.4 + 26;
   const refused = item.kind === "refusal";
   const box = h("div", { class: "box times" });
-  if (before.length) box.append(h("h4", {}, faulty ? "As it is" : "Before"), timeline(before, lanes, faulty, margin));
+  if (before.length) box.append(h("h4", {}, faulty || !after.length ? "As it is" : "Before"), timeline(before, lanes, faulty, margin));
   if (after.length) {
-    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "what a plain rename would do")) : h("h4", {}, "After");
+    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "on this path nothing is lost: what stands in the way is on another one")) : h("h4", {}, "After");
     box.append(title, timeline(after, lanes, lost, margin));
   }
   const swatch = (color, text) => h("span", {}, h("i", { style: `background:var(--${color})` }), text);
@@ -246,7 +248,7 @@ function clash(item) {
   const related = item.kind === "defect" ? [...item.related.slice(0, 1), [...item.at, item.related.length ? "this line" : item.message]] : item.related;
   const [earlier, later] = related;
   const made = [];
-  const names = related.length === 2 && earlier[1] === later[1] && earlier[0] === later[0] ? [null, null] : ["1 · the earlier operation", "2 · may come before it is finished"];
+  const names = related.length === 2 && earlier[1] === later[1] && earlier[0] === later[0] ? [null, null] : ["1 · the earlier operation", "2 · the later one"];
   const shown = related.slice(0, names[0] ? 2 : 1);
   if (shown.length === 1) names[0] = null; // one place is in the way of nothing else
   if (shown.length) {
@@ -254,7 +256,7 @@ function clash(item) {
     made.push(part(shown.length === 2 ? `The two operations that ${item.kind === "defect" ? "are" : "would be"} out of order` : item.kind === "defect" ? "Where" : "What stands in the way", h("div", { class: shown.length === 2 ? "clash" : "" }, cards)));
   }
   const today = item.words.filter(([about]) => about === "today" || about === "then");
-  if (today.length) made.push(h("p", { class: "why" }, today.flatMap(([about, text]) => [about === "today" ? "Today " : "; ", ...prose(text)]), "."));
+  if (today.length) made.push(h("p", { class: "why" }, today.flatMap(([about, text], n) => [about === "today" ? "Today " : n ? "; " : "Here, ", ...prose(text)]), "."));
   if (item.kind === "refusal") made.push(part("What would unlock it", h("div", { class: "box unlock" }, prose(item.unlock))));
   return made;
 }
@@ -266,7 +268,7 @@ function card(item) {
   if (item.runs) tags.push(h("span", { class: "tag" }, item.runs));
   const made = h("div", { class: "card" },
     h("div", { class: "crumb" }, `${place(item.at)}:${item.at[2]}`),
-    h("h2", {}, item.kind === "refusal" ? "stays: " : item.memory ? [h("code", {}, item.memory), " "] : "", prose(item.message), tags),
+    h("h2", {}, item.memory ? [h("code", {}, item.memory), item.kind === "refusal" ? " stays: " : " "] : item.kind === "refusal" ? "stays: " : "", prose(item.message), tags),
     quoted(item.at, item.at[0]));
   if (selectable(item)) {
     const box = h("input", { type: "checkbox", checked: item.ticked, onchange: (event) => tick(item, event.target.checked) });
@@ -326,7 +328,7 @@ function list() {
   }
   const made = [...byFile].map(([file, own]) => {
     const folder = h("div", { class: "folder", style: `contain-intrinsic-size: auto ${own.length * 31 + 32}px` });
-    folder.append(h("h2", {}, files[file].path, h("span", {}, String(own.length))), ...own.map(row));
+    folder.append(h("h2", {}, h("b", {}, pathed(files[file].path)), h("span", {}, String(own.length))), ...own.map(row));
     return folder;
   });
   $("list").replaceChildren(...(made.length ? made : [h("p", { class: "empty" }, "Nothing matches.")]));
@@ -342,6 +344,8 @@ function show(item, scroll = true) {
   if (scroll) row(item).scrollIntoView({ block: "nearest" });
   $("detail").replaceChildren(card(item));
   $("detail").scrollTop = 0;
+  const lost = $("detail").querySelector(".losttext");
+  if (lost) lost.closest(".times").scrollLeft = Number(lost.getAttribute("x")) - $("detail").clientWidth / 2;
   try { history.replaceState(null, "", "#" + encodeURIComponent(`${files[item.at[0]].path}:${item.at[1]}:${item.at[2]}:${item.name}`)); } catch { /* a page in a frame without an address */ }
 }
 function options(id, label, pairs) {

@@ -1,0 +1,16 @@
+import cupy as cp
+import cupyx
+
+cp.cuda.set_allocator(cp.cuda.MemoryAsyncPool().malloc)
+
+
+def main():
+    result = cupyx.empty_pinned(1024)
+    x = cp.arange(1024.0)
+    x.get(out=result, blocking=False)
+    del x
+    cp.cuda.Stream.null.synchronize()
+    print(result.sum())
+
+
+main()

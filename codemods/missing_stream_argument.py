@@ -45,8 +45,9 @@ from cudafix import ir
 from cudafix.codemod import Codemod
 from cudafix.defects import Context, Proposal
 from cudafix.findings import Edit
+from cudafix.naming import DEFAULT
 from cudafix.ordering.program import Overlay, StreamName, Violation, Wrong, key_of
-from cudafix.repair import DEFAULT, with_stream
+from cudafix.repair import with_stream
 
 CODEMOD = Codemod(
     name="missing_stream_argument",

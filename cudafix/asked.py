@@ -54,6 +54,13 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
         [sorted(found.intersection(paths)) for found in of_files],
         config.tables,
         config.check_macros,
+        _folders(config, paths),
         cuda,
         config.only,
     )
+
+
+def _folders(config: Config, paths: Sequence[str]) -> object:
+    """Where the headers of these files are looked for: those of a header, wherever any source looks."""
+    known = dict(config.include_folders)
+    return [(path, known[path]) for path in paths if path in known], sorted(set(known.values()))

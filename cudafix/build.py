@@ -1,4 +1,5 @@
-"""How the files of a tree are compiled: what their build files say plainly about the default stream.
+"""How the files of a tree are compiled: what their build files say plainly about the default stream, and where the
+compilation database looks for headers.
 
 Read, nearest first: `compile_commands.json` of the configuration's folder or a folder in it, which knows each source;
 else the Makefile of the source's folder or the nearest one above, and every `CMakeLists.txt` from the source's folder
@@ -11,19 +12,20 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cudafix.config import Config
-from cudafix.discovery import SUFFIXES
+from cudafix.discovery import SUFFIXES, named
 
 # nvcc's own option, and the macro that it stands for (CUDA programming guide, "Default Stream")
 _OPTION = re.compile(
     r"(?<![\w-])--?default-stream(?:\s*=\s*|\s+|[\"']\s*,?\s*[\"'])[\"']?per-thread\b"
     r"|(?<!\w)(?:-D\s*)?CUDA_API_PER_THREAD_DEFAULT_STREAM\b(?!=0)"
 )
+_INCLUDES = re.compile(r"(?:-I|-iquote|-isystem|--?include-path)=?")
 _MACRO = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order of GNU make
 _MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef)\b")
@@ -44,6 +46,13 @@ class DefaultStreams(NamedTuple):
     unclear: tuple[str, ...]
 
 
+class _Command(NamedTuple):
+    """How the compilation database compiles a source."""
+
+    per_thread: bool
+    folders: tuple[str, ...]  # where it looks for headers
+
+
 class _Said(NamedTuple):
     plain: bool
     for_all: bool  # a macro, which holds for every compiler
@@ -53,7 +62,7 @@ class _Said(NamedTuple):
 def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
     """What the build files say of these sources, where the configuration leaves it to them."""
     root = os.path.realpath(config.root)
-    commands: dict[str, bool] | None = None
+    commands: dict[str, _Command] | None = None
     folders: dict[str, str] = {}
     found: set[str] = set()
     perhaps: set[str] = set()
@@ -67,8 +76,9 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
         folder = folders.get(name)
         if folder is None:
             folder = folders[name] = os.path.realpath(name)
-        said = commands.get(os.path.join(folder, file)) if commands else None
-        if said is None:
+        command = commands.get(os.path.join(folder, file)) if commands else None
+        said = command is not None and command.per_thread
+        if command is None:
             build = _folder(folder, root)
             said = build.plain and (build.for_all or path.endswith((".cu", ".cuh")))
             unclear |= dict.fromkeys(build.unclear)
@@ -77,6 +87,18 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
         if said:
             found.add(path)
     return DefaultStreams(frozenset(found), frozenset(perhaps), tuple(unclear))
+
+
+def include_folders(paths: Iterable[str], config: Config) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The folders in which the compilation database looks for the headers of these sources, named as `paths` are."""
+    commands = _commands(os.path.realpath(config.root))
+    here = os.path.realpath(".")
+    found = ((path, commands.get(os.path.realpath(path))) for path in paths if commands)
+    return tuple(
+        (path, tuple("" if folder == here else named(folder, here) for folder in command.folders))
+        for path, command in found
+        if command is not None
+    )
 
 
 def compilation_database(root: str) -> Path | None:
@@ -94,39 +116,54 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
         return
 
 
-def _commands(root: str) -> dict[str, bool]:
-    """Each source of the compilation database: whether it is compiled with a default stream for each thread.
+def _commands(root: str) -> dict[str, _Command]:
+    """How each source of the compilation database is compiled.
 
     https://clang.llvm.org/docs/JSONCompilationDatabase.html
     """
     file = compilation_database(root)
-    if file is None:
-        return {}
-    import json  # only a tree with a database pays for it
-
     try:
-        entries = json.loads(file.read_bytes())
+        return _read(file, file.stat().st_mtime_ns) if file is not None else {}
     except (OSError, ValueError):
         return {}  # it is the build's, and says nothing then
-    found: dict[str, bool] = {}
+
+
+@lru_cache(maxsize=1)
+def _read(file: Path, changed: int) -> dict[str, _Command]:
+    """What a compilation database says, at the time that it was `changed`. Raises OSError, ValueError."""
+    import json  # only a tree with a database pays for it
+
+    entries = json.loads(file.read_bytes())
+    found: dict[str, _Command] = {}
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("file"), str):
             source = os.path.realpath(os.path.join(str(entry.get("directory", "")), entry["file"]))
             if os.path.splitext(source)[1] in SUFFIXES:
                 # a source that is compiled twice: one of the two is enough to be careful
-                found[source] = found.get(source, False) or _OPTION.search(_line(entry)) is not None
+                known, words = found.get(source, _Command(False, ())), _words(entry)
+                per_thread = known.per_thread or _OPTION.search(" ".join(words)) is not None
+                folders = (os.path.realpath(os.path.join(str(entry.get("directory", "")), f)) for f in _folders(words))
+                found[source] = _Command(per_thread, tuple(dict.fromkeys((*known.folders, *folders))))
     return found
 
 
-def _line(entry: dict[str, Any]) -> str:
+def _words(entry: dict[str, Any]) -> list[str]:
     if isinstance(entry.get("arguments"), list):
-        return " ".join(map(str, entry["arguments"]))
+        return list(map(str, entry["arguments"]))
     import shlex
 
     try:
-        return " ".join(shlex.split(str(entry.get("command", ""))))
+        return shlex.split(str(entry.get("command", "")))
     except ValueError:
-        return str(entry.get("command", ""))
+        return str(entry.get("command", "")).split()
+
+
+def _folders(words: list[str]) -> Iterator[str]:
+    """The folders of the options that name one for headers, joined to it or behind it."""
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        option = _INCLUDES.match(word)
+        if option is not None:
+            yield word[option.end() :] or following
 
 
 @cache

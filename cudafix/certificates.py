@@ -11,10 +11,11 @@ from cudafix import ir
 from cudafix.findings import Certificate, Finding, Place, Refusal, Report, Step
 from cudafix.link import Program
 from cudafix.models import Tables
+from cudafix.naming import spelled
 from cudafix.ordering.engine import OutOfBudget
 from cudafix.ordering.program import Key, Outcome, Overlay
 from cudafix.ordering.trace import Moment, Tracer, lane_of, trace
-from cudafix.repair import Group, Plan, moved_call, spelled
+from cudafix.repair import Group, Plan, moved_call
 
 _LONG = 24  # steps; of a longer path a timeline shows those that touch the memory, and what orders them
 _LONGEST = 60  # steps that are shown at all

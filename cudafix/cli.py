@@ -178,6 +178,22 @@ def apply(options: _Options, **how: Any) -> None:
 
 
 @cli.command()
+@click.argument("before", type=click.Path())
+@click.argument("after", type=click.Path())
+@click.option("--config", "config_file", metavar="FILE", help="Use this configuration file.")
+def prove(before: str, after: str, config_file: str | None) -> None:
+    """Prove that a migration by hand keeps every order.
+
+    BEFORE and AFTER are two folders, or two files, with the same program.
+
+    Exit code: 0 proved, 1 not proved (each reason is a line), 2 the tool could not do its work.
+    """
+    from cudafix import proving
+
+    sys.exit(proving.run(before, after, _configuration(config_file)))
+
+
+@cli.command()
 def undo() -> None:
     """Give the files of the last `apply` their old bytes back.
 
@@ -376,7 +392,10 @@ def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str]
     streams = build.default_streams(files, settings)
     for place in streams.unclear:
         tell(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`")
-    settings = with_values(settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
+    folders = build.include_folders(files, settings)
+    settings = with_values(
+        settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps, include_folders=folders
+    )
     known = Files.of(files)
     arrays = [path for path in known if known.facts(path).arrays]
     if arrays:
@@ -413,12 +432,17 @@ def _collect_garbage_less_often() -> None:
     gc.set_threshold(100_000, 50, 100)
 
 
-def _settings(options: _Options) -> Config:
+def _configuration(file: str | None) -> Config:
+    """The configuration that is named, or found from the current folder upward."""
     try:
-        path = Path(options.config_file) if options.config_file is not None else config.find(Path.cwd())
-        settings = config.load(path, codemod.names()) if path is not None else Config()
+        path = Path(file) if file is not None else config.find(Path.cwd())
+        return config.load(path, codemod.names()) if path is not None else Config()
     except config.ConfigError as error:
         raise click.ClickException(str(error)) from None
+
+
+def _settings(options: _Options) -> Config:
+    settings = _configuration(options.config_file)
     return with_values(settings, only=Runs(options.only) if options.only in _KINDS else None, unsafe=options.unsafe)
 
 

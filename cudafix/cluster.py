@@ -28,6 +28,7 @@ from cudafix.models.api import Effect
 from cudafix.ordering import check
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.ordering.slicing import Slicer
+from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refusal
 from cudafix.rewrite import Rewriter
@@ -93,6 +94,7 @@ def _reached(program: Program, root: ir.Function) -> set[int]:
             found.add(id(function))
             for name, arity in check.called(function):
                 stack += program.resolve(name, arity, function.span.path, function.cls)
+                stack += program.methods(name, arity)  # it may be called on an object of any class
     return found
 
 
@@ -293,7 +295,8 @@ class Cluster:
             relevant = self._relevant(groups, survey)
             outcomes = [o for _, o in relevant]
             try:
-                return Repair(_Memory(self, relevant).run, outcomes, groups).search(), outcomes
+                events = OwnEvents([view.program for view, _ in relevant], self.tables)
+                return Repair(_Memory(self, relevant).run, outcomes, groups, events).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
                 self._leave_out(found.view)
                 for group in groups:
@@ -476,6 +479,7 @@ def _anchors(outcome: Outcome) -> set[Key]:
         *outcome.allocations,
         *outcome.frees,
         *outcome.resets,
+        *(key_of(op.stmt) for op in outcome.operations if op.stmt is not None),
     }
     found |= {key_of(call) for calls in outcome.destroys.values() for call in calls}
     return found

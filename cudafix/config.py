@@ -90,8 +90,9 @@ class Config:
     `unsafe` and `certificates` come from the command line: keep pairs of one kind, take fixes that rest on assumptions,
     and show each proof on one path (the report then takes longer).
     `per_thread` and `perhaps_per_thread` come from `cudafix.build`: the files that are compiled with a default stream
-    for each thread, and those of which that is not known; `rmm` from `cudafix.requirements`: those whose project has
-    RMM.
+    for each thread, and those of which that is not known. So do `include_folders`: for each source that the compilation
+    database names, the folders of its `-I` options, in their order. `rmm` comes from `cudafix.requirements`: the files
+    whose project has RMM.
     """
 
     root: Path = Path()
@@ -113,6 +114,7 @@ class Config:
     per_thread: frozenset[str] = frozenset()
     perhaps_per_thread: frozenset[str] = frozenset()
     rmm: frozenset[str] = frozenset()
+    include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def is_too_old(self) -> bool:

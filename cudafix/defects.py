@@ -14,9 +14,9 @@ from cudafix import ir
 from cudafix.findings import Edit, Finding, Place
 from cudafix.frontends.python import prefilter
 from cudafix.models import Tables
+from cudafix.naming import named_stream
 from cudafix.ordering.program import Outcome, Overlay, StreamName, Violation, Wrong
 from cudafix.ordering.state import StreamKind
-from cudafix.repair import DEFAULT, spelled
 
 if TYPE_CHECKING:
     from cudafix.writer import Writer
@@ -48,18 +48,7 @@ class Context:
         return not any(s.path == path and s.start <= start <= s.end for path, start in edits for s in self.unclear)
 
     def stream_of(self, stmt: ir.Stmt | None) -> StreamName | None:
-        """The stream that an operation's own statement names; the default stream where it names none."""
-        if isinstance(stmt, ir.Launch):
-            return DEFAULT if stmt.stream is None else StreamName(stmt.stream, spelled(stmt.stream))
-        if isinstance(stmt, ir.Call):
-            api = self.tables.lookup(stmt.callee, len(stmt.args))
-            if api is None:
-                return None
-            for role, arg in zip(api.roles, stmt.args, strict=False):
-                if role == "stream":
-                    return StreamName(arg, spelled(arg))
-            return DEFAULT
-        return None
+        return named_stream(stmt, self.tables)
 
 
 Propose = Callable[[Violation, Context], Iterator[Proposal]]

@@ -51,7 +51,7 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
         real = os.path.realpath(argument)
         if os.path.isdir(real):
             before = len(problems)
-            found = [(_named(entry.path, cwd), entry) for entry in _walk(real, config, problems)]
+            found = [(named(entry.path, cwd), entry) for entry in _walk(real, config, problems)]
             if not loader.load(found) and len(problems) == before:
                 problems.append(Problem(argument, "no CUDA code in this folder"))
         elif not os.path.lexists(argument):
@@ -61,7 +61,7 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
         elif os.path.splitext(real)[1] not in SUFFIXES:
             problems.append(Problem(argument, f"not a CUDA source ({' '.join(sorted(SUFFIXES))})"))
         else:
-            loader.load([(_named(real, cwd), None)])
+            loader.load([(named(real, cwd), None)])
     return Sources(loader.files(), tuple(dict.fromkeys(problems)), loader.read == 0)
 
 
@@ -125,7 +125,8 @@ class _Loader:
         return any(_CUDA.search(files[name]) is not None for name in names)
 
 
-def _named(real: str, cwd: str) -> str:
+def named(real: str, cwd: str) -> str:
+    """How a run in the folder `cwd` names a file, by its real path."""
     return real.removeprefix(cwd.rstrip(os.sep) + os.sep)
 
 
@@ -145,7 +146,7 @@ def _walk_folder(
         with os.scandir(folder) as entries:
             listed = sorted(entries, key=lambda entry: entry.name)
     except OSError as error:
-        problems.append(Problem(_named(folder, os.path.realpath(".")), f"cannot be read: {error.strerror}"))
+        problems.append(Problem(named(folder, os.path.realpath(".")), f"cannot be read: {error.strerror}"))
         return
     for entry in listed:
         if entry.name.startswith(".") or entry.is_symlink():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
+from typing import NamedTuple
 
 from cudafix import asked, models, pools
 from cudafix.cache import Cache
@@ -12,11 +13,12 @@ from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
 from cudafix.config import Config
 from cudafix.execution import Asked, Decided, Programs, decide, needed, shard_of
-from cudafix.findings import Finding, Problem, Refusal, Report
+from cudafix.findings import Finding, Place, Problem, Refusal, Report
 from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.notebook import Notebooks
+from cudafix.ir import walk
 from cudafix.ordering import check
-from cudafix.ordering.program import Overlay, Wrong
+from cudafix.ordering.program import Overlay, Violation, Wrong
 from cudafix.programs import clusters_of
 from cudafix.sharing import Shard
 from cudafix.tree import Tree
@@ -38,7 +40,7 @@ def analyze(
     Raises `ExecutorError` if the workers cannot be used.
     """
     books = Notebooks(files)
-    tree = Tree(books.texts, config.check_macros)
+    tree = Tree(books.texts, config.check_macros, config.include_folders)
     _, arrays = _arrays(tree, config, cache)
     clusters = clusters_of(tree, cache)
     reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
@@ -56,7 +58,7 @@ def prove_shard(
 ) -> dict[bytes, Report]:
     """What a shard has to prove, for the cache of a run that merges them all. Raises `ExecutorError`."""
     books = Notebooks(files)
-    tree = Tree(books.texts, config.check_macros)
+    tree = Tree(books.texts, config.check_macros, config.include_folders)
     found = dict([_arrays(tree, config, cache)]) if shard.number == 1 else {}
     clusters = clusters_of(tree, cache)
     mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
@@ -131,29 +133,58 @@ def _merged(reports: Iterable[Report]) -> Report:
     return Report(tuple(findings), tuple(refusals), tuple(problems), sites, frozenset(pairs))
 
 
+class Reason(NamedTuple):
+    """Why a rewrite is not proved, in words, and the statements that it is about: in the original, in the rewrite."""
+
+    text: str
+    before: tuple[Place, ...] = ()
+    after: tuple[Place, ...] = ()
+
+
 def prove(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Config | None = None) -> list[str]:
-    """Whether `after` is a right rewrite of `before`: the reasons why not, none if it is proved.
+    """Whether `after` is a right rewrite of `before`: the reasons why not in words, none if it is proved."""
+    return list(dict.fromkeys(reason.text for reason in reasons(before, after, config)))
+
+
+def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Config | None = None) -> list[Reason]:
+    """Why `after` is not a right rewrite of `before`; empty if it is proved to be one.
 
     Besides the orders of `before`, the stream-ordered memory of `after` must be used in order.
     """
     config = config or Config()
     books, others = Notebooks(before), Notebooks(after)
     before, after = books.texts, others.texts
-    wrong = list(books.same_but_for_code(others))
+    wrong = list(map(Reason, books.same_but_for_code(others)))
     every = {path: data for path, data in after.items() if path in before or data != pools.manager()}
     tables = models.load(config.tables)
     per_thread = config.default_stream == "per-thread" or not config.per_thread.isdisjoint(before)
-    old, new = (Tree(dict(sorted(files.items())), config.check_macros) for files in (before, every))
+    old, new = (
+        Tree(dict(sorted(files.items())), config.check_macros, config.include_folders) for files in (before, every)
+    )
     if old.files.keys() != new.files.keys():
-        return ["the files are not the same ones"]
+        names = ", ".join(f"`{name}`" for name in sorted(old.files.keys() ^ new.files.keys())[:3])
+        return [Reason(f"the files are not the same ones: {names}")]
     programs = [p for cluster in clusters_of(old) for p in cluster]
-    wrong += pools.prove(before, after, {path for program in programs for path in program})
+    wrong += map(Reason, pools.prove(before, after, {path for program in programs for path in program}))
+    original = {id(s) for view in views_of(old, programs) for f in view.program.functions() for s in walk(f.body)}
     wrong += [
-        v if isinstance(v, str) else v.words
+        Reason(v) if isinstance(v, str) else _reason(v, original)
         for v in lockstep(old, new, programs, tables, per_thread)
         if isinstance(v, str) or v.earlier is None or v.earlier.assumption is None
     ]
     for view in views_of(new, programs):
         outcome = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
-        wrong += [v.words for v in outcome.violations if v.kind is not Wrong.HOST_RACE]  # of `before` too
+        # what the host does not wait for, it may not have waited for in `before` either
+        wrong += [_reason(v, set()) for v in outcome.violations if v.kind is not Wrong.HOST_RACE]
     return list(dict.fromkeys(wrong))
+
+
+def _reason(v: Violation, original: Collection[int]) -> Reason:
+    """A counterexample; `original` are the statements (by `id`) of the program as it was."""
+    sides: tuple[list[Place], list[Place]] = [], []
+    if v.earlier is not None and v.earlier.stmt is not None:
+        span = v.earlier.stmt.span
+        sides[id(v.earlier.stmt) not in original].append(Place(span.path, span.start, v.earlier.text))
+    new = v.later.stmt is not None and id(v.later.stmt) not in original
+    sides[new].append(Place(v.later.span.path, v.later.span.start, v.later.text))
+    return Reason(v.words, *map(tuple, sides))

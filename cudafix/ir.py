@@ -433,6 +433,13 @@ class GlobalVar:
     internal: bool = False
 
 
+class Member(NamedTuple):
+    """A data member of a class: its type as written, and its declaration."""
+
+    type: str
+    span: Span
+
+
 @dataclass(slots=True, eq=False)
 class Module:
     """One file in one configuration of its `#if`s. `configuration` maps each condition's text to the branch taken."""
@@ -446,3 +453,5 @@ class Module:
     check_style: tuple[str, str] | None = None  # the most common check wrapper of the file: ("CHECK(", ");")
     references: frozenset[str] = frozenset()  # functions used as values here: `cudaFree` as a deleter, a callback
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the types of its classes' data members
+    fields: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)  # the data members, by class
+    types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros

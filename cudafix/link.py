@@ -29,6 +29,12 @@ def _takes(function: ir.Function, arity: int) -> bool:
     return len(function.params) > arity and all(param.optional for param in function.params[arity:])
 
 
+def _may_take(function: ir.Function, arity: int) -> bool:
+    """Whether a function has parameters for so many arguments."""
+    params = function.params
+    return len(params) >= arity or (bool(params) and params[-1].type.rstrip().endswith("..."))
+
+
 def _handed_over(stmt: ir.Stmt) -> Iterator[str]:
     """The functions that a statement hands to somebody who may call them."""
     values: tuple[ir.Expr | None, ...] = ()
@@ -114,6 +120,10 @@ class Program:
         others = (f for f in self._functions.get(call.callee, ()) if f.cls is not None and (f.bases or not of_this))
         return list(dict.fromkeys((*found, *others)))
 
+    def methods(self, name: str, arity: int) -> list[ir.Function]:
+        """The methods of this name, of any class in any file, that a call with `arity` arguments may reach."""
+        return [f for f in self._functions.get(name, ()) if f.cls is not None and _may_take(f, arity)]
+
     def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
         """The functions that a call of `name` with `arity` arguments in the file `path` may reach.
 
@@ -128,11 +138,7 @@ class Program:
 
     def _resolve(self, name: str, arity: int, path: str, cls: str | None) -> list[ir.Function]:
         name = name.removeprefix("::")
-        found = [
-            f
-            for f in self._functions[last(name)]
-            if len(f.params) >= arity or (f.params and f.params[-1].type.rstrip().endswith("..."))
-        ]
+        found = [f for f in self._functions[last(name)] if _may_take(f, arity)]
         # a `static` function of a header is one of each file that includes it
         found = [
             f

@@ -61,6 +61,8 @@ class _Linker:
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._includers: dict[str, list[str]] = defaultdict(list)  # the files that include a file themselves
         self._without_main: list[str] = []
+        self._parts_of: dict[str, list[str]] = {}
+        self._of_one: dict[str, bool] = {}
         mains: list[str] = []
         for path in tree.files:
             for _, header in tree.includes_of(path):
@@ -154,12 +156,37 @@ class _Linker:
         for path in self._defining(self._beside[os.path.dirname(start)], used):
             if path in self._included and path not in files:
                 defined = defined or set().union(*(self._outlines.words(p).defined for p in files))
-                if defined >= self._outlines.words(path).defined & used:
+                if defined >= self._defined(path) & used:
                     continue
             yield path
 
     def _defining(self, paths: Iterable[str], names: AbstractSet[bytes]) -> Iterator[str]:
-        return (p for p in paths if not names.isdisjoint(self._outlines.words(p).defined))
+        return (p for p in paths if not names.isdisjoint(self._defined(p)))
+
+    def _defined(self, source: str) -> AbstractSet[bytes]:
+        """The words that a source may define, in the files that it alone includes too."""
+        own = self._outlines.words(source).defined
+        parts = self._parts(source)
+        return own.union(*(self._outlines.words(p).defined for p in parts)) if parts else own
+
+    def _parts(self, source: str) -> list[str]:
+        """The files that no other source includes."""
+        if source not in self._parts_of:
+            self._parts_of[source] = [p for p in self._tree.included(source) if self._is_of_one(p)]
+        return self._parts_of[source]
+
+    def _is_of_one(self, header: str) -> bool:
+        """Whether one source includes a file, directly or not, and no other."""
+        if header not in self._of_one:
+            found, sources = {header}, 0
+            stack = [header]
+            while stack and sources < 2:
+                fresh = [path for path in self._includers.get(stack.pop(), ()) if path not in found]
+                found.update(fresh)
+                sources += sum(path.endswith(SOURCES) for path in fresh)
+                stack += fresh
+            self._of_one[header] = sources == 1
+        return self._of_one[header]
 
     def _linked(self, files: Collection[str], start: str) -> list[str]:
         """Sources that define a name which the files reach, and which a header declares that both include."""
@@ -191,8 +218,9 @@ class _Linker:
         if header not in self._offers:
             found: dict[Name, list[str]] = defaultdict(list)
             for path in self._defining_for(header):
-                for name in self._outlines.outline(header).offers(self._outlines.outline(path)):
-                    found[name].append(path)
+                for part in (path, *self._parts(path)):
+                    for name in self._outlines.outline(header).offers(self._outlines.outline(part)):
+                        found[name].append(path)
             self._offers[header] = found
         return self._offers[header]
 

@@ -214,10 +214,11 @@ REFUSALS: dict[str, Page] = {
     ),
     "deleter": Page(
         "the pointer is freed by a deleter or a destructor of a smart pointer",
-        "A deleter receives the pointer and nothing else, so it does not know the stream that the free belongs to. "
+        "Where a smart pointer is copied, or its deleter is a value, no statement says where the memory is freed. "
         "A `cudaFree` used as a value, as in `std::unique_ptr<float, decltype(&cudaFree)>`, has no stream to give "
         "`cudaFreeAsync`, which does not compile with one argument.",
-        "Store the stream in the deleter, and free with it.",
+        "Use a `std::unique_ptr` whose deleter is a class, `struct Free { void operator()(void *p) const "
+        "{ cudaFree(p); } };`: where it runs is known.",
     ),
     "foreign_allocator": Page(
         "the memory of arrays comes from an allocator of the program's own",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.findings import Assumption
+from cudafix.naming import DEFAULT, spelled
 from cudafix.ordering.program import (
     Key,
     Obstacle,
@@ -29,8 +30,8 @@ from cudafix.ordering.program import (
     key_of,
 )
 from cudafix.ordering.state import Stream, StreamKind
+from cudafix.own_events import OwnEvent, OwnEvents, inserted
 
-DEFAULT = StreamName(ir.Const("0"), "0")
 MAX_ROUNDS = 40
 
 Run = Callable[[Overlay], Sequence[Outcome]]
@@ -46,30 +47,32 @@ class Does(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """A statement to insert next to the statement of `anchor`. WAIT: the first stream waits for the second."""
+    """A statement to insert next to the statement of `anchor`. WAIT: the first stream waits for the second. With an
+    `event` it is that of the object: the host, or the only stream, waits for it.
+    """
 
     does: Does
     anchor: Key
     after: bool
     streams: tuple[StreamName, ...]
+    event: OwnEvent | None = None
 
     def calls(self, at: ir.Call | ir.Launch) -> list[ir.Call]:
         """The insertion in the IR, as the engine runs it in Q."""
-        event = ir.Var("%done")
-
-        def call(name: str, *args: ir.Expr) -> ir.Call:
-            return ir.Call(name, args, at.span, at.span, at.span.end, at.site)
-
         if self.does is Does.DEVICE_SYNC:
-            return [call("cudaDeviceSynchronize")]
+            return [inserted("cudaDeviceSynchronize", (), at)]
+        if self.does is Does.SYNC and self.event is not None:
+            return [inserted("cudaEventSynchronize", (self.event.place,), at)]
         if self.does is Does.SYNC:
-            return [call("cudaStreamSynchronize", self.streams[0].expr)]
-        waiter, awaited = self.streams
+            return [inserted("cudaStreamSynchronize", (self.streams[0].expr,), at)]
+        if self.event is not None:
+            return [inserted("cudaStreamWaitEvent", (self.streams[0].expr, self.event.place, ir.Const("0")), at)]
+        event, (waiter, awaited) = ir.Var("%done"), self.streams
         return [
-            call("cudaEventCreateWithFlags", ir.Addr(event), ir.Const("cudaEventDisableTiming")),
-            call("cudaEventRecord", event, awaited.expr),
-            call("cudaStreamWaitEvent", waiter.expr, event, ir.Const("0")),
-            call("cudaEventDestroy", event),
+            inserted("cudaEventCreateWithFlags", (ir.Addr(event), ir.Const("cudaEventDisableTiming")), at),
+            inserted("cudaEventRecord", (event, awaited.expr), at),
+            inserted("cudaStreamWaitEvent", (waiter.expr, event, ir.Const("0")), at),
+            inserted("cudaEventDestroy", (event,), at),
         ]
 
 
@@ -134,7 +137,16 @@ class Plan:
             at = self.anchors[insertion.anchor]
             target = overlay.after if insertion.after else overlay.before
             target.setdefault(insertion.anchor, []).extend(insertion.calls(at))
+        for event in self.events():
+            for key, after, step in event.steps():
+                calls = (overlay.after if after else overlay.before).setdefault(key, [])
+                if all((c.callee, c.args) != (step.callee, step.args) for c in calls):
+                    calls.append(step)  # several waits share what makes an event
         return overlay
+
+    def events(self) -> list[OwnEvent]:
+        """The events that objects get."""
+        return list(dict.fromkeys(i.event for i in self.insertions if i.event is not None))
 
 
 _STREAM_ORDERED = {"cudaMalloc": "cudaMallocAsync", "cudaFree": "cudaFreeAsync"}
@@ -341,8 +353,11 @@ def _identity(v: Violation) -> tuple[object, ...]:
 class Repair:
     """The search for a plan, over all programs, roots and configurations that share the sites."""
 
-    def __init__(self, run: Run, survey: Sequence[Outcome], groups: list[Group]) -> None:
+    def __init__(
+        self, run: Run, survey: Sequence[Outcome], groups: list[Group], events: OwnEvents | None = None
+    ) -> None:
         self.run = run
+        self.events = events
         self.plan = Plan(groups)
         self.outcomes = survey
         self.known = {_identity(v) for outcome in survey for v in outcome.violations}
@@ -452,6 +467,10 @@ class Repair:
         }:
             keys.add(key_of(v.later.stmt))
         found = [g for g in self.plan.moving() if g.names_any(keys)]
+        if v.kind is Wrong.NOT_UNDERSTOOD and v.later.stmt is not None:  # what an insertion does to its event
+            at = key_of(v.later.stmt)
+            needed = [by for i, by in self.plan.insertions.items() if i.event is not None and at in i.event.statements]
+            found += [g for g in self.plan.moving() if any(id(g) in by for by in needed)]
         if not found and v.kind in (
             Wrong.FREE_MEMORY,
             Wrong.RESET_PENDING,
@@ -515,6 +534,8 @@ class Repair:
                     yield Insertion(Does.SYNC, key, False, (other,)), site.call
                 elif self._blocking(awaited):
                     yield Insertion(Does.SYNC, key, False, (DEFAULT,)), site.call
+                elif (event := self._own_event(v.earlier, site.call)) is not None:
+                    yield Insertion(Does.WAIT, key, False, (mine,), event), site.call
             return
         for _, key, site in self._sites(set(v.via)):
             other = site.name_of(awaited)
@@ -525,7 +546,14 @@ class Repair:
                 yield Insertion(Does.SYNC, key, False, (other,)), site.call
             elif self._blocking(awaited):
                 yield Insertion(Does.SYNC, key, False, (DEFAULT,)), site.call
+            elif (event := self._own_event(v.earlier, site.call)) is not None:
+                if waiter is not None:
+                    yield Insertion(Does.WAIT, key, False, (waiter,), event), site.call
+                yield Insertion(Does.SYNC, key, False, (), event), site.call
         yield from self._sync_before_destroy(awaited)
+
+    def _own_event(self, op: Operation, free: ir.Call) -> OwnEvent | None:
+        return self.events.between(op, free) if self.events is not None else None
 
     def _sites(self, keys: set[Key]) -> Iterator[tuple[Group, Key, Site]]:
         for group in self.plan.moving():
@@ -586,17 +614,25 @@ class Repair:
                 del self.plan.insertions[insertion]
 
     def _minimize(self) -> None:
-        """Take each insertion out again; it stays, at its place among the others, only if the proof needs it."""
+        """Take each insertion out again; it stays, at its place among the others, only if the proof needs it.
+
+        What is not needed often stands together: behind one that could go, twice as many are tried at once.
+        """
         served: set[int] = set()  # the groups whose own insertion went, as another one serves them too
-        for insertion in list(self.plan.insertions):
-            proved = self.plan.insertions
-            self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i != insertion}
+        left, size = list(self.plan.insertions), 1
+        while left:
+            out, proved = left[:size], self.plan.insertions
+            self.plan.insertions = {i: needed_by for i, needed_by in proved.items() if i not in out}
             found = self._ask()
-            if found:
-                proved[insertion] |= {group for v in found for group in self._needing(v)}
-                self.plan.insertions = proved
-            else:
-                served |= proved[insertion]
+            if not found:
+                served = served.union(*(proved[insertion] for insertion in out))
+                left, size = left[size:], 2 * size
+                continue
+            self.plan.insertions = proved
+            if size == 1:
+                proved[left[0]] |= {group for v in found for group in self._needing(v)}
+                left = left[1:]
+            size = max(1, size // 2)
         for group in self.plan.moving():
             if id(group) in served:
                 self._adopt(group)
@@ -633,24 +669,3 @@ class Repair:
         lacks = any(id(group) in self._needing(v) for v in self._ask())
         self.plan.insertions = kept
         return lacks
-
-
-def spelled(expr: ir.Expr) -> str:
-    """The source text of a simple place."""
-    match expr:
-        case ir.Var(name):
-            return name.removeprefix("::").split("@")[0]
-        case ir.Field(ir.Deref(ir.Var("this")), name):
-            return name
-        case ir.Field(ir.Deref(base), name):
-            return f"{spelled(base)}->{name}"
-        case ir.Field(base, name):
-            return f"{spelled(base)}.{name}"
-        case ir.Index(base, index):
-            return f"{spelled(base)}[{spelled(index)}]"
-        case ir.Deref(base):
-            return f"*{spelled(base)}"
-        case ir.Const(text):
-            return text
-        case _:
-            return ""

@@ -13,8 +13,10 @@ from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
 from cudafix.link import Program
+from cudafix.naming import spelled_call
 from cudafix.ordering.clients import is_client
 from cudafix.ordering.program import Key, Outcome, key_of
+from cudafix.own_events import OwnEvent
 from cudafix.repair import Does, Group, Insertion, Plan
 from cudafix.writer import CUDA, Writer
 
@@ -60,6 +62,10 @@ class Rewriter:
                 if site.call.callee in ("cudaMalloc", "cudaFree"):
                     data = self.files[key.path]
                     self.of_group[id(group)] += self.writer(key.path).moved(site.call, group.streams[key], data)
+        for event in plan.events():
+            declared = self._declared(event)
+            for owner in {o for i, needed_by in plan.insertions.items() if i.event == event for o in needed_by}:
+                self.of_group[owner] += declared
         lines, owners = self._inserted_lines(plan)
         threshold = dict(self._thresholds(moving)) if moving else {}
         for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):
@@ -81,6 +87,12 @@ class Rewriter:
                 self.of_group[id(group)] += made
         return list(dict.fromkeys(e for edits in self.of_group.values() for e in edits))
 
+    def _declared(self, event: OwnEvent) -> list[Edit]:
+        """The data member that an object keeps an event in, behind another one."""
+        data = self.files[event.declared.path]
+        site = ir.Site(event.declared, _indent(data, event.declared.start), "", ";")
+        return statements.after(site, [f"cudaEvent_t {event.name} = nullptr;"], data)
+
     def _inserted(self, at: ir.Site, lines: list[str], data: bytes, after: bool) -> list[Edit]:
         if after:
             return statements.after(at, lines, data, self.writer(at.span.path).comment)
@@ -92,11 +104,19 @@ class Rewriter:
         lines: dict[tuple[Key, bool], tuple[ir.Site, list[str]]] = {}
         owners: dict[tuple[Key, bool], set[int]] = defaultdict(set)
         for insertion, needed_by in plan.insertions.items():
-            site = self._in_style(plan.anchors[insertion.anchor].site)
+            at, writer = plan.anchors[insertion.anchor], self.writer(insertion.anchor.path)
+            site = self._in_style(at.site)
             where = insertion.anchor, insertion.after
             unit = statements.style_of(self.files[insertion.anchor.path]).unit
-            lines.setdefault(where, (site, []))[1].extend(_words(insertion, site, unit, self.writer(site.span.path)))
+            lines.setdefault(where, (site, []))[1].extend(_words(insertion, at, site, unit, writer))
             owners[where] |= needed_by
+            if insertion.event is not None:
+                for key, after, call in insertion.event.steps():
+                    site = self._in_style(self._site(insertion.event.statements[key], self.files[key.path]))
+                    site, texts = lines.setdefault((key, after), (site, []))
+                    step = statements.checked(site, spelled_call(call))
+                    texts += [step] * (step not in texts)  # several waits share what makes an event
+                    owners[key, after] |= needed_by
         return lines, owners
 
     # -- the release threshold -----------------------------------------------------------------------------------------
@@ -158,14 +178,12 @@ class Rewriter:
     def _site(self, stmt: ir.Stmt, data: bytes) -> ir.Site:
         if isinstance(stmt, ir.Call | ir.Launch):
             return stmt.site
-        line = data.rfind(b"\n", 0, stmt.span.start) + 1
-        indent = data[line : stmt.span.start]
-        if indent.strip() and self.writer(stmt.span.path) is not CUDA:  # a comprehension, in the middle of a statement
+        in_front = data[data.rfind(b"\n", 0, stmt.span.start) + 1 : stmt.span.start]
+        if self.writer(stmt.span.path) is not CUDA and in_front.strip():  # a comprehension, inside of a statement
             inside = next((s for s in walk((stmt,)) if isinstance(s, ir.Call) and s.span.path == stmt.span.path), None)
             if inside is not None:
                 return ir.Site(inside.site.span, inside.site.indent, "", ";")
-        indent = indent[: len(indent) - len(indent.lstrip())]
-        return ir.Site(stmt.span, indent.decode("ascii", "replace"), "", ";")
+        return ir.Site(stmt.span, _indent(data, stmt.span.start), "", ";")
 
     def _in_style(self, site: ir.Site) -> ir.Site:
         """The site with a check wrapper that its own function uses; another function's may return what this one
@@ -261,6 +279,9 @@ class Rewriter:
 
     def _meaning(self, insertion: Insertion) -> str:
         names = [self.writer(insertion.anchor.path).stream(stream) for stream in insertion.streams]
+        if insertion.event is not None:
+            waiter = f"`{names[0]}`" if insertion.does is Does.WAIT else "the host"
+            return f"{waiter} waits for the event `{insertion.event.name}` of the object"
         if insertion.does is Does.WAIT:
             waits = f"`{names[0]}` waits for `{names[1]}`"
         elif insertion.does is Does.SYNC:
@@ -268,6 +289,12 @@ class Rewriter:
         else:
             waits = "the host waits for the device"
         return f"{waits}, inserted {'behind' if insertion.after else 'in front of'} this"
+
+
+def _indent(data: bytes, at: int) -> str:
+    """The white space that the line of an offset starts with."""
+    line = data[data.rfind(b"\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip())].decode("ascii", "replace")
 
 
 def _is_in(stmt: ir.Stmt, function: ir.Function) -> bool:
@@ -280,7 +307,9 @@ def _holds(function: ir.Function, key: Key) -> bool:
     )
 
 
-def _words(insertion: Insertion, site: ir.Site, unit: str, writer: Writer) -> list[str]:
+def _words(insertion: Insertion, at: ir.Call, site: ir.Site, unit: str, writer: Writer) -> list[str]:
+    if insertion.event is not None:
+        return [statements.checked(site, spelled_call(call)) for call in insertion.calls(at)]
     if insertion.does is Does.WAIT:
         waiter, awaited = insertion.streams
         return writer.wait(site, waiter, awaited, unit)

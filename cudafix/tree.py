@@ -91,6 +91,7 @@ class Tree:
 
     texts: InitVar[Mapping[str, bytes]]
     check_macros: tuple[str, ...] = ()
+    include_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     files: Files = field(init=False)
     variants: dict[tuple[str, tuple[source.Macro, ...]], list[Variant]] = field(default_factory=dict)
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
@@ -106,9 +107,11 @@ class Tree:
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
+    folders: dict[str, tuple[str, ...]] = field(init=False)  # where the build looks for the headers of a source
 
-    def __post_init__(self, texts: Mapping[str, bytes]) -> None:
+    def __post_init__(self, texts: Mapping[str, bytes], include_folders: Iterable[tuple[str, tuple[str, ...]]]) -> None:
         self.files = Files.of(texts)
+        self.folders = dict(include_folders)
         for path in self.files:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
         if any(path.endswith(prefilter.SUFFIX) and self.is_candidate(path) for path in self.files):
@@ -156,7 +159,7 @@ class Tree:
         """The files of the tree that a file includes itself, with where the lines stand that do."""
         if path not in self.direct:
             lines = self.files.facts(path).includes
-            found = ((at, self._find(path, target.strip('<>"'))) for at, target in lines)
+            found = ((at, self._find(path, target.strip('<>"'), target.startswith("<"))) for at, target in lines)
             self.direct[path] = [(at, p) for at, p in found if p is not None]
         return self.direct[path]
 
@@ -166,15 +169,18 @@ class Tree:
             self.names[path, pattern] = frozenset(pattern.findall(self.files[path]))
         return self.names[path, pattern]
 
-    def _find(self, path: str, target: str) -> str | None:
+    def _find(self, path: str, target: str, by_option: bool) -> str | None:
+        """The file that an `#include` means, `by_option` if not the folder of the file comes first but those of the
+        options (C++17, 19.2 [cpp.include]).
+        """
         name = target.rpartition("/")[2]
         if name not in self.by_name and name not in ("", ".", ".."):
             return None  # most are headers of the system
         direct = os.path.normpath(os.path.join(os.path.dirname(path), target))
-        if direct in self.files:
+        if direct in self.files and not (by_option and self.folders):
             return direct
         wanted = os.path.normpath(target)
-        found = [
+        found = self._by_option(path, target) or [
             p
             for p in self.by_name.get(os.path.basename(wanted), [])
             if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))
@@ -182,6 +188,14 @@ class Tree:
         if not found:
             return None
         return max(found, key=lambda p: (shared_folders(p, path), -len(p)))
+
+    def _by_option(self, path: str, target: str) -> list[str]:
+        """What the options of the build find: of a source its own; of a header, those of all that are compiled."""
+        own = self.folders.get(path)
+        lists = [own] if own is not None else dict.fromkeys(self.folders.values())
+        places = ([os.path.normpath(os.path.join(folder, target)) for folder in folders] for folders in lists)
+        found = (next((place for place in listed if place in self.files), None) for listed in places)
+        return list(dict.fromkeys(place for place in found if place is not None))
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
         if path.endswith(prefilter.SUFFIX):
@@ -246,7 +260,7 @@ class Tree:
 
     def part(self, paths: Iterable[str]) -> Tree:
         """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
-        other = Tree(self.files.only(paths), self.check_macros)
+        other = Tree(self.files.only(paths), self.check_macros, self.folders.items())
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
         other.includes, other.direct = self.includes, self.direct
         other.names, other.undefined, other.orders = self.names, self.undefined, self.orders
@@ -257,7 +271,7 @@ class Tree:
 
     def take(self, other: Tree) -> None:
         """Take over what another tree has lowered of files that are the same here, with the same headers."""
-        if self.check_macros != other.check_macros:
+        if (self.check_macros, self.folders) != (other.check_macros, other.folders):
             return
         same = {
             path for path in self.files if path in other.files and self.files.digest(path) == other.files.digest(path)
@@ -277,7 +291,7 @@ class Tree:
     def rewritten(self, files: Mapping[str, bytes]) -> Tree:
         """The tree with other texts for some files; what they do not touch is not lowered again."""
         texts = {path: data for path, data in files.items() if self.files.get(path) != data}
-        other = Tree(self.files.replaced(texts), self.check_macros)
+        other = Tree(self.files.replaced(texts), self.check_macros, self.folders.items())
         for (path, around), variants in self.variants.items():
             if path in self.files:
                 concerned = (path, *self.included(path), *(macro.path for macro in around))

@@ -160,3 +160,77 @@ def test_a_condition_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().err == (
         "cudafix: Makefile:2: the default stream depends on a condition; say `default_stream`\n"
     )
+
+
+WAITS = "#pragma once\n#define DONE() cudaDeviceSynchronize()\n"
+RETURNS = "#pragma once\n#define DONE() ((void)0)\n"
+USES = """#include <cuda_runtime.h>
+#include {header}
+__global__ void k(float *v) {{ *v = 1; }}
+int main() {{
+    float *v;
+    cudaStream_t s, t;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+    cudaMalloc(&v, 4);
+    k<<<1, 1, 0, s>>>(v);
+    DONE();
+    k<<<1, 1, 0, t>>>(v);
+    cudaStreamSynchronize(t);
+    cudaFree(v);
+}}
+"""
+
+
+def tree(header: str) -> None:
+    """Two headers of one name: where the host waits, and where it does not."""
+    for path, text in (
+        ("app/main.cu", USES.format(header=header)),
+        ("app/inc/through.h", "#pragma once\n#include <settings.h>\n"),
+        ("app/inc/settings.h", WAITS),
+        ("other/settings.h", RETURNS),
+    ):
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)
+
+
+def orders(capsys: pytest.CaptureFixture[str]) -> bool:
+    """Whether the free has to wait for the first stream, as far as `diff` says."""
+    with pytest.raises(SystemExit):
+        cli.main(["diff", "--no-cache", "."])
+    said = capsys.readouterr()
+    assert "1 rewritten" in said.err
+    return "+    cudaStreamSynchronize(s);" in said.out or "cudaStreamWaitEvent" in said.out
+
+
+@pytest.mark.parametrize("header", ['"settings.h"', "<settings.h>", '"through.h"'])
+@pytest.mark.parametrize(
+    "option",
+    [
+        ["-I", "{}"],
+        ["-I{}"],
+        ["-I={}"],
+        ["-isystem", "{}"],
+        ["-iquote{}"],
+        ["--include-path", "{}"],
+        ["--include-path={}"],
+    ],
+)
+def test_the_compilation_database_says_which_of_two_headers_is_meant(
+    header: str, option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tree(header)
+    for folder, waits in (("other", True), ("app/inc", False)):
+        words = [word.format(folder) for word in option]
+        entry = {
+            "directory": str(Path.cwd()),
+            "file": "app/main.cu",
+            "arguments": ["nvcc", *words, "-c", "app/main.cu"],
+        }
+        Path("compile_commands.json").write_text(json.dumps([entry]))
+        assert orders(capsys) is waits
+
+
+def test_without_a_compilation_database_the_nearest_header_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    tree('"settings.h"')
+    assert not orders(capsys)

@@ -19,6 +19,7 @@ from cudafix.ordering.engine import OutOfBudget, State
 from cudafix.ordering.memory import Environment, Values
 from cudafix.ordering.program import Outcome, Overlay, Point, Violation
 from cudafix.ordering.state import Orders, Stream, StreamKind
+from cudafix.recursion import room
 
 __all__ = ["OutOfBudget", "called", "roots", "run"]
 
@@ -38,20 +39,6 @@ def run(
     A loop over a family is proved for a generic round, so that all its loops are known to run together. That there may
     be no round at all is looked at apart: what is wrong then is added to the outcome.
     """
-    try:
-        return _run(program, tables, overlay, root, per_thread, known)
-    except RecursionError:  # blocks in blocks in blocks
-        raise OutOfBudget from None
-
-
-def _run(
-    program: Program,
-    tables: Tables,
-    overlay: Overlay,
-    root: ir.Function,
-    per_thread: bool,
-    known: frozenset[object] | None,
-) -> Outcome:
     engine = _once(program, tables, overlay, root, per_thread, frozenset())
     outcome = engine.outcome
     if known is not None and any((v.kind, v.later.span) not in known and not _assumed(v) for v in outcome.violations):
@@ -93,7 +80,7 @@ def _once(
         try:
             start(engine, root)
             return engine
-        except (OutOfBudget, RecursionError):
+        except OutOfBudget:
             large.add(id(root))
     engine = Effects(program, tables, overlay, per_thread)
     engine.empty = empty
@@ -102,6 +89,7 @@ def _once(
     return engine
 
 
+@room()
 def start(engine: Effects, root: ir.Function) -> None:
     """Run `engine` from `root` to its end. Raises OutOfBudget."""
     program = engine.program

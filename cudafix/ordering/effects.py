@@ -15,7 +15,7 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import CALLER, ELEMENT, assumption
-from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, State, joined, numbers, variables
+from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, OutOfBudget, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
 from cudafix.ordering.slicing import NUMBERS, OSTREAMS, for_the_host
@@ -213,8 +213,7 @@ class Effects(Engine):
             pointed = self.values(state, call.receiver)
             if any(isinstance(v, mem.Ptr | mem.Ref) for v in pointed) and "*" in kind:
                 this = pointed
-            own = self.program.resolve(name, arity, path, kind.strip(" *&").split("<")[0] or None)
-            methods = [f for f in own if f.cls is not None]
+            methods = self.methods(kind, name, arity, path)
             api = self.tables.method(kind, name) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
@@ -233,7 +232,7 @@ class Effects(Engine):
         if name.startswith(("cuda", "cublas")) and (api := self.tables.lookup(name, arity)) is not None:
             return api
         cls = self.frame.function.cls
-        own = self.program.resolve(name, arity, path, cls)
+        own = [f for f in self.program.resolve(name, arity, path, cls) if self._may_call(name, f)]
         if own:
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
             if "::" not in name:
@@ -245,6 +244,38 @@ class Effects(Engine):
         # A lambda or function pointer in a variable.
         functions = [v for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
         return [(f, mem.NOTHING) for v in functions for f in self.program.resolve(v.name, arity, v.path)]
+
+    def methods(self, kind: str, name: str, arity: int, path: str) -> list[ir.Function]:
+        """What a method call on an object of this type may reach: the method of its class; where that leaves it to
+        others, those of its bases, or of the classes derived from it; of any class where it is not known which.
+        """
+        plain = kind.strip(" *&").partition("<")[0]
+        own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
+        cls = last(_QUALIFIERS.sub("", plain).strip())
+        if "::" in name or any(last(f.cls or "") == cls for f in own):
+            return own
+        named = self.program.methods(name, arity)
+        bases = self.program.kept("bases", lambda: _bases(self.program)).get(cls, set())
+        if inherited := [f for f in named if last(f.cls or "") in bases]:
+            return inherited
+        derived = self.program.kept("derived", lambda: _derived(self.program)).get(cls, [])
+        found = [f for f in derived if f in named]
+        if found:
+            bases = bases.union(*({last(base) for base in f.bases} for f in derived))
+            return found + [f for f in named if f not in found and last(f.cls or "") in bases]
+        return [] if self._is_unseen(cls) and not _HOLDS_OTHERS.match(plain) else named
+
+    def _is_unseen(self, cls: str) -> bool:
+        """Whether a type is a class that no file of the program defines."""
+        known = self.program.kept("type names", lambda: _type_names(self.program))
+        return bool(cls) and cls != "auto" and cls not in known and not self.in_python
+
+    def _may_call(self, name: str, function: ir.Function) -> bool:
+        """Whether a call without an object may mean a function: no method of a class that is not the caller's."""
+        caller = self.frame.function
+        if function.cls is None or "::" in name or self.in_python:
+            return True
+        return last(function.cls) in {last(caller.cls or ""), *map(last, caller.bases)}
 
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""
@@ -271,6 +302,11 @@ class Effects(Engine):
                     return frame.function.types[expr.name]
         if isinstance(expr, ir.Deref):
             return self.type_of(expr.base)
+        if isinstance(expr, ir.Field):
+            cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
+            return self.program.kept("types of members", lambda: _types_of_members(self.program)).get(
+                (cls, expr.name), ""
+            )
         if isinstance(expr, ir.Index):
             inner = self.type_of(expr.base)
             return inner[inner.index("<") + 1 : inner.rindex(">")] if "<" in inner and ">" in inner else inner
@@ -323,6 +359,8 @@ class Effects(Engine):
 
     def runs_at_the_end(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
         """An object of a class that is not seen takes a function: a deleter, a guard. It may run when that ends."""
+        if kind and kind in NUMBERS:
+            return
         functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
         if not kind.startswith(("std::function", "auto")) and any(self._works_on_device(f) for f in functions):
             text = f"is live where a `{kind}` is given a function, which may run when that ends"
@@ -386,8 +424,12 @@ class Effects(Engine):
         for function, this in found:
             if id(function) in on_stack and not self._works_on_device(function):
                 continue  # host code that calls itself: what it does is seen in the outer call
-            if id(function) in on_stack or len(self.frames) >= MAX_DEPTH:
-                self.unknown(f"`{call.callee}` calls itself", self.given(call), call, call.span, state)
+            deep = len(self.frames) >= MAX_DEPTH
+            if deep and self._works_on_device(function):
+                raise OutOfBudget
+            if id(function) in on_stack or deep:
+                why = "is called too deep" if deep else "calls itself"
+                self.unknown(f"`{call.callee}` {why}", self.given(call), call, call.span, state)
                 return state
             args: list[Values] = []
             packed = self._packed(call, state)
@@ -1290,9 +1332,14 @@ class Effects(Engine):
         return [v.event for v in values if isinstance(v, mem.EventValue)]
 
     def _event_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family))
+        brought = state.device if where is In.REWRITTEN else ""
+        event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family), brought)
         cells = [c for expr in args.named.get("event_out", ()) for c in self.cells(state, ir.Deref(expr))]
-        if not event.summary and event in state.orders.pending and where is not In.REWRITTEN:
+        if where is In.REWRITTEN:
+            if event in state.brought:
+                event = Event(event.name + "+", True, brought)  # several of them are alive
+            state.brought |= {event}
+        elif not event.summary and event in state.orders.pending:
             held = {v for c in cells for v in state.env.read(c)}
             if held - {mem.EventValue(event), mem.OTHER, mem.ZERO}:
                 event = Event(event.name + "+", True)
@@ -1303,14 +1350,32 @@ class Effects(Engine):
         return state
 
     def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        events = self._events(args.one("event"), state)
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
+            if len(events) == 1 and not events[0].summary:
+                state.brought -= {events[0]}
         if state.reset and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "an event", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call))
         return state
 
+    def _is_there(self, events: list[Event], call: ir.Call, state: State) -> None:
+        """What Q alone does with an event needs one that is created, and not destroyed since: an object may have been
+        copied with its event, or made by a constructor that is not seen. Under capture it would belong to the graph.
+        """
+        if not events or any(e.brought and e not in state.brought for e in events):
+            self._not_understood(call, state, "may be given an event that is not there")
+        if state.capturing:
+            self._not_understood(call, state, "may run while a stream is captured")
+
     def _record(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
         orders = state.orders
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
+            if any(e.brought not in ("", state.device) for e in events):
+                self._not_understood(call, state, "may record an event of another device")
         for s in streams:
             orders.known(s)
             orders.enter(s, where)
@@ -1333,11 +1398,13 @@ class Effects(Engine):
             orders.leave(s, where)
         return state
 
-    def _not_understood(self, call: ir.Call, state: State) -> None:
-        self.wrong(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` is taken away", call))
+    def _not_understood(self, call: ir.Call, state: State, text: str = "is taken away") -> None:
+        self.wrong(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` {text}", call))
 
     def _wait(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
         for s in streams:
             if not events:
                 state.orders.after_anything(s)
@@ -1352,6 +1419,8 @@ class Effects(Engine):
 
     def _sync_event(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events = self._events(args.one("event"), state)
+        if where is In.REWRITTEN:
+            self._is_there(events, call, state)
         if not events:
             state.orders.after_anything(HOST)
             state.unwaited = 0
@@ -1695,6 +1764,40 @@ def _members(program: Program) -> dict[str, tuple[str, ...]]:
     for module in program.modules:
         for cls, kinds in module.members.items():
             found[last(cls)] = (*found.get(last(cls), ()), *(kind for kind in kinds if not kind.endswith("*")))
+    return found
+
+
+# through which a call may reach a method of what they hold
+_HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
+
+
+def _type_names(program: Program) -> set[str]:
+    """The names of the types that the files of a program declare."""
+    found = {last(f.cls) for f in program.functions() if f.cls is not None}
+    for module in program.modules:
+        found.update(last(cls) for cls in module.members)
+        found |= module.types
+    return found
+
+
+def _types_of_members(program: Program) -> dict[tuple[str, str], str]:
+    """The types of data members by class (its last name component) and name; empty where classes of one name differ."""
+    found: dict[tuple[str, str], str] = {}
+    for module in program.modules:
+        for cls, members in module.fields.items():
+            for name, member in members.items():
+                key = last(cls), name
+                found[key] = member.type if found.get(key, member.type) == member.type else ""
+    return found
+
+
+def _bases(program: Program) -> dict[str, set[str]]:
+    """The classes that each class is derived from, by last name components."""
+    found: dict[str, set[str]] = {}
+    for function in program.functions():
+        if function.cls is not None:
+            found.setdefault(last(function.cls), set()).update(map(last, function.bases))
     return found
 
 

@@ -41,6 +41,7 @@ from cudafix.ordering.state import (
     LEGACY,
     PER_THREAD,
     Bits,
+    Event,
     In,
     Observer,
     Orders,
@@ -49,7 +50,9 @@ from cudafix.ordering.state import (
 )
 
 MAX_DEPTH = 40  # inlined calls
+MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
+CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
@@ -104,6 +107,7 @@ class State:
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
+    brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -123,6 +127,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.brought,
             dict(self.round_waits),
         )
 
@@ -146,6 +151,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.brought,
         )
 
     def join(self, other: State) -> bool:
@@ -165,6 +171,7 @@ class State:
         self.freed_early |= other.freed_early
         self.threads |= other.threads
         self.unwaited &= other.unwaited
+        self.brought |= other.brought
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
 
@@ -407,6 +414,7 @@ class Machine:
         self.loops = 0
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
+        self.nesting = 0  # how many blocks are around here
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
@@ -845,6 +853,9 @@ class Engine(Machine):
     # -- blocks ------------------------------------------------------------------------------------------------------
 
     def block(self, block: ir.Block, state: State | None) -> State | None:
+        if self.nesting >= MAX_NESTING:
+            raise OutOfBudget
+        self.nesting += 1
         declared: list[Root] = []
         objects: list[ir.Declare] = []
         overlay = self.overlay
@@ -880,6 +891,7 @@ class Engine(Machine):
                 self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
                 self.owned_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
             state.env.forget(declared)
+        self.nesting -= 1
         return state
 
     def _watch(self, state: State | None) -> None:
@@ -984,6 +996,7 @@ class Engine(Machine):
         """Write values to cells. What is written to external memory is out of sight from then on."""
         if any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
+        self.steps += sum(len(state.env.roots.get(root, mem.NO_CELLS)) for root, _ in targets) // CELLS_OF_A_STEP
         state.env.write(targets, values)
 
     def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:
@@ -1160,7 +1173,10 @@ class Engine(Machine):
                 return out
             tested = self.block(loop.condition, end.copy())
             out = joined(out, tested.copy() if tested is not None else None)
-            if not head.join(end):
+            left = end.unwaited & ~head.unwaited  # of the round before; that there is one is no choice of a branch
+            changed = head.join(end)
+            head.unwaited |= left
+            if not changed and not left:
                 return out
             current = self.block(loop.condition, head.copy())
 

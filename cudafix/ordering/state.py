@@ -48,8 +48,13 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Event:
+    """An event by where it was created. A `summary` stands for several. Of one that is of Q alone, `brought` is the
+    device that was current there, which has to be that of the streams that it is recorded on.
+    """
+
     name: str
     summary: bool = False
+    brought: str = ""
 
     def __hash__(self) -> int:
         return hash(self.name)

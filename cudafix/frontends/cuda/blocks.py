@@ -136,6 +136,7 @@ class Blocks(Calls):
             self._at(node, braceless)
             ending = len(self.ending)
             method(self, node)
+            self.end_moves(node)
             self.end_temporaries(ending)
         finally:
             self.place = kept

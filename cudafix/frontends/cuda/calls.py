@@ -11,7 +11,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, tidy
+from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, pointee, tidy
 from cudafix.frontends.cuda.expressions import Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE, QUIET
@@ -26,6 +26,7 @@ _CLASS = re.compile(
     r")[A-Za-z_]"
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_ADDS = frozenset(("push_back", "push_front", "push"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
 # Objects of the standard library whose call makes a number and touches no memory but their own.
@@ -274,7 +275,10 @@ class Calls(Expressions):
             return self._exchange(node, *arguments.named_children)
         if name in PASSES:
             inner = first_named(arguments) if arguments is not None else None
-            return self.value(inner, target, used) if inner is not None else Opaque(())
+            passed = self.value(inner, target, used) if inner is not None else Opaque(())
+            if self.owner(passed) is not None:
+                self.given_away.append(passed)
+            return passed
         local = self.local(name) if "::" not in name else None
         if local is not None:
             if isinstance(local, Var) and local.name in self.lambdas:
@@ -300,6 +304,8 @@ class Calls(Expressions):
             self.problems.append(("control_flow", self.span(node).start))
         values, spans = self.arguments(arguments)
         receiver: Expr | None = None
+        if "unique_ptr" in name and (cls := self.file.index.class_of(tidy(function, self.source.text))) is not None:
+            return self._construct(node, function, cls, values, spans, target)
         if local is None and "::" in name and (cls := self.file.index.class_named(plain_name(name))) is not None:
             return self._construct(node, function, cls, values, spans, target)
         if local is None and "::" not in name:
@@ -352,7 +358,7 @@ class Calls(Expressions):
             return opaque(*values)
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
         own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
-        if cls.constructor in cls.methods and (own is not cls or self.copies(cls)):
+        if cls.constructor in cls.methods and not cls.deleter and (own is not cls or self.copies(cls)):
             self.emit_call(node, function, f"{cls.name}::{cls.constructor}", values, spans, receiver, None, False)
         else:
             self.build(node, receiver, cls, values, spans)
@@ -419,6 +425,10 @@ class Calls(Expressions):
         """An object of the values in its parentheses or braces: by a constructor, as a copy, or member by member."""
         index = self.file.index
         own = index.class_of(self.type_of(values[0])) if len(values) == 1 else None
+        if cls.deleter:
+            held = (self._released(node, values[0]),) if values and self.owner(values[0]) else values[:1]
+            self._of_owner(node, cls, cls.constructor, held, receiver)
+            return
         if own is cls and not self.copies(cls) and not is_pointer(self.type_of(values[0])):
             self.emit(ir.Assign(receiver, values[0], self.span(node)))
             return
@@ -431,10 +441,63 @@ class Calls(Expressions):
             self.emit(ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver))
         if cls.constructor not in cls.methods:
             for name, one in zip(cls.fields, values, strict=False):
-                self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+                if (owner := self.owner(one)) is not None:
+                    self.build(node, Field(receiver, name), owner, (one,))
+                else:
+                    self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+
+    # -- smart pointers (cudafix.frontends.cuda.owners) ----------------------------------------------------------------
+
+    def owner(self, value: Expr) -> Class | None:
+        """The class of a smart pointer whose deleter is seen; None for any other value."""
+        kind = self.type_of(value)
+        cls = self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
+        return cls if cls is not None and cls.deleter else None
+
+    def _of_owner(self, node: Node, cls: Class, name: str, given: tuple[Expr, ...], owner: Expr) -> Expr:
+        """Call a function of a smart pointer."""
+        span = self.span(node)
+        result = self.temporary() if name in ("get", "release") else None
+        name_span = Span(span.path, span.start, span.start)
+        self.plain_call = name == "get"
+        site = self.site(node)
+        self.plain_call = False
+        self.emit(ir.Call(f"{cls.name}::{name}", given, span, name_span, span.end, site, (), owner, result))
+        return result if result is not None else Opaque(())
+
+    def _released(self, node: Node, place: Expr) -> Expr:
+        """What a smart pointer held that something else takes over: there is no copy of one, so it is moved from."""
+        cls = self.owner(place)
+        assert cls is not None
+        if place in self.given_away:
+            self.given_away.remove(place)
+        return self._of_owner(node, cls, "release", (), place)
+
+    def _replaced(self, node: Node, place: Expr, cls: Class, right: Node) -> None:
+        """`place = right` for a smart pointer."""
+        value = NULL if right.type == "initializer_list" and not right.named_children else self.value(right)
+        if self.owner(value) is not None:
+            self._of_owner(node, cls, "reset", (self._released(node, value),), place)
+        elif value == NULL:
+            self._of_owner(node, cls, "reset", (), place)
+        else:
+            self.unknown("what a smart pointer becomes", node, (place, value))
+
+    def hands_on(self, node: Node, value: Expr) -> None:
+        """A smart pointer is given to somebody who may take it over, or not."""
+        if self.owner(value) is not None and not is_temporary(value):
+            self.unknown("a smart pointer that is handed on", node, (value,))
+
+    def end_moves(self, node: Node) -> None:
+        """What a statement has moved from, and nobody was seen to take over."""
+        for place in self.given_away:
+            self.hands_on(node, place)
+        self.given_away.clear()
 
     def copies(self, cls: Class) -> bool:
         """Whether a class declares what happens when it is copied or moved."""
+        if cls.deleter:
+            return True
         listed = self.file.index.parameters_at(cls.constructor, 0, 1) or []
         return cls.constructor in cls.methods and any(
             p.by_reference and self.file.index.class_of(p.type) is cls for p in listed
@@ -464,6 +527,9 @@ class Calls(Expressions):
         temporary object, which ends with the statement. False for any other class.
         """
         index = self.file.index
+        if cls.deleter:
+            self._replaced(node, place, cls, right)
+            return True
         own = any("operator=" in one.methods for one in index.lineage(cls.name))
         if not (own and self._holds(cls)) and not index.has(cls, cls.destructor):
             return False
@@ -607,6 +673,10 @@ class Calls(Expressions):
         if listed is not None:
             nodes = [child for child in listed.named_children if child.type != "comment"]
             values = self.converted(node, callee, nodes, values)
+        for number, value in enumerate(values):
+            params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
+            if params is None or not all(p.by_reference for p in params):
+                self.hands_on(node, value)
         span = self.span(node)
         name_span = self.span(name_node)
         template_args = ""
@@ -672,6 +742,11 @@ class Calls(Expressions):
         name = plain_name(self.raw(name_node))
         kind = self.type_of(receiver)
         cls = self.file.index.class_of(kind) if kind else None
+        if cls is not None and cls.deleter:
+            values, _ = self.arguments(arguments)
+            if name in cls.methods:
+                return self._of_owner(node, cls, name, values, receiver)
+            return self.unknown("a smart pointer that is handed on", node, (receiver, *values))
         if cls is not None:
             if name in cls.fields and name not in cls.methods:
                 return self._computed(node, Field(receiver, name), arguments, target)
@@ -694,7 +769,23 @@ class Calls(Expressions):
                     return opaque(receiver, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
+        if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
+            values = self._elements_of(arguments, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+
+    def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """What a container of structs gets: `v.push_back({a, b})` makes a struct of the braces first."""
+        nodes = [child for child in arguments.named_children if child.type != "comment"]
+        cls = self.file.index.class_of(pointee(kind))
+        if cls is None or len(nodes) != 1 or nodes[0].type != "initializer_list":
+            return values
+        if self.file.index.has(cls, cls.constructor) or self.file.index.has(cls, cls.destructor) or cls.bases:
+            return values
+        if any(child.type == "initializer_pair" for child in nodes[0].children):
+            return values
+        made = self.temporary(cls.name)
+        self.build(nodes[0], made, cls, self.listed.get(nodes[0].id, ()))
+        return (made,)
 
     def _launch(self, node: Node, function: Node, config: Node, arguments: Node | None) -> Expr:
         settings = [self.value(child) for child in config.children if child.is_named and child.type != "comment"]

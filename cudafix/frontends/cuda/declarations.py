@@ -42,6 +42,7 @@ _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 _WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
+_OWNER = re.compile(r"(?:std::)?unique_ptr\s*<[^<>]*,([^<>,]*)>")
 _STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
@@ -253,6 +254,9 @@ class Class:
         default_factory=set
     )  # the data members that a constructor sets to more than a constant
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
+    places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
+    defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
+    deleter: str = ""  # of a smart pointer: the class whose `operator()` is called with what it holds
 
     @property
     def constructor(self) -> str:
@@ -302,6 +306,7 @@ class Declarations:
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
     members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
+    owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
     _classes: dict[tuple[str, int, int], Class | None] = field(default_factory=dict, init=False)  # see `class_of`
 
@@ -424,7 +429,23 @@ class Declarations:
                 if (c := self._local_class(kind, around or self.inside) or self._outer_class(kind, around, inner))
             ]
             found = next((c for c in classes if self.has(c, c.destructor)), classes[0] if classes else None)
-        return found
+        return found if found is not None else self._owner(kind)
+
+    def _owner(self, kind: str) -> Class | None:
+        """The class of a `std::unique_ptr` with a deleter that is seen and holds nothing; its functions are in `owners`
+        beside this file.
+        """
+        written = _OWNER.fullmatch(kind)
+        if written is None:
+            return next((cls for cls in self.owners.values() if cls.name == kind), None)
+        deleter = self.class_of(written[1].strip())
+        if deleter is None or "operator()" not in deleter.methods or deleter.fields or deleter.bases:
+            return None
+        if kind not in self.owners:
+            name = "unique_ptr_" + "_".join(_WORDS.findall(kind.partition("<")[2]))
+            methods = {name, f"~{name}", "get", "release", "reset"}
+            self.owners[kind] = Class(name, methods=methods, start=deleter.start, deleter=deleter.name)
+        return self.owners[kind]
 
     def _local_class(self, kind: str, around: str) -> Class | None:
         """A class in the body of a function, or of one around it."""
@@ -459,7 +480,8 @@ class Declarations:
         """The constructors and destructors of this file's classes that the compiler writes."""
         for cls in {id(cls): cls for cls in self.classes.values()}.values():
             for special in (cls.constructor, cls.destructor):
-                if special not in cls.methods and self.has(cls, special):
+                written = special in cls.methods and not (special == cls.constructor and cls.defaulted)
+                if not written and self.has(cls, special):
                     yield cls, special
 
     def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
@@ -628,6 +650,7 @@ def _declaration(
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type
             if not static:
+                cls.places[one.name] = node.start_byte, node.end_byte
                 value = node.child_by_field_name("default_value")
                 if value is not None and _is_more_than_constant(value, one.type, text):
                     cls.initialized.add(one.name)
@@ -693,7 +716,9 @@ def _function(
         scope, _, special = plain_name(one.name).rpartition("::")
         owner_class = cls or (found.classes.get(scope) if scope else None)
         if owner_class is not None and special in (owner_class.constructor, owner_class.destructor):
-            if cls is None:
+            if special == owner_class.constructor:
+                owner_class.defaulted |= one.parameters is not None and not parameters(one.parameters, text)
+            elif cls is None:
                 owner_class.methods.discard(special)
             return  # the compiler writes it
     if cls is not None:

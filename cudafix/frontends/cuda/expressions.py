@@ -95,6 +95,7 @@ class Expressions:
         self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
+        self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
 
@@ -695,6 +696,7 @@ class Expressions:
     def store(self, place: Expr, value: Expr, node: Node) -> None:
         """An assignment, unless the target is a plain number that nobody can index or branch with."""
         self.bump(place)
+        self.hands_on(node, value)
         kind = self.type_of(place)
         if isinstance(root := root_of(place), Var) and self.may_lead(value):
             self.holding.add(root.name)
@@ -896,6 +898,12 @@ class Expressions:
         raise NotImplementedError
 
     def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
+        raise NotImplementedError
+
+    def hands_on(self, node: Node, value: Expr) -> None:
+        raise NotImplementedError
+
+    def end_moves(self, node: Node) -> None:
         raise NotImplementedError
 
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:

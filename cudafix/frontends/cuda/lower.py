@@ -15,16 +15,19 @@ What a reader of the IR should know beyond `cudafix.ir`:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.context import File, Source
 from cudafix.frontends.cuda.declarations import Declarations, element_type, index
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
 from cudafix.frontends.cuda.terms import matters
+from cudafix.recursion import room
 
 
 def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:
@@ -32,6 +35,7 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     return index(parsed.tree.root_node, parsed.text, parsed.path, tuple(sorted(parsed.qualifiers)), visible)
 
 
+@room()
 def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     """The IR of one file in one configuration of its `#if`s. Never fails: what is not understood is `Unknown`.
 
@@ -56,6 +60,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     source = Source(text, 0, parsed.path)
     functions = [lower_function(file, one, source) for one in hosts]
     functions += _implicit(file, source, root)
+    functions += _of_smart_pointers(found, functions, parsed.path)
     made = _initializers(file, source, found.initializers[0][1].start_byte if found.initializers else 0)
     functions += file.functions
     if made is not None:
@@ -79,6 +84,11 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         file.styles.finish(),
         frozenset(file.references),
         {cls.name: (*cls.fields.values(), *cls.statics.values()) for cls in found.classes.values()},
+        {
+            cls.name: {n: ir.Member(cls.fields[n], ir.Span(parsed.path, *at)) for n, at in cls.places.items()}
+            for cls in found.classes.values()
+        },
+        found.types | {name for name, macro in parsed.macros.items() if macro.params is None},
     )
 
 
@@ -86,6 +96,14 @@ def _too_many(function: ir.Function, parsed: Parsed) -> None:
     for start, end in parsed.too_many_configurations:
         if start < function.span.end and end > function.span.start:
             function.problems = (*function.problems, ("too_many_configurations", start))
+
+
+def _of_smart_pointers(found: Declarations, callers: Sequence[ir.Function], path: str) -> list[ir.Function]:
+    """The functions of smart pointers that a file calls."""
+    called = {stmt.callee for function in callers for stmt in ir.walk(function.body) if isinstance(stmt, ir.Call)}
+    seen = (one for one in (found, found.visible) if one is not None)
+    named = {cls.name: cls for one in seen for cls in one.owners.values()}
+    return [f for cls in named.values() for f in owners.functions(cls, path) if f.name in called]
 
 
 def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:

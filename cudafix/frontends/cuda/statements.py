@@ -23,7 +23,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.expressions import first_named
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.frontends.cuda.terms import matters, opaque
+from cudafix.frontends.cuda.terms import is_temporary, matters, opaque
 from cudafix.ir import (
     NULL,
     Const,
@@ -112,6 +112,13 @@ class Statements(Loops):
     def _return(self, node: Node) -> None:
         inner = first_named(node)
         value = self.value(inner) if inner is not None else None
+        if value is not None and (owner := self.owner(value)) is not None and not is_temporary(value):
+            if isinstance(value, Var) and "::" not in value.name:  # a local one is moved from
+                moved = self.temporary(owner.name)
+                self.build(node, moved, owner, (value,))
+                value = moved
+            else:
+                self.hands_on(node, value)
         self.end_temporaries(0)
         self._destroy(reversed(self.scopes), node)
         blocked = self.place is not None and self.place.calls > 0
@@ -345,6 +352,7 @@ class Statements(Loops):
             for param, at in listed:
                 self._default(param, at)
             self._construct_parts(initializers, node.start_byte)
+            self.end_moves(node)
             self.statement_list(body.children, body.start_byte)
 
         def whole() -> None:
@@ -466,6 +474,9 @@ class Statements(Loops):
                 this: Expr = Deref(Var("this"))
                 made = Field(this, name) if field_ else this
                 self._at(child, False)
+                if cls.deleter:
+                    self.build(child, made, cls, values)
+                    continue
                 site = self.site(child)
                 site.blocked = "in the initializer list of a constructor"
                 self.emit(ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, made))

@@ -414,7 +414,10 @@ class Variables(Blocks):
                 found = [v for label, v in values_ if label == name]
                 if not found and number < len(values_) and not values_[number][0]:
                     found = [values_[number][1]]
-                self.emit(ir.Assign(Field(var, name), found[0] if found else NULL, span))
+                if found and (owner := self.owner(found[0])) is not None:
+                    self.build(node, Field(var, name), owner, (found[0],))
+                else:
+                    self.emit(ir.Assign(Field(var, name), found[0] if found else NULL, span))
             return
         for label, initial in values_:
             if label:

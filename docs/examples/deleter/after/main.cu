@@ -1,6 +1,10 @@
 #include <cuda_runtime.h>
 #include <memory>
 
+struct Release {
+    void operator()(float *p) const { cudaFree(p); }
+};
+
 __global__ void scale(float *v, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -12,6 +16,6 @@ int main()
 {
     float *v;
     cudaMalloc(&v, 4096);
-    scale<<<4, 256>>>(v, 1024);
-    cudaFree(v);
+    std::unique_ptr<float, Release> owner(v);
+    scale<<<4, 256>>>(owner.get(), 1024);
 }

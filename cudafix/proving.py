@@ -1,0 +1,67 @@
+"""`cudafix prove`: whether a program that somebody has migrated by hand keeps every order of the original."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace as with_values
+
+import click
+
+from cudafix import build, discovery
+from cudafix.config import Config
+from cudafix.findings import Place
+from cudafix.link import SOURCES
+from cudafix.report.positions import Positions
+from cudafix.report.terminal import readable, tell
+
+
+def run(before: str, after: str, config: Config) -> int:
+    """Prove `after` against `before`, both folders or files; the exit code. The reasons go to standard output."""
+    from cudafix import driver  # the engine
+
+    found = [discovery.discover([path], config) for path in (before, after)]
+    problems = [problem for sources in found for problem in sources.problems]
+    if problems:
+        tell(problems)
+        return 2
+    old, new = (_within(path, sources.files) for path, sources in zip((before, after), found, strict=True))
+    if os.path.isfile(before) and os.path.isfile(after):
+        new = dict(zip(old, new.values(), strict=True))
+    said = driver.reasons(old, new, _with_default_stream(config, found[0].files))
+    places = Positions(old), Positions(new)
+    for reason in said:
+        click.echo(f"not proved: {readable(reason.text)}")
+        for side, positions, named in zip((before, after), places, (reason.before, reason.after), strict=True):
+            for line in _lines(side, named, positions):
+                click.echo(line)
+    click.echo(f"cudafix: {'not ' * bool(said)}proved", err=True)
+    return 1 if said else 0
+
+
+def _with_default_stream(config: Config, files: Mapping[str, bytes]) -> Config:
+    """The configuration with the default stream that the program is compiled with. Raises `click.ClickException` where
+    that is not known, or not the same for all of its files.
+    """
+    if config.default_stream != "auto":
+        return config
+    streams = build.default_streams(files, config)
+    sources = {path for path in files if path.endswith(SOURCES) and b"cuda" in bytes(files[path])}
+    per_thread = sources & streams.per_thread
+    if streams.perhaps & sources or (per_thread and per_thread != sources):
+        raise click.ClickException("its files are compiled with different default streams; say `default_stream`")
+    return with_values(config, default_stream="per-thread" if per_thread else "legacy")
+
+
+def _within(root: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files by their names in a folder; one that is named itself by its last name."""
+    start = root if os.path.isdir(root) else os.path.dirname(root) or "."
+    return {os.path.relpath(os.path.realpath(p), os.path.realpath(start)): bytes(files[p]) for p in files}
+
+
+def _lines(root: str, named: Iterable[Place], positions: Positions) -> Iterable[str]:
+    folder = root if os.path.isdir(root) else os.path.dirname(root)
+    for place in named:
+        line, column = positions.point(place.path, place.offset)
+        path = root if os.path.isfile(root) else os.path.join(folder, place.path)
+        yield f"  {readable(path)}:{line}:{column}: {readable(place.text)}"

@@ -1,0 +1,80 @@
+"""What a proof may cost, and what happens when that is not enough."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from benchmarks import costs
+from cudafix import driver
+from cudafix.config import Config
+from cudafix.ordering import engine
+
+NOISE = 2.5
+"""How much longer than expected a measurement may take beside other work."""
+
+
+@pytest.mark.parametrize(
+    ("make", "largest"),
+    [
+        pytest.param(costs.long_function, 2000, id="statements"),
+        pytest.param(costs.call_chain, 30, id="calls"),
+        pytest.param(costs.tree, 400, id="files"),
+    ],
+)
+def test_cost_grows_with_the_size(make: Callable[[int], Mapping[str, bytes]], largest: int) -> None:
+    costs.measure(make, largest // 4)
+    small, _ = costs.measure(make, largest // 4)
+    large, report = costs.measure(make, largest)
+    assert report.findings
+    assert not report.refusals
+    assert large < 2 * NOISE
+    assert large < 4 * NOISE * small + 0.1
+
+
+def test_a_program_that_is_too_large_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "MAX_STEPS", 100)
+    monkeypatch.setattr(engine, "MAX_COARSE_STEPS", 100)
+    report = driver.analyze(costs.long_function(500), Config())
+    assert not report.findings
+    assert {refusal.name for refusal in report.refusals} == {"budget"}
+
+
+NESTED = """#include <cuda_runtime.h>
+__global__ void k(float *v);
+int main(int n, char **) {{
+    float *v;
+    cudaMalloc(&v, 4);
+    {opens} k<<<1, 1>>>(v); {closes}
+    cudaFree(v);
+}}
+"""
+
+
+def nested(depth: int) -> dict[str, bytes]:
+    opens = " ".join(f"if (n > {n}) {{" for n in range(depth))
+    return {"main.cu": NESTED.format(opens=opens, closes="}" * depth).encode()}
+
+
+@pytest.mark.parametrize("limit", [400, 1000, 20_000])
+@pytest.mark.parametrize(("depth", "moves"), [(20, True), (90, True), (300, False), (2000, False)])
+def test_how_deep_code_may_nest_is_not_for_the_interpreter_to_say(depth: int, moves: bool, limit: int) -> None:
+    before = sys.getrecursionlimit()
+    used = len(inspect.stack(0))
+    sys.setrecursionlimit(used + limit)
+    try:
+        report = driver.analyze(nested(depth), Config())
+    finally:
+        sys.setrecursionlimit(before)
+    assert bool(report.findings) is moves
+    assert bool(report.refusals) is not moves
+
+
+def test_calls_may_nest_as_deep_as_the_budget_says() -> None:
+    report = driver.analyze(costs.call_chain(39), Config())
+    assert not report.refusals
+    report = driver.analyze(costs.call_chain(60), Config())
+    assert {refusal.name for refusal in report.refusals} == {"budget"}

@@ -1,0 +1,106 @@
+"""Code that is stream-ordered already: what is wrong is reported by `check`, or by `prove` beside the original; what is
+right is not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cudafix import cli
+from cudafix.codemod import codemods
+from cudafix.driver import reasons
+from tests import fixtures
+from tests.cases import ROOT, Case, Files, cases
+
+CASES = cases()
+DEFECTS = {name for name, declared in codemods().items() if declared.finds_defects}
+ALONE = 162
+"""Bad rewrites that `check` reports without the original. The others are right programs that do something else: they
+read a clock earlier, lose a line of output, or say nothing of a kernel that fails.
+"""
+
+
+def defects(files: Files, case: Case) -> list[str]:
+    """What `check` reports, less the pairs that can move."""
+    return [f.message for f in fixtures.report_of(files, case.config).findings if f.codemod in DEFECTS]
+
+
+def test_every_bad_rewrite_is_reported() -> None:
+    bad = [(case, case.files("before"), case.files(f"wrong/{wrong.name}")) for case in CASES for wrong in case.wrong]
+    left = [(case, before, wrong) for case, before, wrong in bad if not defects(wrong, case)]
+    assert len(bad) - len(left) >= ALONE
+    sources = fixtures.sources_of
+    missed = [case.id for case, before, wrong in left if not reasons(sources(before), sources(wrong), case.config)]
+    assert not missed
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.expect == "rewrite"], ids=lambda case: case.id)
+def test_nothing_is_reported_of_a_good_rewrite(case: Case) -> None:
+    assert defects(case.files("after"), case) == []
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.expect == "clean"], ids=lambda case: case.id)
+def test_nothing_is_reported_of_clean_code(case: Case) -> None:
+    assert defects(case.files("before"), case) == []
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the command
+
+FOLDER = ROOT / "fixtures/stream_ordered_pairs/device_printf_reaches_the_terminal_before_the_program_ends"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[object, str, str]:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["prove", *map(str, arguments)])
+    return (left.value.code, *capsys.readouterr())
+
+
+def test_a_good_rewrite_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, FOLDER / "before", FOLDER / "after") == (0, "", "cudafix: proved\n")
+
+
+def test_a_bad_rewrite_is_not_proved_and_the_two_places_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, said = run(capsys, FOLDER / "before/main.cu", FOLDER / "wrong/bare_rename/main.cu")
+    assert (code, said) == (1, "cudafix: not proved\n")
+    first, kernel, end = out.splitlines()
+    assert first == "not proved: `report<<<…>>>` may not have run when the program ends"
+    assert kernel.endswith("before/main.cu:23:5: `report<<<…>>>`")
+    assert end.endswith("before/main.cu:26:1: `main` returns")
+
+
+def test_what_only_the_rewrite_has_is_named_there(capsys: pytest.CaptureFixture[str]) -> None:
+    case = ROOT / "fixtures/stream_ordered_pairs/an_event_of_the_object_carries_the_wait_to_its_destructor"
+    code, out, _ = run(capsys, case / "before", case / "wrong/the_event_is_recorded_before_the_kernel")
+    assert code == 1
+    assert "the_event_is_recorded_before_the_kernel/table.cuh:9:11: the memory is freed" in out
+
+
+def test_another_program_is_not_proved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "other.cu").write_bytes(b"int main() { cudaFree(0); }\n")
+    code, out, _ = run(capsys, FOLDER / "before", tmp_path)
+    assert (code, out) == (1, "not proved: the files are not the same ones: `main.cu`, `other.cu`\n")
+
+
+def test_the_default_stream_of_the_build_counts(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    case = ROOT / "fixtures/wait_between_streams/the_per_thread_stream_needs_no_wait"
+    sources = sorted((case / "before").iterdir())
+    (tmp_path / "src").mkdir()
+    for path in sources:
+        (tmp_path / "src" / path.name).write_bytes(path.read_bytes())
+    (tmp_path / "src/Makefile").write_text("main: main.cu\n\tnvcc --default-stream per-thread -o main main.cu\n")
+    assert run(capsys, tmp_path / "src", tmp_path / "src") == (0, "", "cudafix: proved\n")
+    (tmp_path / "src/more").mkdir()
+    (tmp_path / "src/more/more.cu").write_text("#include <cuda_runtime.h>\nvoid f() { cudaFree(0); }\n")
+    (tmp_path / "src/more/Makefile").write_text("more.o: more.cu\n\tnvcc -c more.cu\n")
+    code, out, said = run(capsys, tmp_path / "src", tmp_path / "src")
+    assert (code, out) == (2, "")
+    assert "default stream" in said
+
+
+def test_a_path_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    code, out, said = run(capsys, FOLDER / "before", tmp_path / "nowhere")
+    assert (code, out) == (2, "")
+    assert said == f"cudafix: {tmp_path / 'nowhere'}: no such file or folder\n"

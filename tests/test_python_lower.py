@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import textwrap
+import time
 from typing import NamedTuple
 
 import pytest
 
 from cudafix import ir
+from cudafix.config import Config
+from cudafix.driver import analyze
 from cudafix.dump import dump
 from cudafix.frontends.python.tree import PythonTree
 
@@ -488,3 +491,17 @@ def test_a_long_program_is_read_or_refused(code: str) -> None:
     module, _, errors = PythonTree({"a.py": text.encode()}).lowered("a.py")
     assert errors <= 1
     assert "cudaMalloc" in calls(module)
+
+
+def test_names_that_are_bound_again_and_again_take_linear_time() -> None:
+    """Each binding was once compared with all others of its name."""
+
+    def seconds(times: int) -> float:
+        bound = "".join(f"x = cp.add(x, {n})\n" for n in range(times))
+        text = f"import cupy as cp\nrt = cp.cuda.runtime\np = rt.malloc(4096)\nx = cp.zeros(10)\n{bound}rt.free(p)\n"
+        start = time.process_time()
+        assert analyze({"main.py": text.encode()}, Config()).sites == 1
+        return time.process_time() - start
+
+    seconds(10)  # imports
+    assert seconds(2000) < 12 * seconds(400)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from cudafix import edits
 from cudafix.config import Config
 from cudafix.driver import analyze
 
@@ -47,3 +50,46 @@ def test_an_element_of_which_the_index_is_not_known_may_be_any_of_them() -> None
     wait = "cudaStreamSynchronize(other);"
     assert decided(made, f"k<<<1, 1, 0, s[j]>>>(d, h); {wait}") == ["needs_device_sync"]
     assert decided(made, f"k<<<1, 1, 0, other>>>(d, h); {wait}") == ["stream_ordered_pairs"]
+
+
+LANES = """\
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+__global__ void work(int *p, int *out) { *out = *p; }
+cudaStream_t streams[4];
+int *blocks[4], *host;
+void setup(int n) {
+    for (int i = 0; i < n; i++) cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    for (int i = 0; i < n; i++) cudaMalloc(&blocks[i], 4);
+}
+void launch(int n) { for (int i = 0; i < n; i++) work<<<1, 1, 0, streams[i]>>>(blocks[i], host + i); }
+void wait(int n) { for (int i = 0; i < n; i++) cudaStreamSynchronize(streams[i]); }
+void release(int n) { for (int i = 0; i < n; i++) { cudaFree(blocks[i]); } }
+int main(int argc, char **argv) {
+    cudaMallocHost(&host, 16);
+    %s
+    printf("%%d\\n", host[3]);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "right"),
+    [
+        ("setup(4); launch(4); wait(4); release(4);", True),
+        ("int n = 4; if (argc > 1) n = atoi(argv[1]); setup(n); launch(n); wait(n); release(n);", True),
+        ("const int n = argc; setup(n); launch(n); wait(n); release(n);", True),
+        ("setup(4); launch(4); wait(2); release(4);", False),
+        ("int n = argc; setup(n); launch(n); n = 2; wait(n); release(4);", False),
+        ("int n = 4; setup(n); launch(n); wait(n - 2); release(n);", False),
+    ],
+)
+def test_a_parameter_of_a_loop_is_what_it_is_given(calls: str, right: bool) -> None:
+    """Each function has an `n` of its own: a wait for fewer streams than have work is not enough."""
+    text = (LANES % calls).encode()
+    report = analyze({"main.cu": text}, Config())
+    after = edits.apply(text, [edit for finding in report.findings for edit in finding.edits])
+    moved = b"cudaFreeAsync(blocks[i]" in after
+    waits = after.count(b"cudaStreamSynchronize(streams[i])")
+    assert (moved and waits == 1) if right else (not moved or waits == 2)

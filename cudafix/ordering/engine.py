@@ -1248,6 +1248,9 @@ class Engine(Machine):
         bounds = [self._bound(place, state) for place in loop.bounds]
         if not bounds:
             return loop.range
+        if not self.in_python:  # the text tells apart what is assigned again in the function
+            own = (str(self.cells(state, place)[:1]) for place in loop.bounds)
+            return loop.range.format(*(said or cell for said, cell in zip(bounds, own, strict=True)))
         if None not in bounds:
             return loop.range.format(*bounds)
         return f"{loop.range} at {loop.span.start} of {self.frame.name}" if not self.loops else None
@@ -1278,7 +1281,7 @@ class Engine(Machine):
             said = self._bound(frame.given[at], state)
             self.frame = frame
             return said
-        return str(cells[0]) if not frame.loops else None
+        return str(cells[0]) if not (frame.loops and self.in_python) else None
 
     # -- functions ---------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ bound counts as the same if it is the same number, or the same variable that is 
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 
@@ -29,16 +30,24 @@ def has_a_round(bounds: str) -> bool:
 
 
 def assigned_again(function: ir.Function) -> frozenset[str]:
-    """The variables of a function that may be assigned more than once while it runs."""
+    """The variables of a function that may be assigned anew after they were used as a bound, or given to a function."""
     return function.kept("assigned again", _assigned_again)
 
 
 def _assigned_again(function: ir.Function) -> frozenset[str]:
     times = Counter(param.name for param in function.params)
-    for target, often in _targets(function.body):
+    last: dict[str, int] = {}
+    for target, often, at in _targets(function.body):
         if isinstance(target, ir.Var):
             times[target.name] += 1 + often
-    return frozenset(name for name, count in times.items() if count > 1)
+            last[target.name] = max(last.get(target.name, 0), sys.maxsize if often else at)
+    used: dict[str, int] = {}
+    for stmt in ir.walk(function.body):
+        places = stmt.bounds if isinstance(stmt, ir.Loop) else stmt.args if isinstance(stmt, ir.Call) else ()
+        for place in places:
+            if isinstance(place, ir.Var):
+                used[place.name] = min(used.get(place.name, sys.maxsize), stmt.span.start)
+    return frozenset(name for name, count in times.items() if count > 1 and last.get(name, 0) >= used.get(name, 0))
 
 
 def assigned_once(program: Program) -> frozenset[str]:
@@ -54,7 +63,7 @@ def _assigned_once(program: Program) -> frozenset[str]:
         if any(isinstance(stmt, ir.Call) and stmt.callee in _ASSIGN_ANY for stmt in ir.walk(function.body)):
             return frozenset()
         name = last(function.name)
-        for target, often in _targets(function.body):
+        for target, often, _ in _targets(function.body):
             if isinstance(target, ir.Var) and target.name.startswith("::"):
                 times[target.name] += 1 if name in ("main", "<initializers>") and not often else 2
             elif isinstance(target, ir.Field):
@@ -62,19 +71,19 @@ def _assigned_once(program: Program) -> frozenset[str]:
     return frozenset(name for name, count in times.items() if count == 1)
 
 
-def _targets(block: ir.Block, often: bool = False) -> Iterator[tuple[ir.Expr, bool]]:
-    """What statements assign, and whether a loop is around them."""
+def _targets(block: ir.Block, often: bool = False) -> Iterator[tuple[ir.Expr, bool, int]]:
+    """What statements assign, whether a loop is around them, and where they stand."""
     for stmt in block:
         match stmt:
             case ir.Assign():
-                yield stmt.target, often
+                yield stmt.target, often, stmt.span.start
             case ir.Call():
                 if stmt.result is not None:
-                    yield stmt.result, often
-                yield from ((arg.base, often) for arg in stmt.args if isinstance(arg, ir.Addr))
+                    yield stmt.result, often, stmt.span.start
+                yield from ((arg.base, often, stmt.span.start) for arg in stmt.args if isinstance(arg, ir.Addr))
             case ir.HostAccess():
-                yield from ((place, often) for place in stmt.writes)
+                yield from ((place, often, stmt.span.start) for place in stmt.writes)
             case ir.Loop(index=ir.Var() as index):
-                yield index, True
+                yield index, True, stmt.span.start
         for inner in blocks_of(stmt):
             yield from _targets(inner, often or isinstance(stmt, ir.Loop))

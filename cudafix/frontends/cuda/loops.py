@@ -30,6 +30,7 @@ from cudafix.ir import (
 )
 
 _INTEGER = re.compile(r"[0-9]+")
+_VARIABLE = re.compile(r"(?<![\w.>#])(?<!::)[A-Za-z_]\w*(?![\w.(\[#]|->|::)")  # a name on its own, no part of another
 
 
 class Loops(Branches):
@@ -56,6 +57,7 @@ class Loops(Branches):
         after = self.collect(lambda: self._discard(step)) if step is not None else ()
         self.blocked = kept
         index, bounds, once = header if header is not None else (None, None, False)
+        variables: list[str] = []
         if index is not None and bounds is not None:
             text, words = bounds
             assigned = assigned_in(body)
@@ -68,9 +70,11 @@ class Loops(Branches):
                 index, bounds, once = None, None, False
             else:
                 bounds = (self.marked(text, words), words)
+                variables = [word for word in _VARIABLE.findall(text) if isinstance(self.local(word), Var)]
+        places = tuple(place for word in variables if isinstance(place := self.local(word), Var))
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,
-            bounds[0] if bounds is not None else None, once, forever=condition is None,
+            _pattern(bounds[0], variables) if bounds is not None else None, once, condition is None, places,
         )  # fmt: skip
         if bounds is not None:
             self.ranged.append((made, bounds[1], after))
@@ -249,6 +253,14 @@ class Loops(Branches):
 
     def _is_number(self, target: Expr) -> bool:
         return isinstance(target, Var) and is_number(self.type_of(target))
+
+
+def _pattern(text: str, variables: list[str]) -> str:
+    """The text of a range with a mark in place of each of these words."""
+    if not variables:
+        return text
+    escaped = text.replace("{", "{{").replace("}", "}}")
+    return _VARIABLE.sub(lambda found: "{}" if found[0] in variables else found[0], escaped)
 
 
 def _stride(text: str, name: str) -> str | None:

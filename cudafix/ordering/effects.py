@@ -603,10 +603,8 @@ class Effects(Engine):
                 path = path[1:] if path and path[0][0] == "at" else path
                 held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
         for value in (v for expr in targets for v in self.values(state, expr)):
-            if (cell := mem.at(value, mem.ANY)) is not None:
-                for path, inner in held.items():
-                    if inner:  # how much is written is not known
-                        state.env.write([(cell[0], cell[1] + path)] * 2, inner)
+            if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
+                state.env.write_perhaps(cell, {path: inner for path, inner in held.items() if inner})
 
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
         if api.returns == "same":

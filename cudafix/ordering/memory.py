@@ -7,7 +7,7 @@ generic round and `o` stands for all other rounds of the same range (README: one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -161,12 +161,17 @@ def overlaps(a: Path, b: Path) -> bool:
     """Whether two paths from one root may name the same cell."""
     if a == b:
         return True
-    if len(a) != len(b):
+    if len(a) != len(b) or (a[-1] != b[-1] and "field" in (a[-1][0], b[-1][0])):
         return False
     for (ka, na), (kb, nb) in zip(a, b, strict=True):
         if ka != kb or (na != nb and not (ka == "at" and _may_be_same(na, nb))):
             return False
     return True
+
+
+def _kind(path: Path) -> tuple[int, Step | None]:
+    """Equal for all paths that may overlap."""
+    return len(path), path[-1] if path and path[-1][0] == "field" else None
 
 
 def _or_unset(values: Values) -> Values:
@@ -253,20 +258,47 @@ class Environment:
     def write(self, cells: Iterable[Cell], values: Values) -> None:
         targets = list(cells)
         strong = len(targets) == 1 and not is_summary(targets[0][1])
-        for root, path in targets:
+        for root, path in dict.fromkeys(targets):
             if root[0] == "memory" and root[1] == EXTERNAL:
                 continue
             inner = dict(self.roots.get(root, {}))
             n = len(path)
             held = inner.get(path, NOTHING)
             if inner and not _is_unique(path):
+                field = path[-1] if path[-1][0] == "field" else None  # what overlaps ends in the same field
                 for other in inner:
-                    if len(other) == n and other != path and overlaps(other, path):
+                    if len(other) != n or (field is not None and other[-1] != field):
+                        continue
+                    if other != path and overlaps(other, path):
                         if path not in inner:
                             held |= inner[other]  # a cell that stands for several holds what each of them held
                         inner[other] |= values
             inner[path] = values if strong else held | values
             self.roots[root] = inner
+
+    def write_perhaps(self, cell: Cell, parts: Mapping[Path, Values]) -> None:
+        """The parts of a cell may hold these values too: what `write` does to several cells, for many parts at once."""
+        root, base = cell
+        if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
+            return
+        inner = dict(self.roots.get(root, NO_CELLS))
+        alike: dict[tuple[int, Step | None], list[Path]] = {}  # what overlaps has one length, and ends in one field
+        for other in inner:
+            alike.setdefault(_kind(other), []).append(other)
+        for part, values in parts.items():
+            path = base + part
+            fitting = alike.setdefault(_kind(path), [])
+            held = inner.get(path, NOTHING)
+            if not _is_unique(path):
+                for other in fitting:
+                    if other != path and overlaps(other, path):
+                        if path not in inner:
+                            held |= inner[other]
+                        inner[other] |= values
+            if path not in inner:
+                fitting.append(path)
+            inner[path] = held | values
+        self.roots[root] = inner
 
     def may_hold(self, root: Root, base: Path, values: Values) -> None:
         """Any part of a place may hold any of these too, whether it has been written before or not."""

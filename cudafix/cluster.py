@@ -245,11 +245,11 @@ class Cluster:
                 continue
             try:
                 if view.root.span not in left_out and len(left_out) < TOO_LARGE:
-                    outcomes += self.run(Overlay(), [view])
+                    found = self.run(Overlay(), [view])
+                    outcomes += found
                     fitting.append(view)
-                    if len(self.views) > 1:
-                        refused = (g for g in groups_of(outcomes) if static_refusal(g, outcomes) is not None)
-                        decided.update(key for group in refused for key, _ in group.sites())
+                    refused = (g for g in groups_of(found) if static_refusal(g, found) is not None)
+                    decided.update(key for group in refused for key, _ in group.sites())
                     continue
             except check.OutOfBudget:
                 left_out.add(view.root.span)

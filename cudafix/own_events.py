@@ -17,7 +17,7 @@ from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.naming import named_stream
-from cudafix.ordering.engine import variables
+from cudafix.ordering.engine import expressions_in
 from cudafix.ordering.program import Key, Operation, StreamName, key_of
 from cudafix.ordering.state import StreamKind
 
@@ -108,15 +108,7 @@ def _freed_member(free: ir.Call) -> str:
 
 def _names_this(function: ir.Function) -> bool:
     """Whether a function names a member of its object: then it is not a `static` one."""
-    for stmt in walk(function.body):
-        exprs: tuple[ir.Expr | None, ...] = ()
-        if isinstance(stmt, ir.Call):
-            exprs = (*stmt.args, stmt.receiver)
-        elif isinstance(stmt, ir.Launch):
-            exprs = (*stmt.args, stmt.stream)
-        if any(_THIS in variables(expr) for expr in exprs if expr is not None):
-            return True
-    return False
+    return any(expr == _THIS for expr in expressions_in(function))
 
 
 def _event(

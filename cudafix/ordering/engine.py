@@ -312,7 +312,7 @@ def _visible_globals(program: Program) -> dict[str, set[str]]:
     return {path: own[path].union(*(own[header] for header in headers)) for path, headers in included.items()}
 
 
-def _expressions(function: ir.Function) -> Iterator[ir.Expr]:
+def expressions_in(function: ir.Function) -> Iterator[ir.Expr]:
     """What the calls and launches of a function are given, and everything inside it."""
     for stmt in walk(function.body):
         exprs: tuple[ir.Expr | None, ...] = ()
@@ -330,7 +330,7 @@ def _named_members(program: Program) -> set[str]:
     found: set[str] = set()
     for function in program.functions():
         if function.cls is None:
-            found.update(e.name for e in _expressions(function) if isinstance(e, ir.Field))
+            found.update(e.name for e in expressions_in(function) if isinstance(e, ir.Field))
     return found
 
 
@@ -650,7 +650,7 @@ class Machine:
         if home is None:
             return
         for made in self.program.resolve(function.name, 0, function.path):
-            names = {e.name for e in _expressions(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
+            names = {e.name for e in expressions_in(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
             for root in (("local", home.name, name) for name in names):
                 yield mem.Ref((root, ()))
                 for values in state.env.roots.get(root, mem.NO_CELLS).values():
@@ -1352,7 +1352,7 @@ class Engine(Machine):
         hidden: dict[str, str] = {}
         frame, file = self.frame, self.frame.function.span.path
         declared = self.program.kept("visible globals", lambda: _visible_globals(self.program)).get(file, set())
-        mentioned = _expressions(frame.function) if frame.is_lambda else ()
+        mentioned = expressions_in(frame.function) if frame.is_lambda else ()
         shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
         here = {r for r in state.env.roots if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
         here = {r for r in here if r[1] == frame.name or self.root(r[2]) == r}

@@ -174,6 +174,21 @@ def _kind(path: Path) -> tuple[int, Step | None]:
     return len(path), path[-1] if path and path[-1][0] == "field" else None
 
 
+def _spread(inner: dict[Path, Values], path: Path, values: Values, among: Iterable[Path]) -> Values:
+    """Let the other cells of a root that may be the one at `path` hold values too; what that one has held so far. All
+    that may be the same cell are `among` the given paths.
+    """
+    held = inner.get(path, NOTHING)
+    if not _is_unique(path):
+        known, n = path in inner, len(path)
+        for other in among:
+            if len(other) == n and other != path and overlaps(other, path):
+                if not known:
+                    held |= inner[other]  # a cell that stands for several holds what each of them held
+                inner[other] |= values
+    return held
+
+
 def _or_unset(values: Values) -> Values:
     """What a cell holds after one of two paths has not reached what wrote it."""
     made = UNSET not in values and any(isinstance(v, StreamValue) for v in values)
@@ -261,18 +276,8 @@ class Environment:
         for root, path in dict.fromkeys(targets):
             if root[0] == "memory" and root[1] == EXTERNAL:
                 continue
-            inner = dict(self.roots.get(root, {}))
-            n = len(path)
-            held = inner.get(path, NOTHING)
-            if inner and not _is_unique(path):
-                field = path[-1] if path[-1][0] == "field" else None  # what overlaps ends in the same field
-                for other in inner:
-                    if len(other) != n or (field is not None and other[-1] != field):
-                        continue
-                    if other != path and overlaps(other, path):
-                        if path not in inner:
-                            held |= inner[other]  # a cell that stands for several holds what each of them held
-                        inner[other] |= values
+            inner = dict(self.roots.get(root, NO_CELLS))
+            held = _spread(inner, path, values, inner)
             inner[path] = values if strong else held | values
             self.roots[root] = inner
 
@@ -288,13 +293,7 @@ class Environment:
         for part, values in parts.items():
             path = base + part
             fitting = alike.setdefault(_kind(path), [])
-            held = inner.get(path, NOTHING)
-            if not _is_unique(path):
-                for other in fitting:
-                    if other != path and overlaps(other, path):
-                        if path not in inner:
-                            held |= inner[other]
-                        inner[other] |= values
+            held = _spread(inner, path, values, fitting)
             if path not in inner:
                 fitting.append(path)
             inner[path] = held | values

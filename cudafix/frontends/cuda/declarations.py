@@ -308,7 +308,7 @@ class Declarations:
     members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
-    _classes: dict[tuple[str, int, int], Class | None] = field(default_factory=dict, init=False)  # see `class_of`
+    _classes: dict[tuple[str, int, int, int], Class | None] = field(default_factory=dict, init=False)  # see `class_of`
 
     @classmethod
     def together(cls, headers: Iterable[Declarations]) -> Declarations:
@@ -407,7 +407,8 @@ class Declarations:
         if self.local:
             local = self._local_class(kind, around or self.inside)
             return local if local is not None else self._outer_class(kind, around, frozenset())
-        key = kind, len(self.classes), len(self.aliases)  # while declarations are still being collected
+        # while declarations are still being collected, and smart pointers named
+        key = kind, len(self.classes), len(self.aliases), len(self.owners)
         if key not in self._classes:
             self._classes[key] = self._outer_class(kind, around, frozenset())
         return self._classes[key]

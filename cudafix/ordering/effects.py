@@ -397,7 +397,7 @@ class Effects(Engine):
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
         if (
-            state.calm
+            self.passes_over(state)
             and all(self.slicer.is_inert(f) for f, _ in found)
             and not any(self.device_memory(state, arg) for arg in call.args)
             and not any(self._on_device(self.reachable(state, this)) & state.live for _, this in found)

@@ -206,6 +206,7 @@ def groups_of(outcomes: Iterable[Outcome]) -> list[Group]:
                 set(site.contexts),
                 set(site.frees_other),
                 site.order,
+                dict(site.others),
             )
         if is_allocation:
             freed = set().union(*(s.objects for s in outcome.frees.values()))
@@ -224,6 +225,7 @@ def _merge(mine: Site, other: Site) -> None:
     mine.in_loop |= other.in_loop
     mine.contexts |= other.contexts
     mine.frees_other |= other.frees_other
+    mine.others |= other.others
 
 
 def stream_options(group: Group) -> list[dict[Key, StreamName]]:
@@ -293,7 +295,7 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
             return Refused(
                 "mixed_allocation_kinds",
                 f"the free may also give back {kinds} memory",
-                ((site.call.span, "this free"),),
+                ((site.call.span, "this free"), *_allocated(site)),
             )
         if "interior" in site.frees_other:
             return Refused(
@@ -310,6 +312,15 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
                 ((outcome.peers[0], "peer access is enabled"),),
             )
     return None
+
+
+_SHOWN = 4  # allocations of other kinds that a refusal names
+
+
+def _allocated(free: Site) -> list[tuple[ir.Span, str]]:
+    """Where memory of other kinds that a free may give back is allocated."""
+    found = [(call.span, f"`{call.callee}` allocates {kind} memory") for _, (call, kind) in sorted(free.others.items())]
+    return found[:_SHOWN]
 
 
 _RANK = {
@@ -409,7 +420,7 @@ class Repair:
                     group.refused = Refused(
                         "out_of_order",
                         "no stream that uses it can be named at every allocation and free",
-                        unlock="Hand the stream to the functions that allocate and free, or keep it beside the pointer.",
+                        unlock="Give the stream to the functions that allocate and free, or keep it with the pointer.",
                     )
         found = self._choose_streams()
         for _ in range(MAX_ROUNDS):

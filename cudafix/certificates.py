@@ -114,7 +114,7 @@ def _scene(
     clash = group.refused.clash
     if clash is None:
         return Scene(views, frozenset(sites), memory, None, runs=runs)
-    (first, _), (second, _) = group.refused.places
+    (first, _), (second, _) = group.refused.places[:2]
     both = Key(first.path, first.start), Key(second.path, second.start)
     waiting = [each for each in plan.groups if each is group or each.names_any(clash.every_via)]
     drawn = replace(sketch(group, waiting, tables), memory=memory, runs=runs)

@@ -58,7 +58,8 @@ REFUSALS: dict[str, Page] = {
         "the memory is shared with another process",
         "`cudaIpcGetMemHandle` of `cudaMallocAsync` memory fails with `cudaErrorInvalidValue`. Sharing pool memory "
         "takes another API: a pool made for export, and `cudaMemPoolExportPointer`.",
-        "Keep shared buffers on `cudaMalloc`: there is nothing to change here.",
+        "Keep shared buffers on `cudaMalloc`, where nothing needs to be done. Or share memory of a pool that is made "
+        "for export: `cudaMemPoolExportPointer`.",
     ),
     "external_library": Page(
         "the buffer is handed to a library that keeps it or uses it out of the reach of streams",
@@ -263,7 +264,7 @@ REFUSALS: dict[str, Page] = {
         "the proof needs more steps than the analysis allows itself",
         "Calls are followed into the functions that they reach, and loops are run to a fixpoint. Past a fixed number "
         "of steps the rest counts as unknown, and unknown code may use the buffer on any stream.",
-        "Allocate and free nearer to each other, or in a smaller function.",
+        "Allocate and free nearer to each other, or in a smaller function. Each call counts, a loop only once.",
     ),
     "site_not_editable": Page(
         "the text of the call cannot be changed in one place",

@@ -207,6 +207,7 @@ def groups_of(outcomes: Iterable[Outcome]) -> list[Group]:
                 set(site.frees_other),
                 site.order,
                 dict(site.others),
+                set(site.gone),
             )
         if is_allocation:
             freed = set().union(*(s.objects for s in outcome.frees.values()))
@@ -226,6 +227,7 @@ def _merge(mine: Site, other: Site) -> None:
     mine.contexts |= other.contexts
     mine.frees_other |= other.frees_other
     mine.others |= other.others
+    mine.gone |= other.gone
 
 
 def stream_options(group: Group) -> list[dict[Key, StreamName]]:
@@ -651,6 +653,12 @@ class Repair:
             first = earlier.stmt.span, earlier.text
         if name == "out_of_order" and earlier is not None and not self._nameable(earlier):
             name = "needs_device_sync"
+        if v.kind is Wrong.FREE_BEFORE_USE and earlier is not None and first is not None:
+            free = group.frees.get(Key(v.later.span.path, v.later.span.start))
+            if free is not None and earlier.streams <= free.gone:
+                ends = tuple((call.span, "the stream is destroyed") for call in self._destroys(earlier.streams))
+                text = f"{v.words}, and its stream may be destroyed by then"
+                return Refused("stream_destroyed", text, (first, later, *dict.fromkeys(ends)), v)
         if first is not None and v.kind in _OF_TWO:
             return Refused(name, v.words, (first, later), v, _UNLOCK.get(v.kind, ""))
         return Refused(name, v.words, (first, later) if first is not None and first[0] != later[0] else (later,))

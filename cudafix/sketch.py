@@ -33,7 +33,7 @@ def sketch(group: Group, waiting: Sequence[Group], tables: Tables) -> Certificat
     assert group.refused is not None
     assert group.refused.clash is not None
     clash = group.refused.clash
-    first, second = (Place(span.path, span.start, text) for span, text in group.refused.places)
+    first, second = (Place(span.path, span.start, text) for span, text in group.refused.places[:2])
     streams = {key: name for each in waiting for key, _ in each.sites() for name in _chosen(each, key)}
 
     if clash.kind is Wrong.STREAM_DESTROYED:

@@ -62,3 +62,41 @@ def test_what_follows_a_free_is_named_with_it(body: str, places: list[str], unlo
     assert (refusal.name, refusal.order) == ("out_of_order", True)
     assert [place.text for place in refusal.related] == places
     assert refusal.unlock.startswith(unlock)
+
+
+def test_a_stream_that_may_be_destroyed_before_the_free_is_named() -> None:
+    refusal = refused("""
+int main(int argc, char **) {
+    int *p;
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaMalloc(&p, 4);
+    fill<<<1, 1, 0, s>>>(p);
+    if (argc > 1)
+        cudaStreamDestroy(s);
+    cudaFree(p);
+}
+""")
+    assert (refusal.name, refusal.order) == ("stream_destroyed", True)
+    texts = [place.text for place in refusal.related]
+    assert texts == ["`fill<<<…>>>`", "the memory is freed", "the stream is destroyed"]
+
+
+def test_a_stream_that_is_destroyed_behind_the_free_is_not() -> None:
+    refusal = refused("""
+void run(int *p, cudaStream_t *streams, int n) {
+    fill<<<1, 1, 0, streams[n]>>>(p);
+}
+int main(int argc, char **) {
+    int *p;
+    cudaStream_t streams[8];
+    for (int i = 0; i < 8; i++)
+        cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    cudaMalloc(&p, 4);
+    run(p, streams, argc);
+    cudaFree(p);
+    for (int i = 0; i < 8; i++)
+        cudaStreamDestroy(streams[i]);
+}
+""")
+    assert refusal.name == "needs_device_sync"

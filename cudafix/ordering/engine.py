@@ -1346,6 +1346,7 @@ class Engine(Machine):
         if not self.others:
             found.contexts.add(self.frame.name)
             found.can_name(self.named_streams(state))
+            found.gone |= state.destroyed
         return found
 
     def named_streams(self, state: State) -> dict[StreamName, Stream]:

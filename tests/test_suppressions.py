@@ -334,4 +334,4 @@ def test_in_the_middle_of_a_comment_of_python_too(run: Cudafix) -> None:
     Path("a.py").write_text(f"from cuda.bindings import runtime  # see {WHY}\ny = 'cudafix: ignore[a]'\n")
     said = run("check", "--no-cache")[2]
     assert said.count("holds nothing back in the middle") == 1
-    assert "a.py:1:43: suppression" in said
+    assert "a.py:1:42: suppression" in said

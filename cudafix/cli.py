@@ -154,7 +154,7 @@ def diff(options: _Options, page: str | None) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(colour.diff(text) if colour.wanted() else text)
     sys.stdout.buffer.flush()
-    _tell(done, "rewritten")
+    _tell(done, "in the diff")
     if base and text:
         click.echo(f"the paths start at {base}: apply with `git -C {base} apply`", err=True)
 

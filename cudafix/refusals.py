@@ -191,10 +191,11 @@ REFUSALS: dict[str, Page] = {
         "Restart the kernel, run all cells from top to bottom, and save the notebook.",
     ),
     "control_flow": Page(
-        "a jump makes the order of operations unclear",
+        "the order of operations is not in the text: a jump, or code that nothing reaches",
         "A `goto` into the life of the buffer or backward, `setjmp`, a coroutine or a computed function pointer lets "
         "operations run in orders that the text does not show. A free that is skipped leaks; one that comes early "
-        "hands the block to its next owner while it is in use.",
+        "hands the block to its next owner while it is in use. Of code that nothing in the analysed files calls, "
+        "nobody can say what runs before and after it.",
         "Use structured loops and branches, or a forward `goto` to the cleanup at the end of the function.",
     ),
     "needs_device_sync": Page(

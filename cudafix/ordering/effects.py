@@ -512,7 +512,7 @@ class Effects(Engine):
 
     def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:
         """Whether the rewritten program has another statement in one of these functions."""
-        return any(f.span.start <= start < f.span.end for f in functions for start in self.anchors.get(f.span.path, ()))
+        return any(self.is_rewritten(f.span) for f in functions)
 
     def _shared(self, name: str) -> Iterator[mem.Root]:
         """The variables at namespace scope that a name may mean in some function."""
@@ -547,7 +547,7 @@ class Effects(Engine):
                                 state.env.write([(root, path)], values)
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
-        if call.result is not None:
+        if call.result is not None and not self.frame.slice.drops(call.result):
             self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
 
     def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:

@@ -8,6 +8,7 @@ comes from the tables (`cudafix.models`), through `cudafix.ordering.effects`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -416,9 +417,9 @@ class Machine:
         self.steps = 0
         self.nesting = 0  # how many blocks are around here
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
-        self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file
+        self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
-            self.anchors[key.path].append(key.start)
+            insort(self.anchors[key.path], key.start)
         self._objects: dict[object, Object] = {}
         self._operations: dict[object, Operation] = {}
         self._seen: dict[object, Violation] = {}
@@ -918,7 +919,12 @@ class Engine(Machine):
             return False
         if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
             return False
-        return not any(stmt.span.start <= start < stmt.span.end for start in self.anchors.get(stmt.span.path, ()))
+        return not self.is_rewritten(stmt.span)
+
+    def is_rewritten(self, span: ir.Span) -> bool:
+        """Whether the overlay says something of a statement in there."""
+        starts = self.anchors.get(span.path, ())
+        return bisect_left(starts, span.start) < bisect_left(starts, span.end)
 
     def _has_label(self, stmt: ir.Stmt) -> bool:
         return bool(self.frame.labels) and any(isinstance(s, ir.Label) for b in blocks_of(stmt) for s in walk(b))

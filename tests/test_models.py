@@ -271,10 +271,13 @@ def test_a_user_row_wins_and_may_be_a_family() -> None:
     [
         ({"effect": "work"}, "API row 1: `name` is missing; give it as a string"),
         ({"name": "f"}, "API row 1 (f): `effect` is missing; give it as a string"),
-        ({"name": "f", "effect": "wrok"}, r"API row 1 \(f\): unknown effect `wrok`; there are: alloc, "),
-        ({"name": "f", "effect": "work", "roles": "x"}, r"API row 1 \(f\): unknown role `x`; there are: "),
+        ({"name": "f", "effect": "wrok"}, r"API row 1 \(f\): unknown effect `wrok`; did you mean `work`\?"),
+        ({"name": "f", "effect": "work", "roles": "x"}, r"API row 1 \(f\): unknown role `x`; known: "),
         ({"name": "f", "effect": "work", "roles": "r* w"}, r"API row 1 \(f\): only the last role may be repeated"),
-        ({"name": "f", "effect": "work", "wait": "own"}, r"API row 1 \(f\): unknown field `wait`; there are: "),
+        (
+            {"name": "f", "effect": "work", "wait": "own"},
+            r"API row 1 \(f\): unknown field `wait`; did you mean `waits`\?",
+        ),
         ({"name": "f", "effect": "alloc", "roles": "new"}, r"API row 1 \(f\): `memory` is missing; an `alloc` row"),
         ({"name": "f", "effect": "external"}, r"API row 1 \(f\): `why` is missing"),
         ({"name": "f", "effect": "copy", "sync": "yes"}, r"API row 1 \(f\): `sync` must be true or false, not 'yes'"),

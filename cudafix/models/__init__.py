@@ -20,6 +20,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain
 
+from cudafix import nearest
 from cudafix.models.api import Api, Effect
 from cudafix.models.rows import Table, build, expand
 
@@ -153,7 +154,7 @@ def _checked(row: Mapping[str, object]) -> Api:
     """A user's row as data. Raises ValueError without the place."""
     for key, value in row.items():
         if key not in _TEXTS | _FLAGS:
-            raise ValueError(f"unknown field `{key}`; there are: {', '.join(sorted(_TEXTS | _FLAGS))}")
+            raise ValueError(f"unknown field `{key}`; {nearest.hint(key, _TEXTS | _FLAGS)}")
         if key in _FLAGS and not isinstance(value, bool):
             raise ValueError(f"`{key}` must be true or false, not {value!r}")
         is_list = key == "roles" and isinstance(value, list) and all(isinstance(role, str) for role in value)

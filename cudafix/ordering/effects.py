@@ -397,7 +397,7 @@ class Effects(Engine):
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
         if (
-            state.calm
+            self.passes_over(state)
             and all(self.slicer.is_inert(f) for f, _ in found)
             and not any(self.device_memory(state, arg) for arg in call.args)
             and not any(self._on_device(self.reachable(state, this)) & state.live for _, this in found)
@@ -943,7 +943,9 @@ class Effects(Engine):
         if api.memory in ("device", "async") and where is not In.REWRITTEN:
             site = self.site(self.outcome.frees, call, state)
             site.objects |= {o.number for o in objects if o.number and o.memory in ("device", "async")}
-            site.frees_other |= {o.memory for o in objects if o.memory not in ("device", "async")}
+            other = [o for o in objects if o.memory not in ("device", "async")]
+            site.frees_other |= {o.memory for o in other}
+            site.others |= {key_of(o.call): (o.call, o.memory) for o in other if o.call is not None}
             if any(isinstance(v, mem.Ptr) and v.interior and v.object for v in values):
                 site.frees_other.add("interior")
             if not values - {mem.ZERO}:

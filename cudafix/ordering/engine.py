@@ -902,10 +902,14 @@ class Engine(Machine):
         if not state.calm:
             self.outcome.uncalm.add(self.frame.function.span)
 
+    def passes_over(self, state: State) -> bool:
+        """Whether what has no effect but on the host, and what the host sees, need not be run here."""
+        return state.calm
+
     def passes(self, stmt: ir.Stmt, state: State) -> bool:
         """Whether a statement is quiet, and nothing is lost that it could show (see `cudafix.ordering.slicing`)."""
         found = self.frame.slice
-        if id(stmt) not in found.quiet or not state.calm:
+        if id(stmt) not in found.quiet or not self.passes_over(state):
             return False
         if id(stmt) in found.writes and any(
             isinstance(value, mem.Number)
@@ -1348,6 +1352,7 @@ class Engine(Machine):
         if not self.others:
             found.contexts.add(self.frame.name)
             found.can_name(self.named_streams(state))
+            found.gone |= state.destroyed
         return found
 
     def named_streams(self, state: State) -> dict[StreamName, Stream]:

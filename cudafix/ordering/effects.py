@@ -460,9 +460,8 @@ class Effects(Engine):
             out = joined(out, state)
         if out is not None:
             self.result(call, value, out)
-            targets = self.cells(out, call.result) if call.result is not None and inside else []
-            for path, held in inside.items():
-                self.store(out, [(root, base + path) for root, base in targets], held, call.span)
+            if call.result is not None and inside:
+                self.store_parts(out, self.cells(out, call.result), inside, call.span)
         return out
 
     def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
@@ -539,12 +538,8 @@ class Effects(Engine):
         """Copy what structs that are passed by value hold into the callee's parameters."""
         for n, arg in enumerate(call.args):
             if n < len(function.params) and not function.params[n].by_reference:
-                if isinstance(arg, ir.Var | ir.Field | ir.Index | ir.Deref):
-                    root = ("local", frame, function.params[n].name)
-                    for cell in self.cells(state, arg):
-                        for path, values in list(state.env.under(cell)):
-                            if path:
-                                state.env.write([(root, path)], values)
+                root = ("local", frame, function.params[n].name)
+                state.env.write_parts([(root, ())], self.parts(state, arg))
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None:
@@ -593,7 +588,7 @@ class Effects(Engine):
 
     def _moves_pointers(self, args: Arguments, state: State) -> None:
         """What a host function writes may be any pointer that it reads: it copies, sorts, swaps."""
-        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ())]
+        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
         targets = [e for role in ("hw", "hrw") for e in args.named.get(role, ())]
         if not targets or not sources[1:]:
             return
@@ -602,9 +597,19 @@ class Effects(Engine):
             for path, inner in state.env.inside(value):
                 path = path[1:] if path and path[0][0] == "at" else path
                 held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
+        parts = {path: inner for path, inner in held.items() if inner}
+        cost = sum(map(len, parts.values()))
         for value in (v for expr in targets for v in self.values(state, expr)):
             if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
-                state.env.write_perhaps(cell, {path: inner for path, inner in held.items() if inner})
+                self.spend(state, [cell], cost)
+                state.env.write_parts([cell, cell], parts)
+
+    def _is_number(self, expr: ir.Expr) -> bool:
+        """Whether an expression is a variable that no pointer fits into."""
+        if not isinstance(expr, ir.Var) or self.meaning(expr.name).is_array:
+            return False
+        kind = self.type_of(expr).removeprefix("const ")
+        return kind != "" and kind in NUMBERS
 
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
         if api.returns == "same":
@@ -648,11 +653,9 @@ class Effects(Engine):
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
             a, b = (self.cells(state, e) for e in swapped)
-            held = [[(c, list(state.env.under(c))) for c in cells] for cells in (a, b)]
-            for targets, inner in ((a, held[1]), (b, held[0])):
-                for _, values_by_path in inner:
-                    for path, values in values_by_path:
-                        state.env.write([(root, base + path) for root, base in targets], values)
+            of_a, of_b = (state.env.parts(cells) for cells in (a, b))
+            state.env.write_parts(a, of_b)
+            state.env.write_parts(b, of_a)
 
     def _called_back(self, call: ir.Call, state: State) -> State:
         """An algorithm of the host calls the functions that it is given, for any number of elements."""
@@ -693,10 +696,9 @@ class Effects(Engine):
         if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
             return False
         for expr in args.named.get("keep", ()):
-            inside = [(path, held) for cell in self.cells(state, expr) for path, held in state.env.under(cell) if path]
+            inside = {path: mem.kept_among_others(held) for path, held in self.parts(state, expr).items()}
             state.env.write(elements, mem.kept_among_others(self.values(state, expr)))
-            for path, held in inside:
-                state.env.write([(root, base + path) for root, base in elements], mem.kept_among_others(held))
+            state.env.write_parts(elements, inside)
         return True
 
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
@@ -656,15 +656,17 @@ class Machine:
                 for values in state.env.roots.get(root, mem.NO_CELLS).values():
                     yield from values
 
+    def parts(self, state: State, expr: ir.Expr) -> dict[mem.Path, Values]:
+        """What the parts of a struct hold that an expression names."""
+        if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            return {}
+        found = state.env.parts(self.cells(state, expr))
+        found.pop((), None)
+        return found
+
     def whole(self, state: State, expr: ir.Expr) -> Values:
         """What an argument hands over: its value, or all that a struct passed by value holds."""
-        values = self.values(state, expr)
-        if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
-            for cell in self.cells(state, expr):
-                for path, inner in state.env.under(cell):
-                    if path:
-                        values |= inner
-        return values
+        return self.values(state, expr).union(*self.parts(state, expr).values())
 
     def anywhere(self, state: State, values: Values) -> Bits:
         """The memory that a pointer may lead to of which nothing is known: all that is live. Somebody has stored it in
@@ -968,18 +970,14 @@ class Engine(Machine):
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)
-        inner: list[tuple[mem.Path, Values]] = []
-        if isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):  # a struct is copied with all that it holds
-            for cell in self.cells(state, value):
-                inner += [(path, held) for path, held in state.env.under(cell) if path]
+        inner = self.parts(state, value)  # a struct is copied with all that it holds
         if mem.leading(values) or isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):
             state.env.forget_inside(targets)
         if any(step == ("at", mem.ANY) for _, path in targets for step in path):
             values = mem.kept_among_others(values)
-            inner = [(path, mem.kept_among_others(held)) for path, held in inner]
+            inner = {path: mem.kept_among_others(held) for path, held in inner.items()}
         self.store(state, targets, values, span)
-        for path, held in inner:
-            self.store(state, [(root, base + path) for root, base in targets], held, span)
+        self.store_parts(state, targets, inner, span)
 
     def _owned(self, state: State, target: ir.Var, value: ir.Opaque, values: Values, span: ir.Span) -> None:
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
@@ -996,8 +994,23 @@ class Engine(Machine):
         """Write values to cells. What is written to external memory is out of sight from then on."""
         if any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
-        self.steps += sum(len(state.env.roots.get(root, mem.NO_CELLS)) for root, _ in targets) // CELLS_OF_A_STEP
+        self.spend(state, targets)
         state.env.write(targets, values)
+
+    def store_parts(self, state: State, targets: list[Cell], parts: Mapping[mem.Path, Values], span: ir.Span) -> None:
+        """Store what the parts of a struct hold."""
+        if parts and any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
+            held = mem.NOTHING.union(*parts.values())
+            self.escape(state, held, "escapes", "is stored where it cannot be followed", span)
+        self.spend(state, targets, sum(map(len, parts.values())))
+        state.env.write_parts(targets, parts)
+
+    def spend(self, state: State, targets: Iterable[Cell], values: int = 0) -> None:
+        """A write where it is not known where may mean each cell that is there. Raises OutOfBudget."""
+        cells = sum(len(state.env.roots.get(root, mem.NO_CELLS)) + values for root, _ in targets)
+        self.steps += cells // CELLS_OF_A_STEP
+        if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
+            raise OutOfBudget
 
     def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:
         bits = self.mask(self.reachable(state, values)) & ~1

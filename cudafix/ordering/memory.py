@@ -169,9 +169,10 @@ def overlaps(a: Path, b: Path) -> bool:
     return True
 
 
-def _kind(path: Path) -> tuple[int, Step | None]:
-    """Equal for all paths that may overlap."""
-    return len(path), path[-1] if path and path[-1][0] == "field" else None
+@lru_cache(maxsize=1 << 16)
+def _kind(path: Path) -> Path:
+    """Equal for all paths that may overlap: they lead through the same fields."""
+    return tuple(step if step[0] == "field" else ("at", ANY) for step in path)
 
 
 def _spread(inner: dict[Path, Values], path: Path, values: Values, among: Iterable[Path]) -> Values:
@@ -281,23 +282,29 @@ class Environment:
             inner[path] = values if strong else held | values
             self.roots[root] = inner
 
-    def write_perhaps(self, cell: Cell, parts: Mapping[Path, Values]) -> None:
-        """The parts of a cell may hold these values too: what `write` does to several cells, for many parts at once."""
-        root, base = cell
-        if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
-            return
-        inner = dict(self.roots.get(root, NO_CELLS))
-        alike: dict[tuple[int, Step | None], list[Path]] = {}  # what overlaps has one length, and ends in one field
-        for other in inner:
-            alike.setdefault(_kind(other), []).append(other)
-        for part, values in parts.items():
-            path = base + part
-            fitting = alike.setdefault(_kind(path), [])
-            held = _spread(inner, path, values, fitting)
-            if path not in inner:
-                fitting.append(path)
-            inner[path] = held | values
-        self.roots[root] = inner
+    def write_parts(self, cells: Iterable[Cell], parts: Mapping[Path, Values]) -> None:
+        """Write parts of a cell: what `write` does for each of them, with one copy of what is there."""
+        targets = list(cells)
+        for root, base in dict.fromkeys(targets):
+            if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
+                continue
+            exact = len(targets) == 1 and not is_summary(base)
+            inner = dict(self.roots.get(root, NO_CELLS))
+            alike: dict[Path, list[Path]] = {}
+            for other in inner:
+                if not _is_unique(other):
+                    alike.setdefault(_kind(other), []).append(other)
+            for part, values in parts.items():
+                path = base + part
+                if _is_unique(path):
+                    held = inner.get(path, NOTHING)
+                else:
+                    fitting = alike.setdefault(_kind(path), [])
+                    held = _spread(inner, path, values, fitting)
+                    if path not in inner:
+                        fitting.append(path)
+                inner[path] = values if exact and not is_summary(part) else held | values
+            self.roots[root] = inner
 
     def may_hold(self, root: Root, base: Path, values: Values) -> None:
         """Any part of a place may hold any of these too, whether it has been written before or not."""
@@ -332,6 +339,14 @@ class Environment:
         for other, values in inner.items():
             if len(other) >= n and (other[:n] == path or (not unique and overlaps(other[:n], path))):
                 yield other[n:], values
+
+    def parts(self, cells: Iterable[Cell]) -> dict[Path, Values]:
+        """What is inside of a place, itself included; where it may be one of several, what any of them holds there."""
+        found: dict[Path, Values] = {}
+        for cell in cells:
+            for path, values in self.under(cell):
+                found[path] = found[path] | values if path in found else values
+        return found
 
     def content(self, value: Value) -> Iterator[Values]:
         """What the memory that a pointer leads to may hold."""

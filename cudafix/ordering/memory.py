@@ -252,15 +252,10 @@ class Environment:
         exact = inner.get(path)
         if exact is not None:
             return exact
-        found: Values = NOTHING
-        if path and not _is_unique(path):
-            n = len(path)
-            for other, values in inner.items():
-                if len(other) == n and overlaps(other, path):
-                    found |= values
+        found = self._held(inner, path) if path else NOTHING
         if not found and path:
             for n in range(len(path)):
-                whole = NOTHING.union(*(held for other, held in inner.items() if overlaps(other, path[:n])))
+                whole = self._held(inner, path[:n])
                 if Ptr(EXTERNAL) in whole:  # a part of something that came from outside
                     return UNKNOWN
                 if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
@@ -270,6 +265,14 @@ class Environment:
                         if len(other) > n and other[:n] == path[:n] and other[n][0] == "field":
                             found |= leading(held)
         return found
+
+    @staticmethod
+    def _held(inner: dict[Path, Values], path: Path) -> Values:
+        """What all cells hold that may be the one at `path`."""
+        if _is_unique(path):
+            return inner.get(path, NOTHING)
+        n = len(path)
+        return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
 
     def write(self, cells: Iterable[Cell], values: Values) -> None:
         targets = list(cells)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -107,6 +107,7 @@ class State:
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
+    apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited
     brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
@@ -127,9 +128,14 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.apart,
             self.brought,
             dict(self.round_waits),
         )
+
+    def may_wait(self) -> None:
+        """From here on it may be that somebody has waited for any work."""
+        self.unwaited = self.apart = 0
 
     @property
     def calm(self) -> bool:
@@ -151,6 +157,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.apart,
             self.brought,
         )
 
@@ -171,6 +178,7 @@ class State:
         self.freed_early |= other.freed_early
         self.threads |= other.threads
         self.unwaited &= other.unwaited
+        self.apart &= other.apart
         self.brought |= other.brought
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
@@ -399,7 +407,9 @@ class Machine:
         self.outcome = Outcome([external], [], {}, {}, [], {}, {})
         self.async_objects: Bits = 0
         self.host_visible: Bits = 0  # memory that both the host and the device can touch
-        self.lints = not overlay.replaced and not overlay.removed  # the program as it is: look for its own defects
+        self.lints = overlay.mends or not (overlay.replaced or overlay.removed)  # look for the program's own defects
+        self.straight = False  # where a jump arrives, only what comes from above counts
+        self.arrivals = False  # there is such a place, and both come there
         self.escaped: Bits = 0
         self.rewritten_only: Bits = 0
         self.frame: Frame
@@ -415,6 +425,7 @@ class Machine:
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
         self.nesting = 0  # how many blocks are around here
+        self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
@@ -678,6 +689,17 @@ class Machine:
             return 0
         return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
 
+    def place(self, state: State, expr: ir.Expr | None) -> Cell | None:
+        """The one cell that an expression is for certain, None if that is not known."""
+        cells = self.cells(state, expr) if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref) else []
+        return cells[0] if len(cells) == 1 and not mem.is_summary(cells[0][1]) else None
+
+    def is_gone(self, state: State, expr: ir.Expr | None) -> bool:
+        """Whether what an expression holds was given back for certain, and was not set since."""
+        while isinstance(expr, ir.Offset):
+            expr = expr.base
+        return bool(state.env.gone) and self.place(state, expr) in state.env.gone
+
     def device_memory(self, state: State, expr: ir.Expr) -> Bits:
         """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
         of them.
@@ -717,14 +739,19 @@ class Machine:
         via: tuple[Key, ...] = (),
         streams: frozenset[Stream] = frozenset(),
         certain: bool = True,
+        apart: bool = False,
     ) -> None:
         """Note a `Violation`, each once."""
         if self.others:  # the generic round stands for the others
             return
         key = (kind, earlier and earlier.number, later.span, about and about.number, streams)
         if key not in self._seen:
-            self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain)
+            self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain, apart)
             self.outcome.violations.append(self._seen[key])
+        elif certain and not self._seen[key].certain:
+            known = self._seen[key]
+            self._seen[key] = replace(known, certain=True)
+            self.outcome.violations[self.outcome.violations.index(known)] = self._seen[key]
         self._seen[key].every_via.update(via)
 
     def operation(self, identity: object, stmt: ir.Call | ir.Launch | None, text: str, state: State) -> Operation:
@@ -900,6 +927,7 @@ class Engine(Machine):
         if state is None:
             return
         state.unwaited &= state.orders.pending[HOST]
+        state.apart &= state.orders.pending[HOST]
         if not state.calm:
             self.outcome.uncalm.add(self.frame.function.span)
 
@@ -1049,7 +1077,7 @@ class Engine(Machine):
         """The memory that pointers lead to which can have one value only."""
         bits = 0
         for pointer in pointers:
-            values = self.values(state, pointer)
+            values = self.values(state, pointer) - {mem.ZERO}  # null leads nowhere
             if len(values) == 1:
                 bits |= self.mask(values)
         return bits
@@ -1091,6 +1119,8 @@ class Engine(Machine):
             if mem.ZERO in values and len(values) > 1:
                 some.env.write(cells, values - {mem.ZERO})
                 none.env.write(cells, frozenset({mem.ZERO}))
+            if self.lints and self.async_objects:
+                none.env.gone |= {cells[0]}
 
     def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Switch)
@@ -1153,7 +1183,11 @@ class Engine(Machine):
 
     def _label(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Label)
-        return joined(self.frame.labels.pop(stmt.name, None), state)
+        jumped = self.frame.labels.pop(stmt.name, None)
+        if state is None or jumped is None:
+            return state if jumped is None else jumped
+        self.arrivals = True
+        return state if self.straight else joined(jumped, state)
 
     # -- loops -------------------------------------------------------------------------------------------------------
 
@@ -1180,16 +1214,24 @@ class Engine(Machine):
         current = self.block(loop.condition, head.copy())
         if not at_least_once:
             out = current.copy() if current is not None else None
+        again = False
         while True:
             end = self._round(loop, current)
             if end is None:
                 return out
+            if loop.index is not None and not again and not end.env.gone <= head.env.gone:
+                again = True
+                self._round(loop, self.block(loop.condition, end.copy()))  # behind this round alone
             tested = self.block(loop.condition, end.copy())
             out = joined(out, tested.copy() if tested is not None else None)
-            left = end.unwaited & ~head.unwaited  # of the round before; that there is one is no choice of a branch
+            left = end.unwaited & ~head.unwaited, end.apart & ~head.apart  # of the round before
             changed = head.join(end)
-            head.unwaited |= left
-            if not changed and not left:
+            head.unwaited |= left[0]
+            head.apart |= left[1]
+            if not changed and not any(left):
+                if out is not None and tested is not None:  # that there is a round is no choice of a branch
+                    out.unwaited |= tested.unwaited
+                    out.apart |= tested.apart
                 return out
             current = self.block(loop.condition, head.copy())
 
@@ -1334,6 +1376,7 @@ class Engine(Machine):
             state.env.write([(self.root("this"), ())], this)
         end = joined(self.block(function.body, state), self.frame.returned)
         value = self.frame.value
+        given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside
         self.frames.pop()
         if end is not None:
@@ -1341,7 +1384,19 @@ class Engine(Machine):
         self.exposed = {r for r in self.exposed if r[1] != name}
         if caller is not None:
             self.frame = caller
+            if end is not None:
+                places = (self.place(end, given[n]) for n in given_back if n < len(given))
+                end.env.gone |= {cell for cell in places if cell is not None}
         return end, value
+
+    def _given_back(self, function: ir.Function, end: State) -> list[int]:
+        """The parameters of a function that it never sets, and of which the memory has been given back."""
+        assigned = ranges.assigned(function)
+        return [
+            n
+            for n, param in enumerate(function.params)
+            if not param.by_reference and param.name not in assigned and (self.root(param.name), ()) in end.env.gone
+        ]
 
     # -- sites -------------------------------------------------------------------------------------------------------
 

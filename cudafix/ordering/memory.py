@@ -205,16 +205,23 @@ def _perhaps(inner: dict[Path, Values]) -> dict[Path, Values]:
 class Environment:
     """Cells and their values. A missing cell holds nothing yet; the content of external memory is external."""
 
-    __slots__ = ("roots",)
+    __slots__ = ("gone", "roots")
 
     def __init__(self, roots: dict[Root, dict[Path, Values]] | None = None) -> None:
         self.roots = roots if roots is not None else {}
+        self.gone: frozenset[Cell] = frozenset()
+        """The cells that hold nothing that is still there, on whatever path: what they lead to was given back, or they
+        were found to be null, and they were not written since.
+        """
 
     def copy(self) -> Environment:
-        return Environment(self.roots.copy())  # the inner dictionaries are replaced, never changed
+        other = Environment(self.roots.copy())  # the inner dictionaries are replaced, never changed
+        other.gone = self.gone
+        return other
 
     def join(self, other: Environment) -> bool:
-        changed = False
+        changed = not self.gone <= other.gone
+        self.gone &= other.gone
         for root in self.roots.keys() - other.roots.keys():
             if (known := _perhaps(self.roots[root])) is not self.roots[root]:
                 self.roots[root] = known
@@ -284,6 +291,12 @@ class Environment:
             held = _spread(inner, path, values, inner)
             inner[path] = values if strong else held | values
             self.roots[root] = inner
+            self._renewed(root)
+
+    def _renewed(self, root: Root) -> None:
+        """Something in a place is written: its cells may hold something again."""
+        if self.gone:
+            self.gone = frozenset(cell for cell in self.gone if cell[0] != root)
 
     def write_parts(self, cells: Iterable[Cell], parts: Mapping[Path, Values]) -> None:
         """Write parts of a cell: what `write` does for each of them, with one copy of what is there."""
@@ -308,6 +321,7 @@ class Environment:
                         fitting.append(path)
                 inner[path] = values if exact and not is_summary(part) else held | values
             self.roots[root] = inner
+            self._renewed(root)
 
     def may_hold(self, root: Root, base: Path, values: Values) -> None:
         """Any part of a place may hold any of these too, whether it has been written before or not."""
@@ -316,10 +330,12 @@ class Environment:
         for path in [base, (*base, ("at", ANY)), *(p for p in inner if len(p) >= n and overlaps(p[:n], base))]:
             inner[path] = inner.get(path, NOTHING) | values
         self.roots[root] = inner
+        self._renewed(root)
 
     def forget(self, roots: Iterable[Root]) -> None:
         for root in roots:
             self.roots.pop(root, None)
+            self._renewed(root)
 
     def forget_inside(self, cells: Iterable[Cell]) -> None:
         """A struct gets another value: what its parts held is gone, if it is known which struct it is."""
@@ -330,6 +346,7 @@ class Environment:
             if root[0] != "memory" and any(len(other) > len(path) and other[: len(path)] == path for other in inner):
                 n = len(path)
                 self.roots[root] = {other: v for other, v in inner.items() if len(other) <= n or other[:n] != path}
+                self._renewed(root)
 
     def under(self, cell: Cell) -> Iterator[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""

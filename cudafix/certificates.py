@@ -173,7 +173,7 @@ class _Witness:
 
     def _shown(self, number: int, scene: Scene) -> Certificate | None:
         before = self._path(number, None, scene)
-        faulty = _between(*scene.clash, before.moments) if scene.faulty and scene.clash else None
+        faulty = _lost(scene.clash, before.moments) if scene.faulty and scene.clash else None
         if scene.faulty and faulty is None and not _passes(before, scene):
             return None
         if scene.after is None:
@@ -182,7 +182,7 @@ class _Witness:
         after = self._path(number, scene.after, scene)
         lost, was = None, faulty
         if scene.faulty and scene.clash is not None:
-            lost = _between(*scene.clash, after.moments)
+            lost = _lost(scene.clash, after.moments)
         elif scene.clash is not None:
             with contextlib.suppress(OutOfBudget):
                 before, after, lost = self._clashing(number, scene, scene.clash) or (before, after, None)
@@ -291,10 +291,10 @@ def _as_in(moments: Sequence[Moment], others: Sequence[Moment], pair: tuple[int,
 
 
 def _lost(clash: tuple[Key, Key], moments: Sequence[Moment]) -> tuple[int, int] | None:
-    """The two steps of a counterexample: out of order, or a free with a use behind it."""
-    frees = [n for n, moment in enumerate(moments) if moment.key == clash[0] and moment.kind == "free"]
+    """The two steps of a counterexample: out of order, or something behind a free, or behind the end of its stream."""
+    ends = [n for n, moment in enumerate(moments) if moment.key == clash[0] and moment.kind in ("free", "host")]
     uses = [n for n, moment in enumerate(moments) if moment.key == clash[1] and moment.operation >= 0]
-    behind = ((free, use) for free in frees for use in uses if free < use)
+    behind = ((end, use) for end in ends for use in uses if end < use)
     return _between(*clash, moments) or next(behind, None)
 
 
@@ -353,8 +353,9 @@ def _kept(moments: Sequence[Moment], wanted: set[int], narrow: int | None = None
 def _range(moments: Sequence[Moment], wanted: set[int], narrow: int) -> list[int]:
     """The moments around those that touch the memory, as far as they matter."""
     about = [n for n, moment in enumerate(moments) if moment.mine] + sorted(wanted)
+    about = about or [n for n, moment in enumerate(moments) if moment.inserted]
     if not about:
-        return sorted(wanted)
+        return []
     first, last = min(about), max(about)
     stop = min(last + 1 + _BEHIND, len(moments))
     used = 0

@@ -135,7 +135,7 @@ def _refused(shown: Certificate) -> Iterator[Clause]:
     earlier, later = (shown.after[n] for n in shown.lost)
     yield Clause("earlier", f"{earlier.place.text} on {on(earlier.lane)}", (earlier.place,))
     yield Clause("later", f"{later.place.text} on {on(later.lane)}", (later.place,))
-    if earlier.kind == "free" and later.lane:
+    if _ends(earlier) and later.lane:
         return
     places = [step.place[:2] for step in shown.before]
     with suppress(ValueError):
@@ -151,10 +151,15 @@ def _faulty(shown: Certificate, clash: tuple[int, int]) -> Iterator[Clause]:
     earlier, later = (shown.before[n] for n in clash)
     yield Clause("earlier", f"{earlier.place.text} on {on(earlier.lane)}", (earlier.place,))
     yield Clause("later", f"{later.place.text} on {on(later.lane)}", (later.place,))
-    yield Clause("now", "nothing orders the two")
+    yield Clause("now", "the first one ends what the second one needs" if _ends(earlier) else "nothing orders the two")
     for step in shown.after:
         if step.inserted and step.kind in ("wait", "synchronize") and step.after:
             yield Clause("ordered", _order(step, shown.after), (step.place,))
+
+
+def _ends(step: Step) -> bool:
+    """Whether a step gives memory back, or ends a stream."""
+    return step.kind in ("free", "host")
 
 
 def _order(step: Step, steps: Sequence[Step]) -> str:

@@ -211,9 +211,10 @@ function timeline(steps, lanes, lost, margin) {
       const y = middle(late.lane) - BAR / 2;
       made.append(svg("path", { class: "lost", d: `M${x1} ${y} C${x1} ${y - 13} ${x2} ${y - 13} ${x2} ${y - 5}` }), svg("path", { class: "losthead", d: `M${x2} ${y} l-4 -7 h8 z` }));
     }
-    // between two lanes, where no bar is; on one lane behind the bars
+    // between two lanes, where no bar is, on the arrow or behind a short one; on one lane behind the bars
+    const between = middle(late.lane) + (middle(early.lane) > middle(late.lane) ? LANE : -LANE) / 2 + 4;
     const [tx, ty, anchor] = early.lane === late.lane ? [Math.max(x(early.end), x(late.end)) + 6, middle(late.lane) + 4, "start"]
-      : [(x1 + x2) / 2, middle(late.lane) + (middle(early.lane) > middle(late.lane) ? LANE : -LANE) / 2 + 4, "middle"];
+      : Math.abs(x2 - x1) > 120 ? [(x1 + x2) / 2, between, "middle"] : [Math.max(x1, x2) + 10, between, "start"];
     made.append(svg("text", { class: "losttext", x: tx, y: ty, "text-anchor": anchor }, early.kind === "free" && late.lane ? "freed already" : !early.lane && late.lane ? "gone already" : "no order"));
   }
   made.append(names);
@@ -284,7 +285,7 @@ function card(item) {
   const page = pages[item.name] || ["", "", ""];
   const others = together(item).length - 1;
   const tags = [h("span", { class: `tag ${item.kind === "refusal" ? "refusal" : item.kind === "defect" ? "defect" : ""}` }, item.name)];
-  if (item.kind !== "refusal") tags.push(h("span", { class: `tag ${item.safety}` }, item.safety === "assumes" ? "rests on an assumption" : item.safety));
+  if (selectable(item)) tags.push(h("span", { class: `tag ${item.safety}` }, item.safety === "assumes" ? "rests on an assumption" : item.safety));
   if (item.runs) tags.push(h("span", { class: "tag" }, item.runs));
   const made = h("div", { class: "card" },
     h("div", { class: "crumb" }, `${place(item.at)}:${item.at[2]}`),

@@ -473,6 +473,7 @@ class _Memory:
                 frozenset((k, _words(calls)) for k, calls in overlay.after.items() if k in reached),
                 frozenset(overlay.removed & reached),
                 overlay.apart,
+                overlay.mends,
             )
             if seen not in done:
                 known = frozenset((v.kind, v.later.span) for v in original.violations)

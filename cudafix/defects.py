@@ -66,15 +66,13 @@ def defects(
     for outcome in survey:
         for v in outcome.violations:
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
-            if v.kind is Wrong.STREAM_DESTROYED and not _is_free(v.later.stmt):
-                continue  # on some paths only, as far as is known: not for a report
             if v.later.span.path.endswith(prefilter.SUFFIX) and not _one_stream_each(v):
                 continue  # streams in lists and dictionaries: which one it is is not known
             if name is not None and v.later.stmt is not None and _certain(v):
                 faulty.setdefault((name, v.later.span), []).append(v)
                 leading.setdefault((name, v.later.span), _leading_to(v, outcome))
     known = {_identity(v) for outcome in survey for v in outcome.violations}
-    mended = Overlay()
+    mended = Overlay(mends=True)
     found: list[Finding] = []
     for (name, span), violations in sorted(faulty.items(), key=lambda item: (item[0][1], item[0][0])):
         if found and not _left(run(mended), violations):
@@ -112,11 +110,7 @@ def _certain(v: Violation) -> bool:
     """Whether both operations are seen, on streams that are known: two unknown streams may be one."""
     streams = v.streams if v.earlier is None else v.streams | v.earlier.streams
     seen = v.earlier is None or v.earlier.assumption is None
-    return v.certain and seen and not any(s.kind is StreamKind.UNKNOWN for s in streams)
-
-
-def _is_free(stmt: ir.Stmt | None) -> bool:
-    return isinstance(stmt, ir.Call) and stmt.callee == "cudaFreeAsync"
+    return v.certain and seen and (v.apart or not any(s.kind is StreamKind.UNKNOWN for s in streams))
 
 
 def _one_stream_each(v: Violation) -> bool:
@@ -126,7 +120,7 @@ def _one_stream_each(v: Violation) -> bool:
 
 
 def _merged(proposals: Sequence[Proposal]) -> Overlay:
-    merged = Overlay()
+    merged = Overlay(mends=True)
     for proposal in proposals:
         merged.replaced |= proposal.overlay.replaced
         merged.removed |= proposal.overlay.removed

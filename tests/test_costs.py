@@ -78,3 +78,31 @@ def test_calls_may_nest_as_deep_as_the_budget_says() -> None:
     assert not report.refusals
     report = driver.analyze(costs.call_chain(60), Config())
     assert {refusal.name for refusal in report.refusals} == {"budget"}
+
+
+def large_structs(members: int) -> dict[str, bytes]:
+    """Structs of many pointers that are copied between places that are not known for certain."""
+    names = [f"m{n}" for n in range(members)]
+    lines = [
+        "#include <cuda_runtime.h>\n#include <cstring>",
+        f"struct S {{ {' '.join(f'float *{name};' for name in names)} }};",
+        "__global__ void k(float *v);",
+        "int main(int n, char **) {\n    S a[9], b[9], *p = n > 1 ? a : b, *q = n > 2 ? a : b;",
+        *(f"    cudaMalloc(&a[{n % 9}].{name}, 4);" for n, name in enumerate(names)),
+        "    for (int i = 0; i < n; ++i) {",
+        *(
+            f"        memcpy(p + {n}, q + i, sizeof(S)); memcpy(q + i, p + {n}, sizeof(S)); p[i] = q[{n}];"
+            for n in range(20)
+        ),
+        f"        k<<<1, 1>>>(p[i].{names[-1]});\n    }}",
+        *(f"    cudaFree(a[{n % 9}].{name});" for n, name in enumerate(names)),
+        "}",
+    ]
+    return {"main.cu": "\n".join(lines).encode()}
+
+
+def test_the_cost_of_copies_grows_with_the_struct() -> None:
+    small, _ = costs.measure(large_structs, 25)
+    large, report = costs.measure(large_structs, 100)
+    assert not report.refusals
+    assert large < 4 * NOISE * small

@@ -303,6 +303,13 @@ MODULES = [
         "kernel p: reads x; writes x; prints; traps; reads global ::odd; calls unknown mystery\n",
     ),
     Case(
+        "lambdas of a kernel that are handed pointers",
+        "__global__ void k(float *a, float *b, float *c, float *d, int n) {\n"
+        "auto put = [](float *q, float v) { *q = v; };\nauto half = [=](float v, int i) { return v * d[i]; };\n"
+        "if (half(b[n], n) > 0) put(a, n);\n[](float *q) { *q = 0; }(c); }\n",
+        "kernel k: reads a, b, c, d; writes a, c\n",
+    ),
+    Case(
         "a struct of pointers",
         "struct S { float *in, *out; int n; };\n__global__ void k(S s) { s.out[0] = s.in[0]; }\nvoid f() { S s = {}; cudaFree(s.in); }",
         "kernel k: reads s; writes s\nfunction f()\n  declare s: S\n  s.in = nullptr\n  s.out = nullptr\n"

@@ -10,6 +10,10 @@ from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
 
 PLAIN = "struct A { int *p; cudaStream_t s; };"
+EITHER = "A a{d, other}, b{e, other}; int n = rand(); A *q = n ? &a : &b;"
+OTHER = "A a{e, other}, b{d, other}; int n = rand(); A *q = n ? &a : &b;"
+BY_VALUE = "void by_value(A a, cudaStream_t s) { run(a.p, s); }"
+RETURNED = "A returned(A *a) { A x = *a; return x; }"
 WAYS = {
     "a choice that is assigned": ("", "int *x = e, *y = e; (e ? x : y) = d; run(x, other); run(y, other);"),
     "a reference to an array": ("", "int *v[3] = {e, e, e}; int *(&r)[3] = v; r[1] = d; run(v[1], other);"),
@@ -29,6 +33,16 @@ WAYS = {
     "a vector of a range": ("", "std::vector<int*> v{d}; std::vector<int*> w(v.begin(), v.end()); run(w[0], other);"),
     "a vector of equal elements": ("", "std::vector<int*> w(2, d); run(w[0], other);"),
     "vectors that are swapped": ("", "std::vector<int*> v{d}, w; w.swap(v); run(w[0], other);"),
+    "a copy of one of two structs": (PLAIN, f"{EITHER} A x = *q; run(x.p, other);"),
+    "a copy of the other of two structs": (PLAIN, f"{OTHER} A x = *q; run(x.p, other);"),
+    "a struct that is assigned one of two": (PLAIN, f"{EITHER} A x{{}}; x = *q; run(x.p, other);"),
+    "a struct that is assigned the other of two": (PLAIN, f"{OTHER} A x{{}}; x = *q; run(x.p, other);"),
+    "one of two structs as an argument": (f"{PLAIN} {BY_VALUE}", f"{EITHER} by_value(*q, other);"),
+    "the other of two structs as an argument": (f"{PLAIN} {BY_VALUE}", f"{OTHER} by_value(*q, other);"),
+    "one of two structs that is returned": (f"{PLAIN} {RETURNED}", f"{EITHER} run(returned(q).p, other);"),
+    "the other of two structs that is returned": (f"{PLAIN} {RETURNED}", f"{OTHER} run(returned(q).p, other);"),
+    "one of two structs that is swapped": (PLAIN, f"{EITHER} A x{{}}; std::swap(x, *q); run(x.p, other);"),
+    "the other of two structs that is swapped": (PLAIN, f"{OTHER} A x{{}}; std::swap(x, *q); run(x.p, other);"),
     "what a map finds": ("", "std::map<int, int*> v; v[3] = d; run(v.find(3)->second, other);"),
     "variables that a tuple is assigned to": ("", "int *p, *q; std::tie(p, q) = std::make_tuple(d, e); run(p, other);"),
     "an element of a tuple that is assigned": (

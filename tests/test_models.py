@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cudafix import nvcc
-from cudafix.models import TableError, Tables, load
+from cudafix.models import LONGEST_PREFIX, TableError, Tables, load
 from cudafix.models.api import Api, Effect, Waits
 from cudafix.models.device import device
 from cudafix.models.rows import ROLES, expand
@@ -39,6 +39,12 @@ def test_every_row_parses_and_its_roles_exist(tables: Tables) -> None:
         assert api is not None, name
         assert {role.removesuffix("*") for role in api.roles} <= ROLES, name
         assert api.source, name
+
+
+def test_no_prefix_is_longer_than_what_is_looked_for(tables: Tables) -> None:
+    functions = (name for name in tables.names() if name.endswith("*") and "." not in name)
+    assert max(map(len, functions)) <= LONGEST_PREFIX
+    assert tables.lookup("cutlass::" + "a" * 100_000, 1) is tables.lookup("cutlass::plus", 1)
 
 
 def test_rows_are_consistent(tables: Tables) -> None:

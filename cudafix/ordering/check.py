@@ -45,8 +45,10 @@ def run(
         return outcome  # not proved as it is
     if overlay.replaced or overlay.removed or engine.async_objects:
         seen = {_identity(v) for v in outcome.violations}
-        for empty in _choices(list(engine.ranges)):
-            without = _once(program, tables, overlay, root, per_thread, empty).outcome
+        others = [_once(program, tables, overlay, root, per_thread, empty) for empty in _choices(list(engine.ranges))]
+        if engine.lints and engine.arrivals:  # one of the paths that meet at a label is the one from above
+            others.append(_once(program, tables, overlay, root, per_thread, frozenset(), straight=True))
+        for without in (other.outcome for other in others):
             outcome.uncalm |= without.uncalm
             for violation in without.violations:
                 if _identity(violation) not in seen:
@@ -60,7 +62,8 @@ def _assumed(v: Violation) -> bool:
 
 
 def _identity(v: Violation) -> tuple[object, ...]:
-    return v.kind, v.earlier and (v.earlier.text, v.earlier.stmt), v.later.span, v.object and v.object.call, v.streams
+    earlier = v.earlier and (v.earlier.text, v.earlier.stmt)
+    return v.kind, earlier, v.later.span, v.object and v.object.call, v.streams, v.certain
 
 
 def _choices(ranges: list[str]) -> Iterator[frozenset[str]]:
@@ -71,19 +74,25 @@ def _choices(ranges: list[str]) -> Iterator[frozenset[str]]:
 
 
 def _once(
-    program: Program, tables: Tables, overlay: Overlay, root: ir.Function, per_thread: bool, empty: frozenset[str]
+    program: Program,
+    tables: Tables,
+    overlay: Overlay,
+    root: ir.Function,
+    per_thread: bool,
+    empty: frozenset[str],
+    straight: bool = False,
 ) -> Effects:
     large: set[int] = program.kept("too large to be followed", set)
     if id(root) not in large:
         engine = Effects(program, tables, overlay, per_thread)
-        engine.empty = empty
+        engine.empty, engine.straight = empty, straight
         try:
             start(engine, root)
             return engine
         except OutOfBudget:
             large.add(id(root))
     engine = Effects(program, tables, overlay, per_thread)
-    engine.empty = empty
+    engine.empty, engine.straight = empty, straight
     engine.coarse = True
     start(engine, root)
     return engine

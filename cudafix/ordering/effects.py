@@ -460,9 +460,8 @@ class Effects(Engine):
             out = joined(out, state)
         if out is not None:
             self.result(call, value, out)
-            targets = self.cells(out, call.result) if call.result is not None and inside else []
-            for path, held in inside.items():
-                self.store(out, [(root, base + path) for root, base in targets], held, call.span)
+            if call.result is not None and inside:
+                self.store_parts(out, self.cells(out, call.result), inside, call.span)
         return out
 
     def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
@@ -539,12 +538,8 @@ class Effects(Engine):
         """Copy what structs that are passed by value hold into the callee's parameters."""
         for n, arg in enumerate(call.args):
             if n < len(function.params) and not function.params[n].by_reference:
-                if isinstance(arg, ir.Var | ir.Field | ir.Index | ir.Deref):
-                    root = ("local", frame, function.params[n].name)
-                    for cell in self.cells(state, arg):
-                        for path, values in list(state.env.under(cell)):
-                            if path:
-                                state.env.write([(root, path)], values)
+                root = ("local", frame, function.params[n].name)
+                state.env.write_parts([(root, ())], self.parts(state, arg))
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None and not self.frame.slice.drops(call.result):
@@ -572,8 +567,12 @@ class Effects(Engine):
         if args.stream is not None and state.destroyed and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
             gone = self.streams(state, args.stream) & state.destroyed
             if gone:
-                op = self.operation("step", call, f"`{call.callee}`", state)
-                self.wrong(Wrong.STREAM_DESTROYED, op, Point(call.span, f"`{call.callee}`", call), streams=gone)
+                op, point = (
+                    self.operation("step", call, f"`{call.callee}`", state),
+                    Point(call.span, f"`{call.callee}`", call),
+                )
+                certain = self.is_gone(state, args.stream)
+                self.wrong(Wrong.STREAM_DESTROYED, op, point, streams=gone, certain=certain)
         run = self._effect.get(api.effect)
         if api.effect in HOST_EFFECTS and call.args:
             state = self._called_back(call, state)
@@ -593,7 +592,7 @@ class Effects(Engine):
 
     def _moves_pointers(self, args: Arguments, state: State) -> None:
         """What a host function writes may be any pointer that it reads: it copies, sorts, swaps."""
-        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ())]
+        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
         targets = [e for role in ("hw", "hrw") for e in args.named.get(role, ())]
         if not targets or not sources[1:]:
             return
@@ -602,9 +601,19 @@ class Effects(Engine):
             for path, inner in state.env.inside(value):
                 path = path[1:] if path and path[0][0] == "at" else path
                 held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
+        parts = {path: inner for path, inner in held.items() if inner}
+        cost = sum(map(len, parts.values()))
         for value in (v for expr in targets for v in self.values(state, expr)):
             if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
-                state.env.write_perhaps(cell, {path: inner for path, inner in held.items() if inner})
+                self.spend(state, [cell], cost)
+                state.env.write_parts([cell, cell], parts)
+
+    def _is_number(self, expr: ir.Expr) -> bool:
+        """Whether an expression is a variable that no pointer fits into."""
+        if not isinstance(expr, ir.Var) or self.meaning(expr.name).is_array:
+            return False
+        kind = self.type_of(expr).removeprefix("const ")
+        return kind != "" and kind in NUMBERS
 
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
         if api.returns == "same":
@@ -648,11 +657,9 @@ class Effects(Engine):
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
             a, b = (self.cells(state, e) for e in swapped)
-            held = [[(c, list(state.env.under(c))) for c in cells] for cells in (a, b)]
-            for targets, inner in ((a, held[1]), (b, held[0])):
-                for _, values_by_path in inner:
-                    for path, values in values_by_path:
-                        state.env.write([(root, base + path) for root, base in targets], values)
+            of_a, of_b = (state.env.parts(cells) for cells in (a, b))
+            state.env.write_parts(a, of_b)
+            state.env.write_parts(b, of_a)
 
     def _called_back(self, call: ir.Call, state: State) -> State:
         """An algorithm of the host calls the functions that it is given, for any number of elements."""
@@ -693,10 +700,9 @@ class Effects(Engine):
         if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
             return False
         for expr in args.named.get("keep", ()):
-            inside = [(path, held) for cell in self.cells(state, expr) for path, held in state.env.under(cell) if path]
+            inside = {path: mem.kept_among_others(held) for path, held in self.parts(state, expr).items()}
             state.env.write(elements, mem.kept_among_others(self.values(state, expr)))
-            for path, held in inside:
-                state.env.write([(root, base + path) for root, base in elements], mem.kept_among_others(held))
+            state.env.write_parts(elements, inside)
         return True
 
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
@@ -808,7 +814,8 @@ class Effects(Engine):
             pending |= orders.pending[s]
             lost |= orders.lost.get(s, 0)
             if s in state.destroyed:
-                self.wrong(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams)
+                sure = op.stmt is None or self._runs_on_nothing(op.stmt, state)
+                self.wrong(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams, certain=sure)
         if not op.rewritten_only and lost and not self.others:
             point = Point(span, f"{op.text} runs", op.stmt)
             for other in self.conflicts(lost, reads, writes):
@@ -821,9 +828,10 @@ class Effects(Engine):
             if obj.allocated_by & pending and not obj.summary:
                 allocation = self.operations_in(obj.allocated_by & pending)[0]
                 self.wrong(Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams)
-            if state.freed_early & low or self.was_freed(obj, state):
-                point, certain = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state) and not obj.several
-                self.wrong(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=certain)
+            dangles = self._dangles(op.stmt, obj, state)
+            if state.freed_early & low or self.was_freed(obj, state) or dangles:
+                point, sure = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state) and not obj.several
+                self.wrong(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=sure or dangles)
         for bits in (reads | writes,):
             remaining = bits & ~1
             while remaining:
@@ -836,6 +844,8 @@ class Effects(Engine):
         orders.issue(bit, streams)
         if self.lints and exact and certain and (reads | writes) & self.host_visible and touches_async:
             state.unwaited |= bit
+        if self.lints and certain and touches_async and streams and all(map(self._stands_alone, streams)):
+            state.apart |= bit
         for x in state.round_waits:
             state.round_waits[x] &= ~bit
         if exact:
@@ -846,6 +856,27 @@ class Effects(Engine):
                     orders.leave(s, where, certain)
         if state.capturing:
             state.captured |= reads | writes
+
+    def _stands_alone(self, stream: Stream) -> bool:
+        """Whether no stream waits for a stream by itself."""
+        kind = self.several.get(stream.name, stream.kind)
+        return kind is StreamKind.NON_BLOCKING
+
+    def _dangles(self, stmt: ir.Call | ir.Launch | None, obj: Object, state: State) -> bool:
+        """Whether a statement is given a variable that holds this memory and was given back."""
+        if not state.env.gone or stmt is None or self.any_order or not state.freed >> obj.number & 1:
+            return False
+        given = self.given(stmt) if isinstance(stmt, ir.Call) else stmt.args
+        return any(self.mask(self.values(state, e)) >> obj.number & 1 for e in given if self.is_gone(state, e))
+
+    def _runs_on_nothing(self, stmt: ir.Call | ir.Launch, state: State) -> bool:
+        """Whether the stream of a statement is one that was destroyed on every path; a free is always told."""
+        if isinstance(stmt, ir.Launch):
+            return self.is_gone(state, stmt.stream)
+        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        roles = roles_of(api, len(stmt.args)) if api is not None and stmt.receiver is None else []
+        given = (arg for role, arg in zip(roles, stmt.args, strict=False) if role == "stream")
+        return stmt.callee == "cudaFreeAsync" or any(self.is_gone(state, arg) for arg in given)
 
     def _leads_to(self, stmt: ir.Call | ir.Launch | None, obj: Object, state: State) -> bool:
         """Whether a pointer that a statement is given can lead to this memory only."""
@@ -859,6 +890,8 @@ class Effects(Engine):
             orders.known(y)
         elif y not in orders.pending:
             return  # waiting for an event that was never recorded is a no-op
+        if not isinstance(y, Stream) or not _waits_by_itself(y):
+            state.apart = 0
         if isinstance(x, Stream):
             orders.known(x)
             orders.enter(x, where)
@@ -965,7 +998,14 @@ class Effects(Engine):
         if where is In.ORIGINAL:
             state.freed_early &= ~self.mask(values)
         self._gone(objects, values, state)
+        if objects and all(o.memory == "async" for o in objects):
+            self._give_back(expr, state)
         return state
+
+    def _give_back(self, expr: ir.Expr | None, state: State) -> None:
+        """What a variable holds is not there any more, a block or a stream."""
+        if self.lints and (cell := self.place(state, expr)) is not None:
+            state.env.gone |= {cell}
 
     def _held_when_freed(self, call: ir.Call, state: State) -> None:
         """What the objects in scope hold when memory is freed: see `held_by` and `owned_by`."""
@@ -1017,12 +1057,13 @@ class Effects(Engine):
             if obj.summary:
                 continue
             for use in self.operations_in((obj.used_by | obj.allocated_by) & pending):
-                self.wrong(
-                    Wrong.FREE_BEFORE_USE, use, Point(call.span, "the memory is freed", call), obj, streams=streams
-                )
-            if self.was_freed(obj, state):
+                apart = bool(state.apart >> use.number & 1) and all(map(_waits_by_itself, streams))
                 point = Point(call.span, "the memory is freed", call)
-                certain = len(values) == 1 and not obj.several
+                self.wrong(Wrong.FREE_BEFORE_USE, use, point, obj, streams=streams, apart=apart)
+            dangles = self._dangles(call, obj, state)
+            if self.was_freed(obj, state) or dangles:
+                point = Point(call.span, "the memory is freed", call)
+                certain = (len(values - {mem.ZERO}) == 1 and not obj.several) or dangles
                 self.wrong(Wrong.DOUBLE_FREE, op, point, obj, streams=streams, certain=certain)
         other = [o for o in objects if o.number and o.memory not in ("device", "async", "external", "pitched")]
         if other and len(other) == len(values):
@@ -1060,10 +1101,11 @@ class Effects(Engine):
             if obj.memory_after == "async" and not obj.summary:
                 for use in self.operations_in((obj.used_by | obj.allocated_by) & orders.pending[HOST]):
                     self.wrong(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
-                if self.was_freed(obj, state):
+                dangles = self._dangles(call, obj, state)
+                if self.was_freed(obj, state) or dangles:
                     op = self.operation("free", call, "the free", state)
                     point = Point(call.span, "the memory is freed", call)
-                    self.wrong(Wrong.DOUBLE_FREE, op, point, obj, certain=not obj.several)
+                    self.wrong(Wrong.DOUBLE_FREE, op, point, obj, certain=not obj.several or dangles)
         certain = bool(values) and all(
             isinstance(v, mem.Ptr) and self.outcome.objects[v.object].memory_after in BLOCKING_MEMORY for v in values
         )
@@ -1307,6 +1349,7 @@ class Effects(Engine):
             and where is not In.REWRITTEN
         ):
             stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
+            self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
         state.orders.created(stream)
@@ -1325,6 +1368,7 @@ class Effects(Engine):
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
             state.destroyed |= {s for s in streams if s is not self.default_stream and s is not UNKNOWN_STREAM}
+            self._give_back(args.stream, state)
         return state
 
     def _events(self, expr: ir.Expr | None, state: State) -> list[Event]:
@@ -1408,6 +1452,7 @@ class Effects(Engine):
         for s in streams:
             if not events:
                 state.orders.after_anything(s)
+                state.apart = 0
             for event in events:
                 certain = len(events) == 1 and len(streams) == 1 and UNKNOWN_STREAM not in streams
                 self.await_(s, event, state, where, certain)
@@ -1423,7 +1468,7 @@ class Effects(Engine):
             self._is_there(events, call, state)
         if not events:
             state.orders.after_anything(HOST)
-            state.unwaited = 0
+            state.may_wait()
         for event in events:
             self.await_(HOST, event, state, where, certain=len(events) == 1)
         return state
@@ -1434,7 +1479,7 @@ class Effects(Engine):
 
     def _query(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """The program learns whether something has finished, or how long it took: like a clock, for that observer."""
-        state.unwaited = 0  # it may ask until it has
+        state.may_wait()  # it may ask until it has
         observers: list[Observer] = list(self.streams(state, args.stream)) if args.stream is not None else []
         for expr in args.named.get("event", ()):
             observers += self._events(expr, state)
@@ -1580,7 +1625,7 @@ class Effects(Engine):
 
     def _host_func(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """A host function runs on the stream: it may touch what it is given, globals, and print."""
-        state.unwaited = 0  # it may tell the host
+        state.may_wait()  # it may tell the host
         bits = self.mask(args.reads | args.writes) | 1
         for name, variable in self.program.globals.items():
             if variable.space == "host":
@@ -1609,7 +1654,7 @@ class Effects(Engine):
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """Named, but out of reach: other threads, other processes, other libraries."""
-        state.unwaited = 0
+        state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
@@ -1725,7 +1770,7 @@ class Effects(Engine):
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
-        state.unwaited = 0  # it may wait
+        state.may_wait()  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = self._on_device(values)
         if self.in_python and self._may_reach_more(values):
@@ -1747,6 +1792,11 @@ class Effects(Engine):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
         self._foreign_work(stmt, name, self.mask(values), state)
+
+
+def _waits_by_itself(stream: Stream) -> bool:
+    """Whether a stream is the default stream, or one that waits for that, and which one is known."""
+    return not stream.summary and stream.kind in (StreamKind.LEGACY, StreamKind.BLOCKING)
 
 
 def _class_of(param: ir.Param) -> str:

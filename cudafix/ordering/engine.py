@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -108,6 +108,7 @@ class State:
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
+    apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited
     brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
@@ -128,9 +129,14 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.apart,
             self.brought,
             dict(self.round_waits),
         )
+
+    def may_wait(self) -> None:
+        """From here on it may be that somebody has waited for any work."""
+        self.unwaited = self.apart = 0
 
     @property
     def calm(self) -> bool:
@@ -152,6 +158,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.apart,
             self.brought,
         )
 
@@ -172,6 +179,7 @@ class State:
         self.freed_early |= other.freed_early
         self.threads |= other.threads
         self.unwaited &= other.unwaited
+        self.apart &= other.apart
         self.brought |= other.brought
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
@@ -400,7 +408,9 @@ class Machine:
         self.outcome = Outcome([external], [], {}, {}, [], {}, {})
         self.async_objects: Bits = 0
         self.host_visible: Bits = 0  # memory that both the host and the device can touch
-        self.lints = not overlay.replaced and not overlay.removed  # the program as it is: look for its own defects
+        self.lints = overlay.mends or not (overlay.replaced or overlay.removed)  # look for the program's own defects
+        self.straight = False  # where a jump arrives, only what comes from above counts
+        self.arrivals = False  # there is such a place, and both come there
         self.escaped: Bits = 0
         self.rewritten_only: Bits = 0
         self.frame: Frame
@@ -416,6 +426,7 @@ class Machine:
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
         self.nesting = 0  # how many blocks are around here
+        self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
@@ -657,15 +668,17 @@ class Machine:
                 for values in state.env.roots.get(root, mem.NO_CELLS).values():
                     yield from values
 
+    def parts(self, state: State, expr: ir.Expr) -> dict[mem.Path, Values]:
+        """What the parts of a struct hold that an expression names."""
+        if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            return {}
+        found = state.env.parts(self.cells(state, expr))
+        found.pop((), None)
+        return found
+
     def whole(self, state: State, expr: ir.Expr) -> Values:
         """What an argument hands over: its value, or all that a struct passed by value holds."""
-        values = self.values(state, expr)
-        if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
-            for cell in self.cells(state, expr):
-                for path, inner in state.env.under(cell):
-                    if path:
-                        values |= inner
-        return values
+        return self.values(state, expr).union(*self.parts(state, expr).values())
 
     def anywhere(self, state: State, values: Values) -> Bits:
         """The memory that a pointer may lead to of which nothing is known: all that is live. Somebody has stored it in
@@ -676,6 +689,17 @@ class Machine:
         if known or self.any_order or self.empty:
             return 0
         return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+
+    def place(self, state: State, expr: ir.Expr | None) -> Cell | None:
+        """The one cell that an expression is for certain, None if that is not known."""
+        cells = self.cells(state, expr) if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref) else []
+        return cells[0] if len(cells) == 1 and not mem.is_summary(cells[0][1]) else None
+
+    def is_gone(self, state: State, expr: ir.Expr | None) -> bool:
+        """Whether what an expression holds was given back for certain, and was not set since."""
+        while isinstance(expr, ir.Offset):
+            expr = expr.base
+        return bool(state.env.gone) and self.place(state, expr) in state.env.gone
 
     def device_memory(self, state: State, expr: ir.Expr) -> Bits:
         """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
@@ -716,14 +740,19 @@ class Machine:
         via: tuple[Key, ...] = (),
         streams: frozenset[Stream] = frozenset(),
         certain: bool = True,
+        apart: bool = False,
     ) -> None:
         """Note a `Violation`, each once."""
         if self.others:  # the generic round stands for the others
             return
         key = (kind, earlier and earlier.number, later.span, about and about.number, streams)
         if key not in self._seen:
-            self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain)
+            self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain, apart)
             self.outcome.violations.append(self._seen[key])
+        elif certain and not self._seen[key].certain:
+            known = self._seen[key]
+            self._seen[key] = replace(known, certain=True)
+            self.outcome.violations[self.outcome.violations.index(known)] = self._seen[key]
         self._seen[key].every_via.update(via)
 
     def operation(self, identity: object, stmt: ir.Call | ir.Launch | None, text: str, state: State) -> Operation:
@@ -899,6 +928,7 @@ class Engine(Machine):
         if state is None:
             return
         state.unwaited &= state.orders.pending[HOST]
+        state.apart &= state.orders.pending[HOST]
         if not state.calm:
             self.outcome.uncalm.add(self.frame.function.span)
 
@@ -978,18 +1008,14 @@ class Engine(Machine):
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)
-        inner: list[tuple[mem.Path, Values]] = []
-        if isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):  # a struct is copied with all that it holds
-            for cell in self.cells(state, value):
-                inner += [(path, held) for path, held in state.env.under(cell) if path]
+        inner = self.parts(state, value)  # a struct is copied with all that it holds
         if mem.leading(values) or isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):
             state.env.forget_inside(targets)
         if any(step == ("at", mem.ANY) for _, path in targets for step in path):
             values = mem.kept_among_others(values)
-            inner = [(path, mem.kept_among_others(held)) for path, held in inner]
+            inner = {path: mem.kept_among_others(held) for path, held in inner.items()}
         self.store(state, targets, values, span)
-        for path, held in inner:
-            self.store(state, [(root, base + path) for root, base in targets], held, span)
+        self.store_parts(state, targets, inner, span)
 
     def _owned(self, state: State, target: ir.Var, value: ir.Opaque, values: Values, span: ir.Span) -> None:
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
@@ -1006,8 +1032,23 @@ class Engine(Machine):
         """Write values to cells. What is written to external memory is out of sight from then on."""
         if any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
-        self.steps += sum(len(state.env.roots.get(root, mem.NO_CELLS)) for root, _ in targets) // CELLS_OF_A_STEP
+        self.spend(state, targets)
         state.env.write(targets, values)
+
+    def store_parts(self, state: State, targets: list[Cell], parts: Mapping[mem.Path, Values], span: ir.Span) -> None:
+        """Store what the parts of a struct hold."""
+        if parts and any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
+            held = mem.NOTHING.union(*parts.values())
+            self.escape(state, held, "escapes", "is stored where it cannot be followed", span)
+        self.spend(state, targets, sum(map(len, parts.values())))
+        state.env.write_parts(targets, parts)
+
+    def spend(self, state: State, targets: Iterable[Cell], values: int = 0) -> None:
+        """A write where it is not known where may mean each cell that is there. Raises OutOfBudget."""
+        cells = sum(len(state.env.roots.get(root, mem.NO_CELLS)) + values for root, _ in targets)
+        self.steps += cells // CELLS_OF_A_STEP
+        if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
+            raise OutOfBudget
 
     def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:
         bits = self.mask(self.reachable(state, values)) & ~1
@@ -1046,7 +1087,7 @@ class Engine(Machine):
         """The memory that pointers lead to which can have one value only."""
         bits = 0
         for pointer in pointers:
-            values = self.values(state, pointer)
+            values = self.values(state, pointer) - {mem.ZERO}  # null leads nowhere
             if len(values) == 1:
                 bits |= self.mask(values)
         return bits
@@ -1088,6 +1129,8 @@ class Engine(Machine):
             if mem.ZERO in values and len(values) > 1:
                 some.env.write(cells, values - {mem.ZERO})
                 none.env.write(cells, frozenset({mem.ZERO}))
+            if self.lints and self.async_objects:
+                none.env.gone |= {cells[0]}
 
     def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Switch)
@@ -1150,7 +1193,11 @@ class Engine(Machine):
 
     def _label(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Label)
-        return joined(self.frame.labels.pop(stmt.name, None), state)
+        jumped = self.frame.labels.pop(stmt.name, None)
+        if state is None or jumped is None:
+            return state if jumped is None else jumped
+        self.arrivals = True
+        return state if self.straight else joined(jumped, state)
 
     # -- loops -------------------------------------------------------------------------------------------------------
 
@@ -1177,16 +1224,24 @@ class Engine(Machine):
         current = self.block(loop.condition, head.copy())
         if not at_least_once:
             out = current.copy() if current is not None else None
+        again = False
         while True:
             end = self._round(loop, current)
             if end is None:
                 return out
+            if loop.index is not None and not again and not end.env.gone <= head.env.gone:
+                again = True
+                self._round(loop, self.block(loop.condition, end.copy()))  # behind this round alone
             tested = self.block(loop.condition, end.copy())
             out = joined(out, tested.copy() if tested is not None else None)
-            left = end.unwaited & ~head.unwaited  # of the round before; that there is one is no choice of a branch
+            left = end.unwaited & ~head.unwaited, end.apart & ~head.apart  # of the round before
             changed = head.join(end)
-            head.unwaited |= left
-            if not changed and not left:
+            head.unwaited |= left[0]
+            head.apart |= left[1]
+            if not changed and not any(left):
+                if out is not None and tested is not None:  # that there is a round is no choice of a branch
+                    out.unwaited |= tested.unwaited
+                    out.apart |= tested.apart
                 return out
             current = self.block(loop.condition, head.copy())
 
@@ -1331,6 +1386,7 @@ class Engine(Machine):
             state.env.write([(self.root("this"), ())], this)
         end = joined(self.block(function.body, state), self.frame.returned)
         value = self.frame.value
+        given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside
         self.frames.pop()
         if end is not None:
@@ -1338,7 +1394,19 @@ class Engine(Machine):
         self.exposed = {r for r in self.exposed if r[1] != name}
         if caller is not None:
             self.frame = caller
+            if end is not None:
+                places = (self.place(end, given[n]) for n in given_back if n < len(given))
+                end.env.gone |= {cell for cell in places if cell is not None}
         return end, value
+
+    def _given_back(self, function: ir.Function, end: State) -> list[int]:
+        """The parameters of a function that it never sets, and of which the memory has been given back."""
+        assigned = ranges.assigned(function)
+        return [
+            n
+            for n, param in enumerate(function.params)
+            if not param.by_reference and param.name not in assigned and (self.root(param.name), ()) in end.env.gone
+        ]
 
     # -- sites -------------------------------------------------------------------------------------------------------
 

@@ -169,9 +169,10 @@ def overlaps(a: Path, b: Path) -> bool:
     return True
 
 
-def _kind(path: Path) -> tuple[int, Step | None]:
-    """Equal for all paths that may overlap."""
-    return len(path), path[-1] if path and path[-1][0] == "field" else None
+@lru_cache(maxsize=1 << 16)
+def _kind(path: Path) -> Path:
+    """Equal for all paths that may overlap: they lead through the same fields."""
+    return tuple(step if step[0] == "field" else ("at", ANY) for step in path)
 
 
 def _spread(inner: dict[Path, Values], path: Path, values: Values, among: Iterable[Path]) -> Values:
@@ -204,16 +205,23 @@ def _perhaps(inner: dict[Path, Values]) -> dict[Path, Values]:
 class Environment:
     """Cells and their values. A missing cell holds nothing yet; the content of external memory is external."""
 
-    __slots__ = ("roots",)
+    __slots__ = ("gone", "roots")
 
     def __init__(self, roots: dict[Root, dict[Path, Values]] | None = None) -> None:
         self.roots = roots if roots is not None else {}
+        self.gone: frozenset[Cell] = frozenset()
+        """The cells that hold nothing that is still there, on whatever path: what they lead to was given back, or they
+        were found to be null, and they were not written since.
+        """
 
     def copy(self) -> Environment:
-        return Environment(self.roots.copy())  # the inner dictionaries are replaced, never changed
+        other = Environment(self.roots.copy())  # the inner dictionaries are replaced, never changed
+        other.gone = self.gone
+        return other
 
     def join(self, other: Environment) -> bool:
-        changed = False
+        changed = not self.gone <= other.gone
+        self.gone &= other.gone
         for root in self.roots.keys() - other.roots.keys():
             if (known := _perhaps(self.roots[root])) is not self.roots[root]:
                 self.roots[root] = known
@@ -251,15 +259,10 @@ class Environment:
         exact = inner.get(path)
         if exact is not None:
             return exact
-        found: Values = NOTHING
-        if path and not _is_unique(path):
-            n = len(path)
-            for other, values in inner.items():
-                if len(other) == n and overlaps(other, path):
-                    found |= values
+        found = self._held(inner, path) if path else NOTHING
         if not found and path:
             for n in range(len(path)):
-                whole = NOTHING.union(*(held for other, held in inner.items() if overlaps(other, path[:n])))
+                whole = self._held(inner, path[:n])
                 if Ptr(EXTERNAL) in whole:  # a part of something that came from outside
                     return UNKNOWN
                 if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
@@ -269,6 +272,14 @@ class Environment:
                         if len(other) > n and other[:n] == path[:n] and other[n][0] == "field":
                             found |= leading(held)
         return found
+
+    @staticmethod
+    def _held(inner: dict[Path, Values], path: Path) -> Values:
+        """What all cells hold that may be the one at `path`."""
+        if _is_unique(path):
+            return inner.get(path, NOTHING)
+        n = len(path)
+        return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
 
     def write(self, cells: Iterable[Cell], values: Values) -> None:
         targets = list(cells)
@@ -280,24 +291,37 @@ class Environment:
             held = _spread(inner, path, values, inner)
             inner[path] = values if strong else held | values
             self.roots[root] = inner
+            self._renewed(root)
 
-    def write_perhaps(self, cell: Cell, parts: Mapping[Path, Values]) -> None:
-        """The parts of a cell may hold these values too: what `write` does to several cells, for many parts at once."""
-        root, base = cell
-        if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
-            return
-        inner = dict(self.roots.get(root, NO_CELLS))
-        alike: dict[tuple[int, Step | None], list[Path]] = {}  # what overlaps has one length, and ends in one field
-        for other in inner:
-            alike.setdefault(_kind(other), []).append(other)
-        for part, values in parts.items():
-            path = base + part
-            fitting = alike.setdefault(_kind(path), [])
-            held = _spread(inner, path, values, fitting)
-            if path not in inner:
-                fitting.append(path)
-            inner[path] = held | values
-        self.roots[root] = inner
+    def _renewed(self, root: Root) -> None:
+        """Something in a place is written: its cells may hold something again."""
+        if self.gone:
+            self.gone = frozenset(cell for cell in self.gone if cell[0] != root)
+
+    def write_parts(self, cells: Iterable[Cell], parts: Mapping[Path, Values]) -> None:
+        """Write parts of a cell: what `write` does for each of them, with one copy of what is there."""
+        targets = list(cells)
+        for root, base in dict.fromkeys(targets):
+            if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
+                continue
+            exact = len(targets) == 1 and not is_summary(base)
+            inner = dict(self.roots.get(root, NO_CELLS))
+            alike: dict[Path, list[Path]] = {}
+            for other in inner:
+                if not _is_unique(other):
+                    alike.setdefault(_kind(other), []).append(other)
+            for part, values in parts.items():
+                path = base + part
+                if _is_unique(path):
+                    held = inner.get(path, NOTHING)
+                else:
+                    fitting = alike.setdefault(_kind(path), [])
+                    held = _spread(inner, path, values, fitting)
+                    if path not in inner:
+                        fitting.append(path)
+                inner[path] = values if exact and not is_summary(part) else held | values
+            self.roots[root] = inner
+            self._renewed(root)
 
     def may_hold(self, root: Root, base: Path, values: Values) -> None:
         """Any part of a place may hold any of these too, whether it has been written before or not."""
@@ -306,10 +330,12 @@ class Environment:
         for path in [base, (*base, ("at", ANY)), *(p for p in inner if len(p) >= n and overlaps(p[:n], base))]:
             inner[path] = inner.get(path, NOTHING) | values
         self.roots[root] = inner
+        self._renewed(root)
 
     def forget(self, roots: Iterable[Root]) -> None:
         for root in roots:
             self.roots.pop(root, None)
+            self._renewed(root)
 
     def forget_inside(self, cells: Iterable[Cell]) -> None:
         """A struct gets another value: what its parts held is gone, if it is known which struct it is."""
@@ -320,6 +346,7 @@ class Environment:
             if root[0] != "memory" and any(len(other) > len(path) and other[: len(path)] == path for other in inner):
                 n = len(path)
                 self.roots[root] = {other: v for other, v in inner.items() if len(other) <= n or other[:n] != path}
+                self._renewed(root)
 
     def under(self, cell: Cell) -> Iterator[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
@@ -332,6 +359,14 @@ class Environment:
         for other, values in inner.items():
             if len(other) >= n and (other[:n] == path or (not unique and overlaps(other[:n], path))):
                 yield other[n:], values
+
+    def parts(self, cells: Iterable[Cell]) -> dict[Path, Values]:
+        """What is inside of a place, itself included; where it may be one of several, what any of them holds there."""
+        found: dict[Path, Values] = {}
+        for cell in cells:
+            for path, values in self.under(cell):
+                found[path] = found[path] | values if path in found else values
+        return found
 
     def content(self, value: Value) -> Iterator[Values]:
         """What the memory that a pointer leads to may hold."""

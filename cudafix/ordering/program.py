@@ -29,7 +29,7 @@ class Overlay:
 
     `replaced` calls have another form in Q. `before` and `after` are statements that only Q has; `removed` ones only P
     has. If `apart`, any part of it may be written: an order that a moved call makes between other operations, as steps
-    on the legacy stream do, is not built on.
+    on the legacy stream do, is not built on. If it `mends`, the program is looked at for defects of its own.
     """
 
     replaced: dict[Key, ir.Call] = field(default_factory=dict)
@@ -37,6 +37,7 @@ class Overlay:
     after: dict[Key, list[ir.Call]] = field(default_factory=dict)
     removed: set[Key] = field(default_factory=set)
     apart: bool = False
+    mends: bool = False
 
 
 Memory: TypeAlias = str  # device, async, managed, pinned, mapped, pitched, array, host, external
@@ -131,6 +132,7 @@ class Violation:
     via: tuple[Key, ...] = ()
     streams: frozenset[Stream] = frozenset()  # where `later` runs; empty for the host
     certain: bool = True  # whether it is this memory, and on every path to here: then it is a defect
+    apart: bool = False  # whether the streams are others for certain, though it is not known which
     every_via: set[Key] = field(default_factory=set, compare=False)
 
     @property

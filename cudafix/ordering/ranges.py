@@ -50,6 +50,12 @@ def _assigned_again(function: ir.Function) -> frozenset[str]:
     return frozenset(name for name, count in times.items() if count > 1 and last.get(name, 0) >= used.get(name, 0))
 
 
+def assigned(function: ir.Function) -> frozenset[str]:
+    """The variables that a function assigns, or gives the address of to a call."""
+    names = (target.name for target, _, _ in _targets(function.body) if isinstance(target, ir.Var))
+    return function.kept("assigned", lambda _: frozenset(names))
+
+
 def assigned_once(program: Program) -> frozenset[str]:
     """The global variables (`::n`) and fields (`.n`) of a program that are assigned at one place, where that runs once:
     at the top of `main` or of a module, in the constructor of the object.

@@ -254,7 +254,7 @@ def _summary(
     for node in captures.get("call", ()):
         _call(node, text, summary, roots, written, kinds, local, macros, index)
     if b"asm" in words and _STORES.search(body) is not None:
-        summary.writes |= {names[name] for name in passed}
+        summary.writes |= {names[name] for name in passed if name}
         summary.globals_written |= set(here.values())
     const = {number for number, (param, at) in enumerate(one.params) if _points_to_const(at, text, param)}
     summary.writes -= const
@@ -283,6 +283,12 @@ def _call(
             written(function)
         for value in values:
             if not _is_element(value, text, kinds):
+                written_through(summary, roots.of(value))
+        return
+    if function.type == "lambda_expression":
+        body = function.child_by_field_name("body")
+        if body is None or _LENDS.search(text, text.find(b"]", function.start_byte), body.start_byte):
+            for value in values:
                 written_through(summary, roots.of(value))
         return
     name = plain_name(text[function.start_byte : function.end_byte].decode("utf-8", "replace"))
@@ -317,14 +323,20 @@ def _call(
         for value in values:
             written_through(summary, roots.of(value))
         return
-    if last not in summary.unknown and re.search(rb"\bauto\s+" + re.escape(last.encode()) + rb"\s*=\s*\[", text):
-        return  # a lambda of this file: its body was read where it stands
+    if last.isidentifier() and last not in summary.unknown:
+        kept = re.search(rb"\bauto\s+" + last.encode() + rb"\s*=\s*\[[^\]]*\]([^{;]*)", text)
+        if kept is not None:  # a lambda of this file: its body was read where it stands
+            if _LENDS.search(kept[1]):
+                for value in values:
+                    written_through(summary, roots.of(value))
+            return
     summary.unknown.add(last)
     for value in values:
         written_through(summary, roots.of(value))
 
 
 _NONE: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
+_LENDS = re.compile(rb"[*&]|\bauto\b")  # in the head of a lambda: its body may write what it is given
 _MACRO_READS = re.compile(rb"(?:(?!\+\+|--|[^=!<>]=[^=]|;|\w\s*\().)*", re.DOTALL)
 
 

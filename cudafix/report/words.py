@@ -10,13 +10,22 @@ from typing import NamedTuple
 from cudafix.findings import Certificate, Finding, Place, Refusal, Step
 from cudafix.report.terminal import PAIRS
 
-_ABOUT_AN_ORDER = frozenset(
-    ("out_of_order", "needs_device_sync", "stream_destroyed", "several_streams", "host_memory_in_flight")
-)
-_NO_EDGE = (
+_WHOLE = (
     "no missing order can be drawn: what stands in the way is what the message says, whatever path the program takes, "
     "and not two operations of one path"
 )
+_DROPPED = (
+    "no missing order can be drawn: one of the two operations is the release of an array, which Python does where the "
+    "last name for it goes, in no statement of its own"
+)
+_NO_EDGE = {
+    "out_of_order": _WHOLE,
+    "needs_device_sync": _WHOLE,
+    "stream_destroyed": _WHOLE,
+    "several_streams": _DROPPED,
+    "host_memory_in_flight": _DROPPED,
+}
+"""What is said of a refusal that is about an order where no two operations are named."""
 _SYNTAX = re.compile(r"`([^`<]*)(?:<<<…>>>)?`")
 
 
@@ -31,8 +40,8 @@ class Clause(NamedTuple):
 def clauses(item: Finding | Refusal) -> list[Clause]:
     """The certificate of a fix, or why a refused site has none."""
     shown = item.certificate
-    if isinstance(item, Refusal) and item.name in _ABOUT_AN_ORDER and not item.order:
-        return [Clause("no edge", _NO_EDGE)]
+    if isinstance(item, Refusal) and item.name in _NO_EDGE and not item.order:
+        return [Clause("no edge", _NO_EDGE[item.name])]
     if shown is None:
         return []
     if shown.faulty is not None:

@@ -159,6 +159,7 @@ class _Witness:
         self.tables = tables
         self.per_thread = per_thread
         self._walked: dict[tuple[int, int], Tracer | None] = {}  # by view and the `id` of the overlay
+        self._turned: dict[tuple[Key, Key], int] = {}  # the turn of the path that shows two operations
 
     def certificate(self, scene: Scene) -> Certificate | None:
         """None where even one path is too long, or does not show a defect; the sketch, where there is one."""
@@ -216,12 +217,13 @@ class _Witness:
     ) -> tuple[Tracer, Tracer, tuple[int, int]] | None:
         """A path that shows a counterexample, before and after: the usual one, or one that turns off from it."""
         sites = scene.sites | {*clash, *scene.via}
-        turns = [-1]
+        turns = [self._turned[clash], -1] if clash in self._turned else [-1]
         while turns:
             turn = turns.pop(0)
             after = self._trace(number, scene.after, sites, turn, clash)
             lost = _lost(clash, after.moments)
             if lost is not None:
+                self._turned[clash] = turn
                 before = self._trace(number, None, sites, along=after.taken)
                 before.look_at(scene.sites)
                 after.look_at(scene.sites)

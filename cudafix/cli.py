@@ -104,6 +104,7 @@ def check(options: _Options, shard: str | None, proofs: str | None, **how: Any) 
         return
     settings = _settings(options)
     request = checking.Request(**how).configured(settings)
+    checking.ready(request)
     done, _ = _analyse(options, settings)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:

@@ -107,6 +107,7 @@ class State:
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
+    issued: Bits = 0  # work that may have been issued, where the program is looked at for defects
     apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited
     brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
@@ -128,6 +129,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.issued,
             self.apart,
             self.brought,
             dict(self.round_waits),
@@ -157,6 +159,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.issued,
             self.apart,
             self.brought,
         )
@@ -177,8 +180,10 @@ class State:
         self.allocated |= other.allocated
         self.freed_early |= other.freed_early
         self.threads |= other.threads
-        self.unwaited &= other.unwaited
-        self.apart &= other.apart
+        only = self.issued ^ other.issued  # on the other path there is nothing to wait for
+        self.unwaited = self.unwaited & other.unwaited | (self.unwaited | other.unwaited) & only
+        self.apart = self.apart & other.apart | (self.apart | other.apart) & only
+        self.issued |= other.issued
         self.brought |= other.brought
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
@@ -1230,14 +1235,7 @@ class Engine(Machine):
                 self._round(loop, self.block(loop.condition, end.copy()))  # behind this round alone
             tested = self.block(loop.condition, end.copy())
             out = joined(out, tested.copy() if tested is not None else None)
-            left = end.unwaited & ~head.unwaited, end.apart & ~head.apart  # of the round before
-            changed = head.join(end)
-            head.unwaited |= left[0]
-            head.apart |= left[1]
-            if not changed and not any(left):
-                if out is not None and tested is not None:  # that there is a round is no choice of a branch
-                    out.unwaited |= tested.unwaited
-                    out.apart |= tested.apart
+            if not head.join(end):
                 return out
             current = self.block(loop.condition, head.copy())
 
@@ -1478,14 +1476,17 @@ class Engine(Machine):
     ) -> None:
         """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
         cell = mem.at(pointer, "0")
-        if cell is None:
+        if cell is None or mem.is_summary(cell[1]):
             return
+        root, base = cell  # what is stored at an index that is not known may be there, or not
+        inside = state.env.roots.get(root, mem.NO_CELLS).items()
+        known = ((path[len(base) :], values) for path, values in inside if path[: len(base)] == base)
         function = self.frame.function
         is_reference = isinstance(var, ir.Var) and (
             function.types.get(var.name, "").endswith("&")
             or any(p.by_reference and p.name == var.name for p in function.params)
         )
-        for path, values in state.env.under(cell):
+        for path, values in known:
             if len(values) == 1 and all(kind == "field" for kind, _ in path):
                 (value,) = values
                 place: ir.Expr = ir.Deref(var)

@@ -151,6 +151,11 @@ def _may_be_same(a: str, b: str) -> bool:
     return bool(range_a or range_b)
 
 
+def _is_vaguer(a: Path, b: Path) -> bool:
+    """Whether path `a` may name the same cell as `b` because it has an unknown index where that has one."""
+    return any(x == ("at", ANY) != y for x, y in zip(a, b, strict=False)) and overlaps(a, b)
+
+
 @lru_cache(maxsize=1 << 16)
 def _is_unique(path: Path) -> bool:
     """Whether no other path names the same cell: only elements of arrays have several names."""
@@ -260,6 +265,8 @@ class Environment:
         if exact is not None:
             return exact
         found = self._held(inner, path) if path else NOTHING
+        if any(isinstance(v, StreamValue) for v in found) and any(_is_vaguer(other, path) for other in inner):
+            return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
         if not found and path:
             for n in range(len(path)):
                 whole = self._held(inner, path[:n])

@@ -1383,7 +1383,8 @@ class Effects(Engine):
                 kind = StreamKind.UNKNOWN
         stream = Stream(self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), state.device)
         again = not stream.summary and stream in state.orders.pending and stream not in state.destroyed
-        if where is not In.REWRITTEN and (again or self._in_threads(call)):
+        each = self._in_threads(call) and not self.lints  # what one thread does wrong by itself is wrong
+        if where is not In.REWRITTEN and (again or each):
             stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING

@@ -114,7 +114,7 @@ def examine(program: PythonProgram) -> Iterator[Finding | Refusal]:
 
 
 def _obstacles(program: PythonProgram, sites: list[Use]) -> Iterator[conditions.Obstacle]:
-    here = Place(sites[0].path, sites[0].site.span.start, "here")
+    here = Place(sites[0].path, sites[0].site.span.start, "the first of them")
     if not any(program.runs_again(use) for use in sites):
         yield conditions.Obstacle("gains_nothing", "the program makes its arrays once", here)
     yield from conditions.numba(program)

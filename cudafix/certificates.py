@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Protocol
 
 from cudafix import ir
@@ -14,13 +15,16 @@ from cudafix.models import Tables
 from cudafix.naming import spelled
 from cudafix.ordering.engine import OutOfBudget
 from cudafix.ordering.program import Key, Outcome, Overlay
+from cudafix.ordering.state import Bits
 from cudafix.ordering.trace import Moment, Tracer, lane_of, trace
 from cudafix.repair import Group, Plan, moved_call
+from cudafix.sketch import sketch
 
 _LONG = 24  # steps; of a longer path a timeline shows those that touch the memory, and what orders them
 _LONGEST = 60  # steps that are shown at all
 _TRIES = 4  # programs and roots in which a defect is looked for
 _TURNS = 40  # paths that are tried to show one counterexample
+_TOUCHES = 3  # the weight of a moment that touches the memory, or orders what does
 _BEHIND = 5  # steps after the last free: what comes next, and may rely on its wait
 
 
@@ -40,7 +44,8 @@ class Scene:
 
     `views` are the programs to try, by their numbers among those of the cluster (`cudafix.cluster.views_of`). `after`
     is the rewrite, None where none can be shown. `clash` names the two operations of a counterexample, the same one
-    twice where there is one only; of a defect (`faulty`) they clash in the program as it is.
+    twice where there is one only; of a defect (`faulty`) they clash in the program as it is. `via` are the frees that
+    order them today. The `sketch` is what is shown where no path shows both.
     """
 
     views: tuple[int, ...]
@@ -50,6 +55,8 @@ class Scene:
     clash: tuple[Key, Key] | None = None
     faulty: bool = False
     runs: int = 1
+    via: tuple[Key, ...] = ()
+    sketch: Certificate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +76,13 @@ def scenes(
     survey: Sequence[Outcome],
     numbers: Sequence[int],
     mended: Overlay,
+    tables: Tables,
     *,
     per_thread: bool,
 ) -> Scenes:
     """The scenes of what was found. `numbers` are those of the surveyed views, `mended` the program without defects."""
     proved = plan.overlay()
-    groups = [_scene(group, survey, numbers, proved) for group in plan.groups]
+    groups = [_scene(group, plan, survey, numbers, proved, tables) for group in plan.groups]
     by_site = {key: scene for group, scene in zip(plan.groups, groups, strict=True) for key in group.allocations}
     found: dict[tuple[str, str, int], Scene | None] = {}
     for refusal in report.refusals:
@@ -87,7 +95,9 @@ def scenes(
     return Scenes({name: scene for name, scene in found.items() if scene is not None}, per_thread)
 
 
-def _scene(group: Group, survey: Sequence[Outcome], numbers: Sequence[int], proved: Overlay) -> Scene | None:
+def _scene(
+    group: Group, plan: Plan, survey: Sequence[Outcome], numbers: Sequence[int], proved: Overlay, tables: Tables
+) -> Scene | None:
     """None where no path reaches the sites."""
     sites = {key for key, _ in group.sites()}
     reached = [
@@ -98,10 +108,17 @@ def _scene(group: Group, survey: Sequence[Outcome], numbers: Sequence[int], prov
     if not reached:
         return None
     memory = tuple(Place(key.path, key.start, _filled(site.call)) for key, site in sorted(group.allocations.items()))
-    places = [Key(span.path, span.start) for span, _ in group.refused.places] if group.refused is not None else []
-    clash = (places[0], places[1]) if len(places) == 2 else None
-    after = proved if group.refused is None else _bare(group)
-    return Scene((min(reached)[1],), frozenset(sites), memory, after, clash, runs=len(reached))
+    views, runs = (min(reached)[1],), len(reached)
+    if group.refused is None:
+        return Scene(views, frozenset(sites), memory, proved, runs=runs)
+    clash = group.refused.clash
+    if clash is None:
+        return Scene(views, frozenset(sites), memory, None, runs=runs)
+    (first, _), (second, _) = group.refused.places[:2]
+    both = Key(first.path, first.start), Key(second.path, second.start)
+    waiting = [each for each in plan.groups if each is group or each.names_any(clash.every_via)]
+    drawn = replace(sketch(group, waiting, tables), memory=memory, runs=runs)
+    return Scene(views, frozenset(sites), memory, _bare(waiting), both, False, runs, clash.via, drawn)
 
 
 def _scene_of_defect(finding: Finding, survey: Sequence[Outcome], numbers: Sequence[int], mended: Overlay) -> Scene:
@@ -144,34 +161,39 @@ class _Witness:
         self._walked: dict[tuple[int, int], Tracer | None] = {}  # by view and the `id` of the overlay
 
     def certificate(self, scene: Scene) -> Certificate | None:
-        """None where even one path is too long, or does not show a defect."""
+        """None where even one path is too long, or does not show a defect; the sketch, where there is one."""
         for number in scene.views:
             try:
                 shown = self._shown(number, scene)
             except OutOfBudget:
                 continue
-            if shown is not None:
+            if shown is not None and (shown.lost is not None or scene.sketch is None):
                 return shown
-        return None
+        return scene.sketch
 
     def _shown(self, number: int, scene: Scene) -> Certificate | None:
         before = self._path(number, None, scene)
-        clashing = _between(*scene.clash, before.moments) if scene.faulty and scene.clash else None
-        if scene.faulty and clashing is None and not _passes(before, scene):
+        faulty = _between(*scene.clash, before.moments) if scene.faulty and scene.clash else None
+        if scene.faulty and faulty is None and not _passes(before, scene):
             return None
-        steps, faulty = _steps(before, clashing)
         if scene.after is None:
+            steps, faulty = _steps(before, faulty, _kept(before.moments, set(faulty or ())))
             return Certificate(scene.memory, steps, (), None, faulty, scene.runs)
         after = self._path(number, scene.after, scene)
-        lost = None
+        lost, was = None, faulty
         if scene.faulty and scene.clash is not None:
             lost = _between(*scene.clash, after.moments)
         elif scene.clash is not None:
             with contextlib.suppress(OutOfBudget):
                 before, after, lost = self._clashing(number, scene, scene.clash) or (before, after, None)
-            steps, _ = _steps(before, None)
-        rewritten, lost = _steps(after, lost)
-        return Certificate(scene.memory, steps, rewritten, lost, faulty, scene.runs)
+            was = _as_in(before.moments, after.moments, lost)
+        # both show as much: what one of them is too long for, the other leaves out too
+        pairs = [(path.moments, set(pair or ())) for path, pair in ((before, was), (after, lost))]
+        narrow = max(_narrow(moments, wanted) for moments, wanted in pairs)
+        kept = [_kept(moments, wanted, narrow) for moments, wanted in pairs]
+        steps, was = _steps(before, was, kept[0])
+        rewritten, lost = _steps(after, lost, kept[1])
+        return Certificate(scene.memory, steps, rewritten, lost, was if scene.faulty else None, scene.runs)
 
     def _path(self, number: int, overlay: Overlay | None, scene: Scene) -> Tracer:
         """A path that allocates and frees what the scene is about; if that of all scenes does not, one of its own."""
@@ -193,14 +215,14 @@ class _Witness:
         self, number: int, scene: Scene, clash: tuple[Key, Key]
     ) -> tuple[Tracer, Tracer, tuple[int, int]] | None:
         """A path that shows a counterexample, before and after: the usual one, or one that turns off from it."""
-        sites = scene.sites | set(clash)
+        sites = scene.sites | {*clash, *scene.via}
         turns = [-1]
         while turns:
             turn = turns.pop(0)
-            after = self._trace(number, scene.after, sites, turn)
+            after = self._trace(number, scene.after, sites, turn, clash)
             lost = _lost(clash, after.moments)
             if lost is not None:
-                before = self._trace(number, None, sites, turn)
+                before = self._trace(number, None, sites, along=after.taken)
                 before.look_at(scene.sites)
                 after.look_at(scene.sites)
                 return before, after, lost
@@ -209,9 +231,19 @@ class _Witness:
                 turns = [n for n, passed in enumerate(after.turns) if passed > first][:_TURNS]
         return None
 
-    def _trace(self, number: int, overlay: Overlay | None, sites: frozenset[Key], turn: int = -1) -> Tracer:
-        view, overlay = self.views[number], overlay or Overlay()
-        return trace(view.program, self.tables, overlay, view.root, sites, per_thread=self.per_thread, turn=turn)
+    def _trace(
+        self,
+        number: int,
+        overlay: Overlay | None,
+        sites: frozenset[Key],
+        turn: int = -1,
+        clash: tuple[Key, Key] | None = None,
+        along: Sequence[bool] = (),
+    ) -> Tracer:
+        view, overlay, own = self.views[number], overlay or Overlay(), self.per_thread
+        return trace(
+            view.program, self.tables, overlay, view.root, sites, per_thread=own, turn=turn, clash=clash, along=along
+        )
 
 
 def _passes(tracer: Tracer, scene: Scene) -> bool:
@@ -219,16 +251,15 @@ def _passes(tracer: Tracer, scene: Scene) -> bool:
     return scene.clash is not None and len(set(scene.clash)) == 1 and any(m.key in scene.clash for m in tracer.moments)
 
 
-def _bare(group: Group) -> Overlay | None:
-    """The rewrite without anything inserted, where the order was the obstacle."""
-    if group.refused is None or len(group.refused.places) != 2 or not group.options:
-        return None
+def _bare(groups: Sequence[Group]) -> Overlay | None:
+    """The rewrite of these groups without anything inserted; None where a stream has no name."""
     overlay = Overlay()
-    for key, site in group.sites():
-        moved = moved_call(site.call, group.streams[key])
-        if moved is not None:
-            overlay.replaced[key] = moved
-    return overlay
+    for group in groups:
+        for key, site in group.sites() if group.options else ():
+            moved = moved_call(site.call, group.streams[key])
+            if moved is not None:
+                overlay.replaced[key] = moved
+    return overlay if overlay.replaced else None
 
 
 def _filled(call: ir.Call) -> str:
@@ -248,6 +279,17 @@ def _between(first: Key, second: Key, moments: Sequence[Moment]) -> tuple[int, i
     return None
 
 
+def _as_in(moments: Sequence[Moment], others: Sequence[Moment], pair: tuple[int, int] | None) -> tuple[int, int] | None:
+    """The two moments of one path that are those of another one: at the same place, for the same time."""
+
+    def found(n: int) -> int | None:
+        times = sum(moment.key == others[n].key for moment in others[:n])
+        return next(islice((m for m, moment in enumerate(moments) if moment.key == others[n].key), times, None), None)
+
+    first, second = (found(pair[0]), found(pair[1])) if pair is not None else (None, None)
+    return (first, second) if first is not None and second is not None else None
+
+
 def _lost(clash: tuple[Key, Key], moments: Sequence[Moment]) -> tuple[int, int] | None:
     """The two steps of a counterexample: out of order, or a free with a use behind it."""
     frees = [n for n, moment in enumerate(moments) if moment.key == clash[0] and moment.kind == "free"]
@@ -256,10 +298,11 @@ def _lost(clash: tuple[Key, Key], moments: Sequence[Moment]) -> tuple[int, int] 
     return _between(*clash, moments) or next(behind, None)
 
 
-def _steps(tracer: Tracer, clash: tuple[int, int] | None) -> tuple[tuple[Step, ...], tuple[int, int] | None]:
-    """The steps that matter for the memory, and which of them the two moments are that clash."""
+def _steps(
+    tracer: Tracer, clash: tuple[int, int] | None, kept: Sequence[int]
+) -> tuple[tuple[Step, ...], tuple[int, int] | None]:
+    """The moments that are `kept` as steps, and which of them the two are that clash."""
     moments = tracer.moments
-    kept = _kept(moments, set(clash or ()))
     steps: list[Step] = []
     finished: list[set[int]] = []  # for each step, the earlier ones that are finished before it
     last: dict[object, int] = {}
@@ -283,7 +326,7 @@ def _steps(tracer: Tracer, clash: tuple[int, int] | None) -> tuple[tuple[Step, .
         if recorded >= 0:
             direct.add(recorded)
         finished.append(mine | implied)
-        lane = lane_of(moment, tracer.names)
+        lane = lane_of(moment.lane, tracer.names)
         place = Place(moment.key.path, moment.key.start, moment.text)
         steps.append(Step(moment.kind, lane, place, tuple(sorted(direct)), moment.waits, moment.mine, moment.inserted))
         last[moment.lane] = n
@@ -294,30 +337,38 @@ def _same(moments: Sequence[Moment], kept: Sequence[int], a: int, b: int) -> boo
     return moments[kept[a]].lane is not None and moments[kept[a]].lane == moments[kept[b]].lane
 
 
-def _kept(moments: Sequence[Moment], wanted: set[int]) -> list[int]:
+def _narrow(moments: Sequence[Moment], wanted: set[int]) -> int:
+    """How much moments have to matter so that a timeline is short enough."""
+    return next((n for n in range(_TOUCHES) if len(_range(moments, wanted, n)) <= _LONG), _TOUCHES)
+
+
+def _kept(moments: Sequence[Moment], wanted: set[int], narrow: int | None = None) -> list[int]:
+    kept = _range(moments, wanted, _narrow(moments, wanted) if narrow is None else narrow)
+    if len(kept) > _LONGEST:
+        edges = {*kept[: _LONGEST // 2], *kept[-_LONGEST // 2 :], *wanted}
+        kept = [n for n in kept if n in edges]
+    return kept
+
+
+def _range(moments: Sequence[Moment], wanted: set[int], narrow: int) -> list[int]:
+    """The moments around those that touch the memory, as far as they matter."""
     about = [n for n, moment in enumerate(moments) if moment.mine] + sorted(wanted)
     if not about:
         return sorted(wanted)
     first, last = min(about), max(about)
     stop = min(last + 1 + _BEHIND, len(moments))
-    kept = [*range(first, stop), *(n for n in range(stop, len(moments)) if moments[n].inserted)]
     used = 0
     for moment in moments:
         if moment.mine and moment.operation >= 0:
             used |= 1 << moment.operation
+    kept = [*range(first, stop), *(n for n in range(stop, len(moments)) if moments[n].inserted)]
+    return [n for n in kept if n in wanted or _weight(moments[n], used) >= narrow]
 
-    def touches(moment: Moment) -> bool:
-        return moment.mine or moment.inserted or bool(moment.waited & used)
 
-    narrower = (
-        lambda moment: touches(moment) or moment.kind not in ("host", "allocate", "free"),
-        lambda moment: touches(moment) or moment.kind in ("record", "wait"),
-        touches,
-    )
-    for keep in narrower:
-        if len(kept) > _LONG:
-            kept = [n for n in kept if n in wanted or keep(moments[n])]
-    if len(kept) > _LONGEST:
-        edges = {*kept[: _LONGEST // 2], *kept[-_LONGEST // 2 :], *wanted}
-        kept = [n for n in kept if n in edges]
-    return kept
+def _weight(moment: Moment, used: Bits) -> int:
+    """How much a moment matters for memory on which the operations `used` work."""
+    if moment.mine or moment.inserted or moment.waited & used:
+        return _TOUCHES
+    if moment.kind in ("record", "wait"):
+        return 2
+    return 0 if moment.kind in ("host", "allocate", "free") else 1

@@ -23,6 +23,7 @@ from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.files import ChangedError, Files
 from cudafix.findings import Problem, Report, Runs
+from cudafix.report import colour
 from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
 
@@ -151,9 +152,9 @@ def diff(options: _Options, page: str | None) -> None:
         for path, changes in changed.items()
     )
     sys.stdout.flush()
-    sys.stdout.buffer.write(_coloured(text) if _wants_colour() else text)
+    sys.stdout.buffer.write(colour.diff(text) if colour.wanted() else text)
     sys.stdout.buffer.flush()
-    _tell(done, "rewritten")
+    _tell(done, "in the diff")
     if base and text:
         click.echo(f"the paths start at {base}: apply with `git -C {base} apply`", err=True)
 
@@ -175,6 +176,8 @@ def apply(options: _Options, **how: Any) -> None:
     taken, problems = applying.run(request, done.sources, done.selection, settings)
     _fail(problems)
     _tell(done._replace(selection=taken), "rewritten")
+    if count := len(taken.edits()):
+        click.echo(f"{count} {'file' if count == 1 else 'files'} written; `cudafix undo` takes it back", err=True)
 
 
 @cli.command()
@@ -477,17 +480,3 @@ def _base(changed: Mapping[str, object]) -> str | None:
     common = Path(os.path.commonpath([os.path.dirname(os.path.realpath(path)) for path in changed]))
     roots = (folder for folder in (common, *common.parents) if (folder / ".git").exists())
     return str(next(roots, common))
-
-
-def _wants_colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def _coloured(text: bytes) -> bytes:
-    colours = {b"-": b"\x1b[31m", b"+": b"\x1b[32m", b"@": b"\x1b[36m"}
-    return b"".join(
-        colours[line[:1]] + line.rstrip(b"\r\n") + b"\x1b[m" + line[len(line.rstrip(b"\r\n")) :]
-        if line[:1] in colours
-        else line
-        for line in text.splitlines(keepends=True)
-    )

@@ -309,7 +309,7 @@ class Cluster:
         report = rewriter.report(plan, self._sites(), faults, self.too_large)
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
-        return report, scenes(report, plan, survey, surveyed, mended, per_thread=self.per_thread)
+        return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
 
     def _plan(self, groups: list[Group], survey: list[Outcome]) -> tuple[Plan, list[Outcome]]:
         """The plan, and the outcomes of the original programs that it concerns."""

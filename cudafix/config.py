@@ -36,6 +36,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from cudafix import nearest
 from cudafix.findings import ASSUMPTIONS, Assumption, Runs
 from cudafix.ignore import Ignore
 from cudafix.refusals import REFUSALS
@@ -188,6 +189,8 @@ def load(path: Path, codemods: Collection[str]) -> Config:
         data = _tool(data).get("cudafix", {})
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: `tool.cudafix` must be a table")
+    if "tool" in data and path.name != "pyproject.toml":
+        raise ConfigError(f"{path}: the keys stand here without `tool.cudafix`, which is for `pyproject.toml`")
     for key in data:
         _known(path, "key", key, _KEYS)
     guard = data.get("guard", False)
@@ -315,13 +318,8 @@ def _tool(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known(path: Path, what: str, name: str, right: Collection[str]) -> None:
-    if name in right:
-        return
-    import difflib  # only a mistake pays for its import
-
-    near = difflib.get_close_matches(name, sorted(right), n=1, cutoff=0.5)
-    hint = f"did you mean `{near[0]}`?" if near else "known: " + ", ".join(f"`{each}`" for each in sorted(right))
-    raise ConfigError(f"{path}: unknown {what} `{name}`; {hint}")
+    if name not in right:
+        raise ConfigError(f"{path}: unknown {what} `{name}`; {nearest.hint(name, right)}")
 
 
 def _strings(path: Path, data: Mapping[str, Any], key: str) -> tuple[str, ...]:

@@ -99,7 +99,8 @@ class Certificate:
     `after` is the program as it would be rewritten, empty where nothing can be said of it. `lost` names the two steps
     of `after` that nothing orders any more; `faulty`, of a defect, the two of `before` that nothing orders as it is.
     The proof itself covers all paths of `runs` runs of the engine: one for each program, root and configuration that
-    reaches the sites.
+    reaches the sites. A `sketch` is no path: it shows the two operations of a counterexample and what waits between
+    them, where no path that was tried shows both.
     """
 
     memory: tuple[Place, ...]
@@ -108,6 +109,7 @@ class Certificate:
     lost: tuple[int, int] | None = None
     faulty: tuple[int, int] | None = None
     runs: int = 1
+    sketch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A site that stays as it is. `name` has a page (`cudafix explain NAME`); `unlock` is what would let it move."""
+    """A site that stays as it is. `name` has a page (`cudafix explain NAME`); `unlock` is what would let it move.
+
+    If it is about an `order`, the first two of `related` are the operations that would be out of order.
+    """
 
     name: str
     path: str
@@ -142,6 +147,7 @@ class Refusal:
     related: tuple[Place, ...] = ()
     runs: Runs | None = None
     certificate: Certificate | None = None
+    order: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def _paths(cuda: Mapping[str, bytes]) -> str:
     loose = sum(os.sep not in path for path in cuda)
     text = f"# Files and folders to work on when the command line names none ({_count(len(cuda), 'file')} with CUDA).\n"
     if not tops or loose or len(tops) > _MOST:
-        return text + f"# paths = {_list(sorted(tops)[:3] or ['src'])}\n"
+        return text + f"# Without it, all of this folder.\n# paths = {_list(sorted(tops)[:3] or ['src'])}\n"
     return text + f"paths = {_list(sorted(tops))}\n"
 
 

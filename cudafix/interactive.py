@@ -12,7 +12,7 @@ import click
 from cudafix import edits
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Safety
-from cudafix.report import words
+from cudafix.report import colour, words
 from cudafix.report.terminal import readable
 from cudafix.selection import Selection
 
@@ -26,7 +26,7 @@ e - edit it, and prove the result
 q - leave it and all later ones; write what was taken
 ? - show this
 """
-_QUESTION = click.style("take this fix [y,n,a,s,w,e,q,?]", fg="blue", bold=True)
+_QUESTION = "take this fix [y,n,a,s,w,e,q,?]"
 _CUT = "@@"  # starts the line in front of each part of a fix that is edited
 
 
@@ -72,6 +72,7 @@ class _Session:
         self.as_it_is: list[Finding] = []  # of these, the ones that were not edited
         self.by_hand: list[Mapping[str, Sequence[Edit]]] = []
         self.changes: dict[str, list[Edit]] = {}
+        self.coloured = colour.wanted()
 
     def ask(self, units: Sequence[_Unit]) -> tuple[Selection, dict[str, list[Edit]]]:
         kinds: set[object] = set()
@@ -91,6 +92,8 @@ class _Session:
                 kinds.add(unit.kind)
             if answer == "s":
                 skipped.add(unit.first.path)
+        if self.by_hand and len(self.by_hand) + len(self.as_it_is) > 1:
+            self._prove_together()
         left = [(f, "not taken") for f in self.selection.chosen if f not in self.taken]
         left += [(f, reason) for f, reason in self.selection.left if f not in self.taken]
         return self.selection._replace(chosen=tuple(self.taken), left=tuple(left)), dict(sorted(self.changes.items()))
@@ -98,14 +101,18 @@ class _Session:
     def _answer(self, unit: _Unit, changes: dict[str, list[Edit]]) -> str:
         """Ask until the unit is decided; returns how."""
         edited: dict[str, list[Edit]] | None = None
+        proved = True
         while True:
             try:
-                given = click.prompt(_QUESTION, prompt_suffix="? ", default="", show_default=False)
+                question = click.style(_QUESTION, fg="blue", bold=True) if self.coloured else _QUESTION
+                given = click.prompt(question, prompt_suffix="? ", default="", show_default=False)
             except click.Abort:
                 if sys.stdin.isatty():  # Ctrl-C, or the end of what is typed
                     raise
                 return "q"
             match given.strip().lower()[:1]:
+                case "y" | "a" if not proved:
+                    click.echo("what is not proven is not written: `e` to edit it again, `n` to leave it")
                 case "y" | "a" as answer:
                     if self._take(unit, edited):
                         return answer
@@ -115,7 +122,9 @@ class _Session:
                 case "w":
                     self._why(unit)
                 case "e":
-                    edited = self._edited(unit, edited or changes) or edited
+                    made = self._edited(unit, edited or changes)
+                    if made is not None:
+                        edited, proved = made, self._prove(made)
                 case _:
                     click.echo(_HELP, nl=False)
 
@@ -130,11 +139,14 @@ class _Session:
             for own in changes.values():
                 edits.ordered(own)
         except edits.OverlapError as error:
-            click.secho(f"{readable(str(error))}; left alone, as the other one was taken", fg="red")
+            self._say(f"{readable(str(error))}; left alone, as the other one was taken", fg="red")
             return False
         self.as_it_is, self.by_hand, self.changes = as_it_is, by_hand, changes
         self.taken += unit.findings
         return True
+
+    def _say(self, text: str, *, fg: str | None = None, bold: bool = False, nl: bool = True) -> None:
+        click.secho(text, nl=nl, color=self.coloured, fg=fg, bold=bold or None)
 
     # -- showing -------------------------------------------------------------------------------------------------------
 
@@ -146,24 +158,24 @@ class _Session:
         proof = "rests on an assumption" if one.safety is Safety.ASSUMES else one.safety.value
         runs = f", {one.runs.value}" if one.runs is not None else ""
         click.echo()
-        click.secho(f"{counted}{readable(one.path)}:{self._line(one.path, one.offset)}: ", bold=True, nl=False)
-        click.secho(one.codemod, fg="green", nl=False)
+        self._say(f"{counted}{readable(one.path)}:{self._line(one.path, one.offset)}: ", bold=True, nl=False)
+        self._say(one.codemod, fg="green", nl=False)
         click.echo(f": {readable(one.message)} ({proof}{runs})")
         for other in unit.findings[1:]:
             click.echo(f"  with it: {readable(other.path)}:{self._line(other.path, other.offset)}")
         for assumption in dict.fromkeys(text for finding in unit.findings for text in finding.assumptions):
-            click.secho(f"  assumes: {readable(assumption)}", fg="yellow")
+            self._say(f"  assumes: {readable(assumption)}", fg="yellow")
         colours = {"-": "red", "+": "green", "@": "cyan"}
         for path, own in sorted(changes.items(), key=lambda change: change[0] not in self.sources):
             for line in edits.diff(path, self.sources.get(path), own).split(b"\n")[:-1]:
                 text = readable(line.rstrip(b"\r").replace(b"\t", b"    "))
-                click.secho(text, fg=colours.get(text[:1]))
+                self._say(text, fg=colours.get(text[:1]))
 
     def _why(self, unit: _Unit) -> None:
         said = list(dict.fromkeys(clause for finding in unit.findings for clause in words.clauses(finding)))
         for clause in said:
             lines = sorted({self._line(place.path, place.offset) for place in clause.places})
-            where = f"  (line {', '.join(map(str, lines))})" if lines else ""
+            where = f"  (line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))})" if lines else ""
             click.echo(f"  {clause.about:>10}: {readable(clause.text)}{where}")
         if not said:
             click.echo(f"  {unit.first.message}")
@@ -173,7 +185,7 @@ class _Session:
     # -- editing -------------------------------------------------------------------------------------------------------
 
     def _edited(self, unit: _Unit, changes: Mapping[str, Sequence[Edit]]) -> dict[str, list[Edit]] | None:
-        """The fix as the user wants it, proved anew; None if it stays as it is."""
+        """The fix as the user wants it; None if it stays as it is."""
         places: list[tuple[str, edits.Region]] = [
             (path, region)
             for path, own in changes.items()
@@ -187,7 +199,7 @@ class _Session:
         try:
             written = click.edit(shown, extension=os.path.splitext(unit.first.path)[1])
         except click.ClickException as error:
-            click.secho(error.format_message(), fg="red")
+            self._say(error.format_message(), fg="red")
             return None
         parts = _parts(written) if written is not None else None
         if parts is None or len(parts) != len(places):
@@ -200,18 +212,27 @@ class _Session:
             end = start + sum(map(len, lines[region.start : region.stop]))
             made.setdefault(path, []).append(Edit(path, start, end, text.encode("utf-8", "surrogateescape")))
         self._show(unit, made, "edited: ")
-        self._prove(made)
         return made
 
-    def _prove(self, changes: Mapping[str, Sequence[Edit]]) -> None:
+    def _prove_together(self) -> None:
+        """Each part of the fixes as they were found is proved; one that was edited may have taken away what another
+        one needs.
+        """
+        click.echo("all that was taken, together:")
+        if not self._prove(self.changes):
+            click.echo("  the edited fixes are left alone")
+            self.taken, self.changes = self.as_it_is, self.selection.edits_of(self.as_it_is)
+
+    def _prove(self, changes: Mapping[str, Sequence[Edit]]) -> bool:
         from cudafix import driver
 
         after = {p: edits.apply(data, changes[p]) if p in changes else data for p, data in self.sources.items()}
         wrong = driver.prove(self.sources, after, self.config)
         if not wrong:
-            click.secho("  proven, as it is now", fg="green")
+            self._say("  proven, as it is now", fg="green")
         for reason in wrong:
-            click.secho(f"  not proven: {readable(reason)}", fg="red")
+            self._say(f"  not proven: {readable(reason)}", fg="red")
+        return not wrong
 
 
 def _parts(text: str) -> list[str] | None:

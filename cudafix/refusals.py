@@ -58,7 +58,8 @@ REFUSALS: dict[str, Page] = {
         "the memory is shared with another process",
         "`cudaIpcGetMemHandle` of `cudaMallocAsync` memory fails with `cudaErrorInvalidValue`. Sharing pool memory "
         "takes another API: a pool made for export, and `cudaMemPoolExportPointer`.",
-        "Keep shared buffers on `cudaMalloc`: there is nothing to change here.",
+        "Keep shared buffers on `cudaMalloc`, where nothing needs to be done. Or share memory of a pool that is made "
+        "for export: `cudaMemPoolExportPointer`.",
     ),
     "external_library": Page(
         "the buffer is handed to a library that keeps it or uses it out of the reach of streams",
@@ -190,10 +191,11 @@ REFUSALS: dict[str, Page] = {
         "Restart the kernel, run all cells from top to bottom, and save the notebook.",
     ),
     "control_flow": Page(
-        "a jump makes the order of operations unclear",
+        "the order of operations is not in the text: a jump, or code that nothing reaches",
         "A `goto` into the life of the buffer or backward, `setjmp`, a coroutine or a computed function pointer lets "
         "operations run in orders that the text does not show. A free that is skipped leaks; one that comes early "
-        "hands the block to its next owner while it is in use.",
+        "hands the block to its next owner while it is in use. Of code that nothing in the analysed files calls, "
+        "nobody can say what runs before and after it.",
         "Use structured loops and branches, or a forward `goto` to the cleanup at the end of the function.",
     ),
     "needs_device_sync": Page(
@@ -264,7 +266,7 @@ REFUSALS: dict[str, Page] = {
         "the proof needs more steps than the analysis allows itself",
         "Calls are followed into the functions that they reach, and loops are run to a fixpoint. Past a fixed number "
         "of steps the rest counts as unknown, and unknown code may use the buffer on any stream.",
-        "Allocate and free nearer to each other, or in a smaller function.",
+        "Allocate and free nearer to each other, or in a smaller function. Each call counts, a loop only once.",
     ),
     "site_not_editable": Page(
         "the text of the call cannot be changed in one place",

@@ -77,11 +77,13 @@ class Insertion:
 
 
 class Refused(NamedTuple):
-    """Why a group stays as it is."""
+    """Why a group stays as it is; where two operations would be out of order, `places` are those of the `clash`."""
 
     name: str
     text: str
     places: tuple[tuple[ir.Span, str], ...] = ()
+    clash: Violation | None = None
+    unlock: str = ""  # where the page of the refusal says more than what concerns this one
 
 
 @dataclass(slots=True, eq=False)
@@ -204,6 +206,8 @@ def groups_of(outcomes: Iterable[Outcome]) -> list[Group]:
                 set(site.contexts),
                 set(site.frees_other),
                 site.order,
+                dict(site.others),
+                set(site.gone),
             )
         if is_allocation:
             freed = set().union(*(s.objects for s in outcome.frees.values()))
@@ -222,6 +226,8 @@ def _merge(mine: Site, other: Site) -> None:
     mine.in_loop |= other.in_loop
     mine.contexts |= other.contexts
     mine.frees_other |= other.frees_other
+    mine.others |= other.others
+    mine.gone |= other.gone
 
 
 def stream_options(group: Group) -> list[dict[Key, StreamName]]:
@@ -291,11 +297,14 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
             return Refused(
                 "mixed_allocation_kinds",
                 f"the free may also give back {kinds} memory",
-                ((site.call.span, "this free"),),
+                ((site.call.span, "this free"), *_allocated(site)),
             )
         if "interior" in site.frees_other:
             return Refused(
-                "out_of_order", "a pointer into the middle of a block may be freed", ((site.call.span, "this free"),)
+                "out_of_order",
+                "a pointer into the middle of a block may be freed",
+                ((site.call.span, "this free"),),
+                unlock="Free the pointer that the allocation gave, and move another one along.",
             )
     for outcome in outcomes:
         if outcome.peers and any(k in outcome.allocations for k in group.allocations):
@@ -305,6 +314,15 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
                 ((outcome.peers[0], "peer access is enabled"),),
             )
     return None
+
+
+_SHOWN = 4  # allocations of other kinds that a refusal names
+
+
+def _allocated(free: Site) -> list[tuple[ir.Span, str]]:
+    """Where memory of other kinds that a free may give back is allocated."""
+    found = [(call.span, f"`{call.callee}` allocates {kind} memory") for _, (call, kind) in sorted(free.others.items())]
+    return found[:_SHOWN]
 
 
 _RANK = {
@@ -328,6 +346,30 @@ _REFUSAL = {
     Wrong.OTHER_DEVICE: "device_changes",
     Wrong.FREE_MEMORY: "free_memory_is_measured",
     Wrong.STREAM_DESTROYED: "stream_destroyed",
+}
+_OF_TWO = frozenset(
+    {
+        Wrong.ORDER,
+        Wrong.HOST_ACCESS,
+        Wrong.OUTPUT,
+        Wrong.CLOCK,
+        Wrong.EXIT,
+        Wrong.FAULT,
+        Wrong.LEAVES,
+        Wrong.USE_BEFORE_ALLOCATION,
+        Wrong.USE_AFTER_FREE,
+        Wrong.FREE_BEFORE_USE,
+        Wrong.DOUBLE_FREE,
+        Wrong.FREED_WITHOUT_WAIT,
+        Wrong.STREAM_DESTROYED,
+        Wrong.RESET_PENDING,
+    }
+)
+"""What is wrong between two operations, which may be two runs of one statement."""
+_UNLOCK = {
+    Wrong.DOUBLE_FREE: "Free the memory once: take one of the two out, or set the pointer to null behind the first.",
+    Wrong.USE_AFTER_FREE: "Free the memory behind its last use; what a captured graph works on, behind the last launch "
+    "of the graph.",
 }
 _LIFETIME = frozenset(
     {
@@ -378,7 +420,9 @@ class Repair:
                 group.options = stream_options(group)
                 if not group.options:
                     group.refused = Refused(
-                        "out_of_order", "no stream that uses it can be named at every allocation and free"
+                        "out_of_order",
+                        "no stream that uses it can be named at every allocation and free",
+                        unlock="Give the stream to the functions that allocate and free, or keep it with the pointer.",
                     )
         found = self._choose_streams()
         for _ in range(MAX_ROUNDS):
@@ -597,18 +641,37 @@ class Repair:
     # -- refusing ----------------------------------------------------------------------------------------------------
 
     def _because(self, v: Violation, name: str, group: Group) -> Refused:
-        earlier = v.earlier
-        places: dict[ir.Span, str] = {}
+        earlier, later = v.earlier, (v.later.span, v.later.text)
+        if v.kind is Wrong.DOUBLE_FREE:
+            later = v.later.span, f"{v.later.text} again"
+        first: tuple[ir.Span, str] | None = None
         if v.kind in (Wrong.USE_AFTER_FREE, Wrong.DOUBLE_FREE):
-            frees = [site.call.span for site in group.frees.values() if site.call.span != v.later.span]
-            if len(frees) == 1:
-                places[frees[0]] = "the memory is freed"
+            first = self._freed_before(v, group)
+        elif v.kind is Wrong.STREAM_DESTROYED:
+            first = next(((call.span, "the stream is destroyed") for call in self._destroys(v.streams)), None)
         elif earlier is not None and earlier.stmt is not None:
-            places[earlier.stmt.span] = earlier.text
-        places[v.later.span] = v.later.text
+            first = earlier.stmt.span, earlier.text
         if name == "out_of_order" and earlier is not None and not self._nameable(earlier):
             name = "needs_device_sync"
-        return Refused(name, v.words, tuple(places.items()))
+        if v.kind is Wrong.FREE_BEFORE_USE and earlier is not None and first is not None:
+            free = group.frees.get(Key(v.later.span.path, v.later.span.start))
+            if free is not None and earlier.streams <= free.gone:
+                ends = tuple((call.span, "the stream is destroyed") for call in self._destroys(earlier.streams))
+                text = f"{v.words}, and its stream may be destroyed by then"
+                return Refused("stream_destroyed", text, (first, later, *dict.fromkeys(ends)), v)
+        if first is not None and v.kind in _OF_TWO:
+            return Refused(name, v.words, (first, later), v, _UNLOCK.get(v.kind, ""))
+        return Refused(name, v.words, (first, later) if first is not None and first[0] != later[0] else (later,))
+
+    def _freed_before(self, v: Violation, group: Group) -> tuple[ir.Span, str] | None:
+        """The free that memory is used or freed again behind: the last one above that place, if one stands there."""
+        at = Key(v.later.span.path, v.later.span.start)
+        frees = sorted(group.frees.keys() - {at}) or sorted(group.frees)  # in a loop it may be this one
+        if not frees:
+            return None
+        key = max((key for key in frees if key.path == at.path and key < at), default=frees[0])
+        text = "the memory is freed" if len(frees) == 1 else "the memory may be freed"
+        return group.frees[key].call.span, text
 
     def _nameable(self, op: Operation) -> bool:
         return len(op.streams) == 1 and not any(s.summary for s in op.streams)

@@ -251,10 +251,10 @@ class Rewriter:
 
     def _refusal(self, group: Group, key: Key, runs: Runs) -> Refusal:
         assert group.refused is not None
-        name, text, places = group.refused
+        name, text, places, clash, unlock = group.refused
         page = refusals.REFUSALS[name]
         related = tuple(Place(span.path, span.start, words) for span, words in places)
-        return Refusal(name, key.path, key.start, text, page.unlock, related, runs)
+        return Refusal(name, key.path, key.start, text, unlock or page.unlock, related, runs, order=clash is not None)
 
     def _finding(self, plan: Plan, group: Group, key: Key, number: int, runs: Runs) -> Finding:
         related = [

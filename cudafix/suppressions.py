@@ -7,7 +7,7 @@ For files that take no comment, `ignore` of the configuration does the same.
 A comment names codemods or refusals, and says why. Behind a statement, or on a line of its own in front of one, it
 holds for that statement; in front of a function for the whole function; `ignore-file` for the file. In Python and in
 the cells of a notebook it starts with `#`. Reported are comments without a name or a reason, names that do not exist,
-and comments that are not needed.
+comments that are not needed, and such words in the middle of a comment, where they hold nothing back.
 
 ## Why
 
@@ -53,6 +53,8 @@ _COMMENT = re.compile(
     rb"(?P<opens>//+|/\*+|\#+)[ \t]*cudafix:[ \t]*ignore(?P<file>-file)?\b[ \t]*(?:\[(?P<names>[^\]\n]*)\])?"
     rb"(?P<reason>(?:(?!\*/)[^\r\n])*)(?P<closes>\*/)?"
 )
+
+_MENTION = re.compile(rb"cudafix:[ \t]*ignore(?:-file)?[ \t]*\[[^\]\n]*\]")
 
 
 class Judged(NamedTuple):
@@ -172,6 +174,10 @@ def _was_looked_for(name: str, comment: _Comment, config: Config) -> bool:
 def _comments(text: _Text) -> Iterator[_Comment]:
     path, data = text.path, text.data
     found = list(_python_comments(data) if text.python else _cuda_comments(data))
+    for mention in _python_mentions(data) if text.python else _cuda_mentions(data):
+        if not any(match.start() <= mention.start() < match.end() for match in found):
+            wrong = "`cudafix: ignore` holds nothing back in the middle of a comment: it has to stand at the start"
+            yield _Comment(path, mention.start(), mention.end(), [], "", 0, 0, wrong)
     if not found:
         return
     extents = _python_extents(data) if text.python else _cuda_extents(path, data)
@@ -232,6 +238,13 @@ def _cuda_comments(data: bytes) -> Iterator[re.Match[bytes]]:
             yield match
 
 
+def _cuda_mentions(data: bytes) -> Iterator[re.Match[bytes]]:
+    from cudafix.frontends.cuda.directives import scan
+
+    code = scan(data).code
+    return (match for match in _MENTION.finditer(data) if code[match.start() : match.start() + 1] == b" ")
+
+
 def _cuda_extents(path: str, data: bytes) -> _Extents:
     from cudafix.frontends.cuda import extents
     from cudafix.frontends.cuda.directives import scan
@@ -247,6 +260,10 @@ def _python_comments(data: bytes) -> Iterator[re.Match[bytes]]:
         match = _COMMENT.search(data, start, end)
         if match is not None and match["opens"][:1] == b"#":
             yield match
+
+
+def _python_mentions(data: bytes) -> Iterator[re.Match[bytes]]:
+    return (match for start, end in _python_tokens(data) for match in _MENTION.finditer(data, start, end))
 
 
 def _python_tokens(data: bytes) -> list[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 A page for each codemod, from its docstring and its fixtures; a page for each refusal, from its data; the README, the
 guides and the facts. Where nothing is rewritten, `docs/examples/<name>` holds a program `before` and `after` a person
-has changed it: the page shows what cudafix says and does in both. A name without an example has its smallest fixture.
+has changed it: the page shows what cudafix says and does in both.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _why(case: Path) -> str:
 
 
 def _refusal(name: str) -> str:
-    return pages.page(name) + (_example(name) or _seen(name, _smallest_case(f"refused: {name}")))
+    return pages.page(name) + _example(name)
 
 
 def _example(name: str) -> str:
@@ -156,7 +156,7 @@ def _example(name: str) -> str:
     text = f"\n## Before\n\n{_listed(before.files)}{before.said(name)}\n"
     text += f"## After\n\nThe change:\n\n{_diff(before.files, after.files)}"
     fixes = "".join(
-        edits.diff(path, after.files[path], changes).decode() for path, changes in after.selection().edits().items()
+        edits.diff(path, after.files.get(path), changes).decode() for path, changes in after.selection().edits().items()
     )
     if not fixes:
         return text + "`cudafix check` has nothing to say about it any more.\n"

@@ -113,6 +113,109 @@ int main() {
     assert [shown.after[n].kind for n in shown.lost] == ["free", "work"]
 
 
+def test_a_counterexample_in_a_failing_path_of_loops_without_rounds_is_shown_there() -> None:
+    """Three pairs that are released together, and a loop in front of it that would wait: as in batchCUBLAS."""
+    report = analyzed(
+        HEAD
+        + """
+#include <cstdio>
+int look(int *a, int *b, int *c, cudaStream_t *streams, int n, int test) {
+    int *host = (int *)malloc(4);
+    for (int i = 0; i < n; i++) {
+        fill<<<1, 1, 0, streams[test]>>>(a);
+        if (cudaGetLastError() != cudaSuccess) {
+            if (a) cudaFree(a);
+            if (b) cudaFree(b);
+            if (c) cudaFree(c);
+            return 0;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        cudaStreamSynchronize(streams[i]);
+    cudaFree(a);
+    cudaFree(b);
+    cudaFree(c);
+    return 1;
+}
+int main(int argc, char **) {
+    cudaStream_t streams[8];
+    for (int i = 0; i < argc; i++)
+        cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    int *a, *b, *c;
+    cudaMalloc(&a, 4);
+    cudaMalloc(&b, 4);
+    cudaMalloc(&c, 4);
+    printf("%d", look(a, b, c, streams, argc, argc));
+    return 0;
+}
+"""
+    )
+    refusals = [refusal for refusal in report.refusals if refusal.order]
+    assert refusals
+    for refusal in refusals:
+        shown = refusal.certificate
+        assert shown is not None
+        assert shown.lost is not None
+        assert not shown.sketch
+        assert "cudaStreamSynchronize" not in {step.place.text.strip("`") for step in shown.before}
+
+
+def test_a_counterexample_that_no_single_path_shows_is_sketched() -> None:
+    """In each program there is one kind of stream only, in the proof there may be both."""
+    report = analyzed(
+        HEAD
+        + """
+cudaStream_t make(int which) {
+    cudaStream_t stream = nullptr;
+    if (which)
+        cudaStreamCreate(&stream);
+    else
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    return stream;
+}
+void release(int *p) { cudaFree(p); }
+int main(int argc, char **) {
+    int *v;
+    cudaStream_t stream = make(argc);
+    cudaMalloc(&v, 4);
+    fill<<<1, 1, 0, stream>>>(v);
+    release(v);
+    cudaStreamDestroy(stream);
+    return 0;
+}
+"""
+    )
+    (refusal,) = items(report)
+    shown = of(report)
+    assert isinstance(refusal, Refusal)
+    assert refusal.order
+    assert shown.sketch
+    assert told(shown.before) == ["kernel unknown stream", "free host <0 waits"]
+    assert shown.lost == (0, 1)
+    assert [step.place[:2] for step in shown.after] == [place[:2] for place in refusal.related]
+
+
+def test_where_no_order_can_be_drawn_the_page_says_so() -> None:
+    report = analyzed(
+        HEAD
+        + """
+int main() {
+    int *v;
+    cudaMalloc(&v, 64);
+    fill<<<1, 1>>>(v);
+    v++;
+    cudaFree(v);
+    return 0;
+}
+"""
+    )
+    (refusal,) = items(report)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.name, refusal.order) == ("out_of_order", False)
+    (said,) = words.clauses(refusal)
+    assert said.text.startswith("no missing order can be drawn: what stands in the way is what the message says")
+
+
 def test_only_what_orders_this_memory_is_said() -> None:
     report = analyzed(
         HEAD
@@ -280,6 +383,13 @@ def test_every_fixture_has_certificates_that_agree_with_its_findings(case: Case)
     files = sources_of(case.files("before"))
     plain, shown = driver.analyze(files, Config()), driver.analyze(files, ASKED)
     assert list(map(str, items(plain))) == [str(replace(item, certificate=None)) for item in items(shown)]
+    for refusal in shown.refusals:
+        if refusal.order:
+            certificate = refusal.certificate
+            assert certificate is not None
+            assert certificate.lost is not None
+            lost = [certificate.after[n].place for n in certificate.lost]
+            assert [place[:2] for place in lost] == [place[:2] for place in refusal.related]
     for item in shown.findings:
         if item.certificate is None:
             continue

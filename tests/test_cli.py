@@ -149,7 +149,7 @@ def test_diff_prints_what_git_apply_takes_and_apply_writes_the_same_bytes(run: C
     shown = run("diff")
     assert shown.code == 0
     assert shown.out.startswith(b"--- a/a.cu\n+++ b/a.cu\n@@ -1,3 +1,3 @@\n")
-    assert "b.cu:1:1: refused: escapes: `p` is stored (churn)\n3 allocation sites: 2 rewritten (2 churn)" in shown.err
+    assert "b.cu:1:1: refused: escapes: `p` is stored (churn)\n3 allocation sites: 2 in the diff (2 churn)" in shown.err
     copy = tmp_path / "copy"
     copy.mkdir()
     for name in ("a.cu", "b.cu", "c.cu"):
@@ -184,7 +184,7 @@ def test_only_and_unsafe_choose_fixes_and_the_summary_counts_the_rest(run: Cudaf
     shown = run("diff", "--only", "once")
     assert b"+cudaMallocAsync(2);" in shown.out
     assert shown.out.count(b"\n+") == 2
-    assert "3 allocation sites: 1 rewritten (1 once), 0 refused" in shown.err
+    assert "3 allocation sites: 1 in the diff (1 once), 0 refused" in shown.err
     assert "2 left: not `--only once`" in shown.err
     assert run("diff", "--unsafe").out.count(b"\n+") == 4
 

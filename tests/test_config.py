@@ -87,6 +87,10 @@ def test_every_key(tmp_path: Path) -> None:
         ("tables = [{ name = 'f', effekt = 'work' }]", "unknown field `effekt`"),
         ("tables = ['nothing.toml']", "nothing.toml: cannot read the configuration: No such file or directory"),
         ("paths = [", "not valid TOML: "),
+        (
+            "[tool.cudafix]\npaths = ['src']",
+            "the keys stand here without `tool.cudafix`, which is for `pyproject.toml`",
+        ),
     ],
 )
 def test_a_wrong_file_is_one_clear_line(tmp_path: Path, text: str, message: str) -> None:

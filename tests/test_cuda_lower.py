@@ -303,6 +303,33 @@ MODULES = [
         "kernel p: reads x; writes x; prints; traps; reads global ::odd; calls unknown mystery\n",
     ),
     Case(
+        "lambdas of a kernel that are handed pointers",
+        "__global__ void k(float *a, float *b, float *c, float *d, int n) {\n"
+        "auto put = [](float *q, float v) { *q = v; };\nauto half = [=](float v, int i) { return v * d[i]; };\n"
+        "if (half(b[n], n) > 0) put(a, n);\n[](float *q) { *q = 0; }(c); }\n",
+        "kernel k: reads a, b, c, d; writes a, c\n",
+    ),
+    Case(
+        "ways to write through a parameter of a kernel",
+        "struct S { float *x; };\nstruct Op { float *x; __device__ void operator()(int i) const { x[i] = 1; } };\n"
+        "template <class F> __device__ void each(int n, const F &f) { f(n); }\n__device__ float t;\n"
+        "__global__ void element(float *a, float *b) { float &r = a[0], v = b[0]; r = v; }\n"
+        "__global__ void object(float *a, float *b) { View<float> v(a), w(b); v.set(w); }\n"
+        "__global__ void tested(float *a) { if (float *q = a) *q = 1; }\n"
+        "__global__ void number(float *a) { size_t n = (size_t)a; *(float *)n = 1; }\n"
+        "__global__ void bound(float *a, float *b) { auto [q, n] = pair(a, 1); q[0] = b[0]; }\n"
+        "__global__ void placed(float *a) { new (a) float(1); }\n"
+        "__global__ void behind_const(const S *s, const float *a) { s->x[0] = a[0]; }\n"
+        "__global__ void functor(float *a, Op op) { each(4, Op{a}); op(1); }\n"
+        "__global__ void of_global(int n) { float &r = t; r = n; }\n",
+        "device global ::t: float\n"
+        "kernel element: reads a, b; writes a\nkernel object: reads a, b; writes a, b\n"
+        "kernel tested: reads a; writes a\nkernel number: reads a; writes a\n"
+        "kernel bound: reads a, b; writes a; calls unknown pair\nkernel placed: reads a; writes a\n"
+        "kernel behind_const: reads s, a; writes s\nkernel functor: reads a, op; writes a, op; calls unknown f, op\n"
+        "kernel of_global: reads global ::t; writes global ::t\n",
+    ),
+    Case(
         "a struct of pointers",
         "struct S { float *in, *out; int n; };\n__global__ void k(S s) { s.out[0] = s.in[0]; }\nvoid f() { S s = {}; cudaFree(s.in); }",
         "kernel k: reads s; writes s\nfunction f()\n  declare s: S\n  s.in = nullptr\n  s.out = nullptr\n"

@@ -77,6 +77,27 @@ MAIN = b"int main() { float *d; cudaMalloc(&d, 4); cudaFree(d); }\n"
                 (b"lambda: ", b"", "Python: lambdas in lambdas"),
             )
         ),
+        *(
+            pytest.param(
+                "a.py",
+                b"import cupy\ndef f(x):\n    y = x" + path * 60 + b"\n    cupy.cuda.runtime.malloc(4)\n",
+                id=f"Python: {path.decode()} sixty times",
+            )
+            for path in (b".x", b"[0]", b"[x]", b".x[0]", b".x()")
+        ),
+        pytest.param(
+            "a.py",
+            b"import cupy\ndef f(a, weak=False, c" + b"lambda:" * 4_000 + b" = 0):\n    cupy.cuda.runtime.malloc(4)\n",
+            id="Python: lambdas in lambdas where none may stand",
+        ),
+        *(
+            pytest.param("a.cu", MAIN + b"__global__ void k(int *p) { " + a * 10_000 + b * 10_000 + b"; }\n", id=name)
+            for a, b, name in (
+                (b"[&]{", b"}()", "lambdas in lambdas of a kernel"),
+                (b"", b"()", "calls of what calls return in a kernel"),
+            )
+        ),
+        pytest.param("a.cu", MAIN + b'__global__ void k(int *, int) { asm("st.u32 [%0], 1;"); }\n', id="no names"),
     ],
 )
 def test_what_was_once_wrong_is_taken(path: str, data: bytes) -> None:

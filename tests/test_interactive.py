@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
+import re
 import shutil
 import stat
 import subprocess
@@ -97,7 +100,7 @@ def test_quit_writes_what_was_taken(tree: Path, end: str) -> None:
 def test_show_why(tree: Path) -> None:
     shown = answered(tree, "w\nq\n").stdout
     assert "allocated: `d_v` on `stream`, by `cudaMallocAsync`  (line 39)" in shown
-    assert "used: on `stream`, by `square<<<…>>>` and `cudaMemcpyAsync`  (line 40, 42)" in shown
+    assert "used: on `stream`, by `square<<<…>>>` and `cudaMemcpyAsync`  (lines 40, 42)" in shown
     assert "before: the host stood still in `cudaFree`" in shown
     assert shown.count("take this fix") == 2
 
@@ -126,6 +129,70 @@ def test_an_edited_fix_that_is_wrong_is_called_so(tree: Path, tmp_path: Path) ->
     run = answered(tree, "e\nn\nq\n", script(tmp_path, "/cudaStreamSynchronize/d"))
     assert "  not proven: `cudaMemcpyAsync` may still run when the host touches what it works on" in run.stdout
     assert changed(tree) == []
+
+
+def test_what_was_edited_and_is_not_proved_is_not_written(tree: Path, tmp_path: Path) -> None:
+    run = answered(tree, "e\ny\nn\nq\n", script(tmp_path, "/cudaStreamSynchronize/d"))
+    assert "what is not proven is not written: `e` to edit it again, `n` to leave it" in run.stdout
+    assert changed(tree) == []
+
+
+def test_an_edited_fix_and_the_others_are_proved_together(tree: Path, tmp_path: Path) -> None:
+    run = answered(tree, "e\ny\ny\nq\n", script(tmp_path, "s/CHECK(cudaStreamSynchronize(stream));/& \\/\\/ for h_v/"))
+    assert run.stdout.partition("all that was taken, together:\n")[2].startswith("  proven, as it is now\n")
+    assert changed(tree) == ["a_single", "b_together"]
+
+
+def test_an_edited_fix_that_takes_away_what_another_needs_is_left_alone(tmp_path: Path) -> None:
+    """Alone the first fix needs no wait: the second `cudaFree` waits for the pinned result all the same."""
+    source = """#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void fill(int *p) { p[0] = 1; }
+int main() {
+    int *a, *b, *pinned;
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaMallocHost(&pinned, 4);
+    cudaMalloc(&a, 4);
+    cudaMalloc(&b, 4);
+    fill<<<1, 1, 0, s>>>(a);
+    fill<<<1, 1, 0, s>>>(b);
+    cudaMemcpyAsync(pinned, a, 4, cudaMemcpyDeviceToHost, s);
+    cudaFree(a);
+    cudaFree(b);
+    printf("%d", pinned[0]);
+}
+"""
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "main.cu").write_text(source)
+    run = answered(tmp_path / "tree", "e\ny\ne\ny\n", script(tmp_path, "/cudaStreamSynchronize/d"))
+    assert run.stdout.count("  proven, as it is now") == 2
+    together = run.stdout.partition("all that was taken, together:\n")[2]
+    assert together.startswith("  not proven: `cudaMemcpyAsync` may still run when the host touches what it works on")
+    assert "the edited fixes are left alone" in together
+    assert (tmp_path / "tree" / "main.cu").read_text() == source
+
+
+def on_a_terminal(tree: Path, answers: str, **environment: str) -> str:
+    """What a terminal gets."""
+    command = [sys.executable, "-c", "from cudafix.cli import main; main()", "apply", "--interactive"]
+    child, terminal = pty.fork()
+    if not child:
+        os.chdir(tree)
+        os.execve(command[0], command, {**os.environ, "TERM": "xterm", **environment})
+    os.write(terminal, answers.encode())
+    shown = b""
+    with contextlib.suppress(OSError):  # how Linux says that nobody writes there any more
+        while part := os.read(terminal, 65536):
+            shown += part
+    os.waitpid(child, 0)
+    return shown.decode()
+
+
+def test_colour_follows_no_color_on_a_terminal(tree: Path) -> None:
+    coloured = re.compile(r"\x1b\[[0-9;]*3[0-7]m")
+    assert coloured.search(on_a_terminal(tree, "n\nq\n"))
+    assert not coloured.search(on_a_terminal(tree, "n\nq\n", NO_COLOR="1"))
 
 
 def test_an_edited_fix_is_proved_with_the_default_stream_of_the_build(

@@ -307,3 +307,31 @@ def test_what_the_configuration_ignores_in_vain_is_said(run: Cudafix) -> None:
     assert line in run("check")[2]
     assert "not needed" not in run("check", "--quiet")[2]
     assert "not needed" not in run("check", "a.cu")[2]  # its files were not looked at
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        two(first=f" // note: {WHY}"),
+        two(first=f" /* note\n  {WHY} */"),
+        two(first=f' printf("x"); // see {WHY}'),
+    ],
+)
+def test_in_the_middle_of_a_comment_it_holds_nothing_and_says_so(run: Cudafix, text: str) -> None:
+    Path("a.cu").write_text(text)
+    code, headlines, said = run("check", "--no-cache")
+    assert code == 1
+    assert sum(" stream_ordered_pairs: " in line for line in headlines) == 2
+    assert "suppression: `cudafix: ignore` holds nothing back in the middle of a comment" in said
+
+
+def test_in_a_string_it_is_no_comment(run: Cudafix) -> None:
+    Path("a.cu").write_text(two(first=f' printf("{WHY}"); printf("// {WHY}");'))
+    assert "suppression" not in run("check", "--no-cache")[2]
+
+
+def test_in_the_middle_of_a_comment_of_python_too(run: Cudafix) -> None:
+    Path("a.py").write_text(f"from cuda.bindings import runtime  # see {WHY}\ny = 'cudafix: ignore[a]'\n")
+    said = run("check", "--no-cache")[2]
+    assert said.count("holds nothing back in the middle") == 1
+    assert "a.py:1:42: suppression" in said

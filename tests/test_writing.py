@@ -194,7 +194,9 @@ def test_undo_restores_the_last_apply_exactly(tree: Path) -> None:
     file = tree / "main.cu"
     file.chmod(0o640)
     before = file.read_bytes()
-    assert cudafix(tree, "apply").returncode == 0
+    applied = cudafix(tree, "apply")
+    assert applied.returncode == 0
+    assert applied.stderr.endswith("1 file written; `cudafix undo` takes it back\n")
     assert file.read_bytes() == (CASE / "after" / "main.cu").read_bytes()
     run = cudafix(tree, "undo")
     assert (run.returncode, run.stderr) == (0, "1 file has the old bytes again\n")

@@ -20,6 +20,7 @@ from functools import cache
 from importlib import import_module
 from itertools import chain
 
+from cudafix import nearest
 from cudafix.models.api import Api, Effect
 from cudafix.models.rows import Table, build, expand
 
@@ -36,6 +37,8 @@ _MODULES = (*dict.fromkeys(module for modules in _HOME.values() for module in mo
 _PREFIX = re.compile("|".join(_HOME))
 _DRIVER = re.compile("cu[A-Z]")
 _DOTTED = re.compile(r"[A-Za-z_]\w*\.")  # a full name in Python, or a method of a C++ type
+LONGEST_PREFIX = 60
+"""Of a library that is known by how the names of its functions begin."""
 _STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
 _VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
 _QUALIFIER = re.compile(r"\b(?:const|volatile|struct|class|static|typename)\b")
@@ -78,7 +81,7 @@ class Tables:
                 bare = candidate == f"thrust::{plain}"
                 if api and self._takes(key, api, arity) and not (bare and api.returns is None):
                     return api
-        prefixes = (f"{plain[:length]}*" for length in range(len(plain) - 1, 1, -1))
+        prefixes = (f"{plain[:length]}*" for length in range(min(len(plain) - 1, LONGEST_PREFIX), 1, -1))
         return next((api for key in prefixes if (api := self._row(key)) is not None), None)
 
     def method(self, type: str, name: str) -> Api | None:  # noqa: A002
@@ -151,7 +154,7 @@ def _checked(row: Mapping[str, object]) -> Api:
     """A user's row as data. Raises ValueError without the place."""
     for key, value in row.items():
         if key not in _TEXTS | _FLAGS:
-            raise ValueError(f"unknown field `{key}`; there are: {', '.join(sorted(_TEXTS | _FLAGS))}")
+            raise ValueError(f"unknown field `{key}`; {nearest.hint(key, _TEXTS | _FLAGS)}")
         if key in _FLAGS and not isinstance(value, bool):
             raise ValueError(f"`{key}` must be true or false, not {value!r}")
         is_list = key == "roles" and isinstance(value, list) and all(isinstance(role, str) for role in value)

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cudafix import nearest
 from cudafix.models.api import Api, Effect, Waits
 
 _ROLES = """
@@ -121,7 +122,7 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -
 def check(what: str, word: str, words: frozenset[str]) -> None:
     """Raise ValueError if `word` is none of `words`."""
     if word not in words:
-        raise ValueError(f"unknown {what} `{word}`; there are: {', '.join(sorted(words))}")
+        raise ValueError(f"unknown {what} `{word}`; {nearest.hint(word, words)}")
 
 
 _EFFECTS = frozenset(effect.value for effect in Effect)

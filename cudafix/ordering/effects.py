@@ -432,7 +432,7 @@ class Effects(Engine):
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
         if (
-            state.calm
+            self.passes_over(state)
             and all(self.slicer.is_inert(f) for f, _ in found)
             and not any(self.device_memory(state, arg) for arg in call.args)
             and not any(self._on_device(self.reachable(state, this)) & state.live for _, this in found)
@@ -546,7 +546,7 @@ class Effects(Engine):
 
     def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:
         """Whether the rewritten program has another statement in one of these functions."""
-        return any(f.span.start <= start < f.span.end for f in functions for start in self.anchors.get(f.span.path, ()))
+        return any(self.is_rewritten(f.span) for f in functions)
 
     def _shared(self, name: str) -> Iterator[mem.Root]:
         """The variables at namespace scope that a name may mean in some function."""
@@ -577,7 +577,7 @@ class Effects(Engine):
                 state.env.write_parts([(root, ())], self.parts(state, arg))
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
-        if call.result is not None:
+        if call.result is not None and not self.frame.slice.drops(call.result):
             self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
 
     def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
@@ -1015,7 +1015,9 @@ class Effects(Engine):
         if api.memory in ("device", "async") and where is not In.REWRITTEN:
             site = self.site(self.outcome.frees, call, state)
             site.objects |= {o.number for o in objects if o.number and o.memory in ("device", "async")}
-            site.frees_other |= {o.memory for o in objects if o.memory not in ("device", "async")}
+            other = [o for o in objects if o.memory not in ("device", "async")]
+            site.frees_other |= {o.memory for o in other}
+            site.others |= {key_of(o.call): (o.call, o.memory) for o in other if o.call is not None}
             if any(isinstance(v, mem.Ptr) and v.interior and v.object for v in values):
                 site.frees_other.add("interior")
             if not values - {mem.ZERO}:

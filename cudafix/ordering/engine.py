@@ -8,6 +8,7 @@ comes from the tables (`cudafix.models`), through `cudafix.ordering.effects`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -432,9 +433,9 @@ class Machine:
         self.nesting = 0  # how many blocks are around here
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
-        self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file
+        self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
-            self.anchors[key.path].append(key.start)
+            insort(self.anchors[key.path], key.start)
         self._objects: dict[object, Object] = {}
         self._operations: dict[object, Operation] = {}
         self._seen: dict[object, Violation] = {}
@@ -936,10 +937,14 @@ class Engine(Machine):
         if not state.calm:
             self.outcome.uncalm.add(self.frame.function.span)
 
+    def passes_over(self, state: State) -> bool:
+        """Whether what has no effect but on the host, and what the host sees, need not be run here."""
+        return state.calm
+
     def passes(self, stmt: ir.Stmt, state: State) -> bool:
         """Whether a statement is quiet, and nothing is lost that it could show (see `cudafix.ordering.slicing`)."""
         found = self.frame.slice
-        if id(stmt) not in found.quiet or not state.calm:
+        if id(stmt) not in found.quiet or not self.passes_over(state):
             return False
         if id(stmt) in found.writes and any(
             isinstance(value, mem.Number)
@@ -949,7 +954,12 @@ class Engine(Machine):
             return False
         if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
             return False
-        return not any(stmt.span.start <= start < stmt.span.end for start in self.anchors.get(stmt.span.path, ()))
+        return not self.is_rewritten(stmt.span)
+
+    def is_rewritten(self, span: ir.Span) -> bool:
+        """Whether the overlay says something of a statement in there."""
+        starts = self.anchors.get(span.path, ())
+        return bisect_left(starts, span.start) < bisect_left(starts, span.end)
 
     def _has_label(self, stmt: ir.Stmt) -> bool:
         return bool(self.frame.labels) and any(isinstance(s, ir.Label) for b in blocks_of(stmt) for s in walk(b))
@@ -1414,6 +1424,7 @@ class Engine(Machine):
         if not self.others:
             found.contexts.add(self.frame.name)
             found.can_name(self.named_streams(state))
+            found.gone |= state.destroyed
         return found
 
     def named_streams(self, state: State) -> dict[StreamName, Stream]:

@@ -177,6 +177,8 @@ class Site:
     contexts: set[str] = field(default_factory=set)
     frees_other: set[str] = field(default_factory=set)  # other kinds of memory that may be freed here
     order: int = 0
+    others: dict[Key, tuple[ir.Call, str]] = field(default_factory=dict)  # where memory of other kinds is allocated
+    gone: set[Stream] = field(default_factory=set)  # what may be destroyed when it runs
 
     def can_name(self, streams: Mapping[StreamName, Stream]) -> None:
         if self.names is None:

@@ -114,6 +114,10 @@ class Slice:
         self.handed = handed
         self.observed = observed
 
+    def drops(self, result: ir.Expr) -> bool:
+        """Whether the result of a call is a temporary that nobody looks at."""
+        return isinstance(result, ir.Var) and result.name.startswith("%") and result.name not in self.observed
+
 
 def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     """The arguments that no function which works on the host alone can be given device memory in. If one is, the call
@@ -276,7 +280,7 @@ class Slicer:
                     for place in (*reads, *writes):
                         if not isinstance(place, ir.Var):
                             self._pointers(place)
-                case ir.If(test) if test.place is not None:
+                case ir.If(test) if test.place is not None and test.kind in ("null", "nonnull"):
                     self._pointers(test.place, exact=True)
                 case ir.Return(value) if value is not None:
                     names_in(value, observed)

@@ -2,13 +2,14 @@
 
 The interpreter itself runs, with the same tables and the same state; only that it takes one arm where paths part, and
 one round of each loop. The arm that reaches the sites asked for is taken; where none or both do, the one that goes on.
-A path may turn off from that once: `turns` numbers the places where paths parted.
+A path may turn off from that once: `turns` numbers the places where paths parted. A path that is to show a
+counterexample does not take an arm or a round behind which the earlier operation is finished.
 On a single path `pending` is exact for streams that are known, and so are the orders that are read from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from cudafix import ir
@@ -37,6 +38,7 @@ _KINDS = {
     Effect.CLOCK: "host",
 }
 _SHOWN = frozenset({Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.RESET, Effect.FREE, Effect.ALLOC})
+DEFAULT_STREAMS = {LEGACY: "default stream", PER_THREAD: "default stream of the thread"}
 _OF_THE_HOST = frozenset({"host", "pinned", "mapped", "external"})
 
 
@@ -68,12 +70,17 @@ def trace(
     *,
     per_thread: bool = False,
     turn: int = -1,
+    clash: tuple[Key, Key] | None = None,
+    along: Sequence[bool] = (),
 ) -> Tracer:
-    """Run one path from `root` that reaches `sites`, with the other arm at the place number `turn` where paths part.
+    """Run one path from `root` that reaches `sites`, with the other arm at the place number `turn` where paths part,
+    and with the operations of a counterexample (`clash`) out of order, if that can be had; or the path `along` which
+    another one went (its `taken`).
 
     Raises OutOfBudget when even that is too long.
     """
-    tracer = Tracer(program, tables, overlay, per_thread, frozenset(sites), turn)
+    tracer = Tracer(program, tables, overlay, per_thread, frozenset(sites), turn, clash)
+    tracer.along = along
     check.start(tracer, root)
     return tracer
 
@@ -81,18 +88,29 @@ def trace(
 class Tracer(Effects):
     """The interpreter on one path. `moments` is what it passed, `names` what the program calls the streams.
 
-    `turns` holds, for each place where paths part, how many moments came before it.
+    `turns` holds, for each place where paths part, how many moments came before it; `taken`, whether the arm that comes
+    first, or a round, was taken there.
     """
 
     def __init__(
-        self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool, sites: frozenset[Key], turn: int
+        self,
+        program: Program,
+        tables: Tables,
+        overlay: Overlay,
+        per_thread: bool,
+        sites: frozenset[Key],
+        turn: int,
+        clash: tuple[Key, Key] | None,
     ) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self.sites = sites
         self.turn = turn
+        self.clash = clash
+        self.along: Sequence[bool] = ()
         self.turns: list[int] = []
+        self.taken: list[bool] = []
         self.moments: list[Moment] = []
-        self.names: dict[Stream, str] = {LEGACY: "default stream", PER_THREAD: "default stream of the thread"}
+        self.names = dict(DEFAULT_STREAMS)
         self._kind = "work"
         self._inserted = False
         self._recorded: dict[Event, int] = {}
@@ -103,7 +121,7 @@ class Tracer(Effects):
         """Whether a block runs one of the sites, through calls too."""
 
         def is_site(stmt: ir.Stmt) -> bool:
-            return isinstance(stmt, ir.Call) and key_of(stmt) in self.sites
+            return isinstance(stmt, ir.Call | ir.Launch) and key_of(stmt) in self.sites
 
         reach = self.program.reaching(f"sites {sorted(self.sites)}", is_site)
         return any(
@@ -116,26 +134,49 @@ class Tracer(Effects):
             for stmt in walk(block)
         )
 
+    def _may_show(self, state: State | None) -> bool:
+        """Whether an operation at the first place of the counterexample has run and may not be finished."""
+        if self.clash is None or state is None:
+            return False
+        pending = state.orders.pending[HOST]
+        earlier = self.clash[0]
+        return any(m.operation >= 0 and m.key == earlier and pending >> m.operation & 1 for m in self.moments)
+
+    def _ends_it(self, start: int, may_show: bool, state: State | None) -> bool:
+        """Whether a path that might have shown the counterexample before step `start` cannot do so any more."""
+        if not may_show or state is None or self._may_show(state) or self.clash is None:
+            return False
+        later = self.clash[1]
+        return all(moment.key != later for moment in self.moments[start:])
+
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
         arms = [stmt.then, stmt.other]
         first, second = map(self._reaches, arms)
         if second and not first or first is second and stmt.test.kind in ("null", "failed"):
             arms.reverse()
+        if len(self.taken) < len(self.along):
+            self.taken.append(self.along[len(self.taken)])
+            return self.block(arms[0 if self.taken[-1] else 1], state)
+        mark = len(self.taken)
+        self.taken.append(True)
         self.turns.append(len(self.moments))
         turns = len(self.turns) == self.turn + 1
         steps, returned, spare = len(self.moments), self.frame.returned, state.copy()
+        may_show = self._may_show(state)
         there = self.block(arms[0], state)
         passed = {moment.kind for moment in self.moments[steps:] if moment.mine}
         stays = there is not None or first and second or {"allocate", "free"} <= passed or "host" in passed
+        stays = stays and not self._ends_it(steps, may_show, there)
         if stays is not turns:
             return there
-        beyond = self.moments[steps:], self.frame.returned
+        beyond = self.moments[steps:], self.taken[mark:], self.frame.returned
         del self.moments[steps:]
+        self.taken[mark:] = [False]
         self.frame.returned = returned
         there = self.block(arms[1], spare)
         if there is None:  # neither goes on
-            self.moments[steps:], self.frame.returned = beyond
+            self.moments[steps:], self.taken[mark:], self.frame.returned = beyond
         return there
 
     def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
@@ -167,7 +208,18 @@ class Tracer(Effects):
             state.env.write([(self.root(stmt.index.name), ())], frozenset({value}))
         self.loops += 1
         self.frame.breaks.append(None)
-        end = self._round(stmt, self.block(stmt.condition, state))
+        tested = self.block(stmt.condition, state)
+        may_show, steps = self._may_show(tested), len(self.moments)
+        may_be_none = not (stmt.at_least_once or stmt.forever)
+        spare = tested.copy() if may_show and may_be_none and tested is not None else None
+        mark, given = len(self.taken), len(self.taken) < len(self.along)
+        self.taken.append(self.along[mark] if given else True)
+        end = self._round(stmt, tested) if self.taken[mark] else tested
+        if spare is not None and not given and self._ends_it(steps, may_show, end):
+            del self.moments[steps:]
+            self.taken[mark:] = [False]
+            self.frame.breaks[-1] = None
+            end = spare
         self.family = outer
         self.loops -= 1
         return joined(end, self.frame.breaks.pop())
@@ -177,6 +229,10 @@ class Tracer(Effects):
         after = super().function_call(call, found[:1], state)
         self._inserted = inserted
         return after
+
+    def passes_over(self, state: State) -> bool:
+        # it depends on what is lost: two paths, before and after, would not agree
+        return self.clash is None and not self.along and super().passes_over(state)
 
     def passes(self, stmt: ir.Stmt, state: State) -> bool:
         return not isinstance(stmt, ir.HostAccess) and super().passes(stmt, state)
@@ -335,11 +391,16 @@ def _named(place: ir.Expr) -> str:
     return last(names[0].split("@")[0]) if names and not names[0].startswith("%") else ""
 
 
-def lane_of(moment: Moment, names: dict[Stream, str]) -> str:
+def kind_of(stmt: ir.Stmt | None, tables: Tables) -> str:
+    """The `Step.kind` of an operation."""
+    if isinstance(stmt, ir.Launch):
+        return "kernel"
+    api = tables.lookup(stmt.callee, len(stmt.args)) if isinstance(stmt, ir.Call) else None
+    return _KINDS.get(api.effect, "work") if api is not None else "work"
+
+
+def lane_of(stream: Stream | None, names: Mapping[Stream, str]) -> str:
     """What the program calls the stream of a step, empty for the host."""
-    if moment.lane is None:
+    if stream is None:
         return ""
-    if moment.lane in names:
-        return names[moment.lane]
-    given = moment.lane.name
-    return given.partition("(")[2].removesuffix(")") or "unknown stream"
+    return names.get(stream) or stream.name.partition("(")[2].removesuffix(")") or "unknown stream"

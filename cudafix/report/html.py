@@ -171,7 +171,13 @@ class _Data:
         }
 
     def _refusal(self, item: Refusal) -> dict[str, Any]:
-        return {**self._common(item), "kind": "refusal", "name": item.name, "unlock": readable(item.unlock)}
+        return {
+            **self._common(item),
+            "kind": "refusal",
+            "name": item.name,
+            "unlock": readable(item.unlock),
+            "order": item.order,
+        }
 
     def _finding(self, item: Finding, ticked: bool, why: Mapping[int, str]) -> dict[str, Any]:
         return {
@@ -255,6 +261,7 @@ class _Data:
                     "after": [self._step(step) for step in shown.after],
                     "lost": shown.lost,
                     "faulty": shown.faulty,
+                    "sketch": shown.sketch,
                 }
             )
         return self.certificates[id(shown)]

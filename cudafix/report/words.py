@@ -10,6 +10,13 @@ from typing import NamedTuple
 from cudafix.findings import Certificate, Finding, Place, Refusal, Step
 from cudafix.report.terminal import PAIRS
 
+_ABOUT_AN_ORDER = frozenset(
+    ("out_of_order", "needs_device_sync", "stream_destroyed", "several_streams", "host_memory_in_flight")
+)
+_NO_EDGE = (
+    "no missing order can be drawn: what stands in the way is what the message says, whatever path the program takes, "
+    "and not two operations of one path"
+)
 _SYNTAX = re.compile(r"`([^`<]*)(?:<<<…>>>)?`")
 
 
@@ -24,6 +31,8 @@ class Clause(NamedTuple):
 def clauses(item: Finding | Refusal) -> list[Clause]:
     """The certificate of a fix, or why a refused site has none."""
     shown = item.certificate
+    if isinstance(item, Refusal) and item.name in _ABOUT_AN_ORDER and not item.order:
+        return [Clause("no edge", _NO_EDGE)]
     if shown is None:
         return []
     if shown.faulty is not None:

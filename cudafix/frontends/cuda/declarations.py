@@ -459,7 +459,7 @@ class Declarations:
     def _local_class(self, kind: str, around: str) -> Class | None:
         """A class in the body of a function, or of one around it."""
         plain = kind.removeprefix("struct ").removeprefix("class ")
-        while around:
+        while around and self.local:
             known = self.local.get(around, {})
             if (found := known.get(plain) or known.get(plain_name(plain))) is not None:
                 return found

@@ -25,6 +25,11 @@ _QUERY = """
 (update_expression argument: (_) @update)
 (call_expression) @call
 (init_declarator) @init
+(declaration declarator: (_) value: (_)) @init
+(for_range_loop) @init
+(function_declarator declarator: (identifier)) @built
+(lambda_capture_initializer) @assign
+(new_expression placement: (_) @placement)
 (lambda_expression) @lambda
 """
 _WORD = re.compile(rb"[A-Za-z_]\w*")
@@ -146,6 +151,7 @@ class _Roots:
         self.params = {name: frozenset((number,)) for name, number in names.items()}
         self.globals = {name.decode(): frozenset((full,)) for name, full in globals_.items()}
         self.text = text
+        self.references: set[str] = set()  # local ones: what is assigned to them goes where they lead
         self._names: dict[int, frozenset[str]] = {}  # in each expression
 
     def of(self, node: Node) -> tuple[frozenset[int], frozenset[str]]:
@@ -235,9 +241,9 @@ def _summary(
             _, by_reference = kinds.get(name, ("", False))
             if name in names and not by_reference and not scalar_too:
                 return  # the kernel's own copy
-            if name not in names and name.encode() not in here and name not in roots.params:
+            if name not in names and name not in roots.globals and name not in roots.params:
                 return
-            if name not in names and name.encode() not in here and not scalar_too:
+            if name not in names and name.encode() not in here and name not in roots.references and not scalar_too:
                 return  # a local pointer is moved, not what it points to
         params, globals_ = roots.of(base)
         if base.type != "identifier":
@@ -251,12 +257,18 @@ def _summary(
             written(left)
     for node in captures.get("update", ()):
         written(node)
+    for node in captures.get("placement", ()):
+        written_through(summary, roots.of(node))
     for node in captures.get("call", ()):
         _call(node, text, summary, roots, written, kinds, local, macros, index)
     if b"asm" in words and _STORES.search(body) is not None:
-        summary.writes |= {names[name] for name in passed}
+        summary.writes |= {names[name] for name in passed if name}
         summary.globals_written |= set(here.values())
-    const = {number for number, (param, at) in enumerate(one.params) if _points_to_const(at, text, param)}
+    const = {
+        number
+        for number, (param, at) in enumerate(one.params)
+        if _points_to_const(at, text, param) and _ends_there(param, body, index)
+    }
     summary.writes -= const
     return summary
 
@@ -285,8 +297,17 @@ def _call(
             if not _is_element(value, text, kinds):
                 written_through(summary, roots.of(value))
         return
+    if function.type == "lambda_expression":
+        body = function.child_by_field_name("body")
+        if body is None or _LENDS.search(text, text.find(b"]", function.start_byte), body.start_byte):
+            for value in values:
+                written_through(summary, roots.of(value))
+        return
     name = plain_name(text[function.start_byte : function.end_byte].decode("utf-8", "replace"))
     last = name.rpartition("::")[2]
+    held = roots.of(function) if function.type == "identifier" else _NONE
+    if held != _NONE and _head_of_lambda(last, text) is None:  # a functor: it may write what it holds
+        written_through(summary, held)
     if last in CASTS or last in _KEYWORDS or function.type == "primitive_type":
         return
     macro = macros.get(name)
@@ -317,14 +338,29 @@ def _call(
         for value in values:
             written_through(summary, roots.of(value))
         return
-    if last not in summary.unknown and re.search(rb"\bauto\s+" + re.escape(last.encode()) + rb"\s*=\s*\[", text):
-        return  # a lambda of this file: its body was read where it stands
+    head = _head_of_lambda(last, text) if last not in summary.unknown else None
+    if head is not None:  # its body was read where it stands
+        if _LENDS.search(head):
+            for value in values:
+                written_through(summary, roots.of(value))
+        return
     summary.unknown.add(last)
     for value in values:
         written_through(summary, roots.of(value))
 
 
+def _head_of_lambda(name: str, text: bytes) -> bytes | None:
+    """The parameters of a lambda of this file that is kept under a name."""
+    if not name.isidentifier():
+        return None
+    found = re.search(rb"\bauto\s+" + name.encode() + rb"\s*=\s*\[[^\]]*\]([^{;]*)", text)
+    return found[1] if found is not None else None
+
+
 _NONE: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
+_TYPE_WORDS = re.compile(r"[\w:]+")
+_QUALIFIERS = frozenset(("const", "volatile", "struct", "class", "typename", "__restrict__", "__restrict", "restrict"))
+_LENDS = re.compile(rb"[*&]|\bauto\b")  # in the head of a lambda: its body may write what it is given
 _MACRO_READS = re.compile(rb"(?:(?!\+\+|--|[^=!<>]=[^=]|;|\w\s*\().)*", re.DOTALL)
 
 
@@ -334,12 +370,24 @@ def written_through(summary: _Summary, found: tuple[frozenset[int], frozenset[st
 
 
 def _points_to_const(node: Node, text: bytes, param: ir.Param) -> bool:
-    """`const T *p`: the kernel cannot write through it without a cast."""
+    """`const T *p`: the kernel cannot write what it points to without a cast."""
     if param.type.count("*") > 1 or not (is_pointer(param.type) or param.by_reference):
         return False
     written = text[node.start_byte : node.end_byte]
     head = written.split(b"*")[0].split(b"&")[0]
     return re.search(rb"\bconst\b", head) is not None
+
+
+def _ends_there(param: ir.Param, body: bytes, index: Declarations) -> bool:
+    """Whether no pointer is kept in what a parameter points to, which the kernel might write through: `s->out[i]`."""
+    kind = " ".join(word for word in _TYPE_WORDS.findall(param.type) if word not in _QUALIFIERS)
+    if is_number(kind) or index.means_number(kind):
+        return True
+    cls = index.class_of(kind)
+    if cls is not None:
+        return not cls.bases and all(map(index.means_number, cls.fields.values()))
+    reached = re.search(rb"\b" + param.name.encode() + rb"\s*(?:\[[^\]]*\]\s*)?(?:->|\.)", body)
+    return not param.by_reference and reached is None
 
 
 def _aliases(
@@ -348,26 +396,40 @@ def _aliases(
     """Local pointers and references that may have come from a parameter."""
     edges: list[tuple[str, Node]] = []
     for node in captures.get("init", ()):
-        declarator, value = node.child_by_field_name("declarator"), node.child_by_field_name("value")
-        parent = node.parent
-        if declarator is None or value is None or parent is None:
+        declarator = node.child_by_field_name("declarator")
+        value = node.child_by_field_name("right" if node.type == "for_range_loop" else "value")
+        typed = node.parent if node.type == "init_declarator" else node
+        if declarator is None or value is None or typed is None:
             continue
-        kind = parent.child_by_field_name("type")
+        kind = typed.child_by_field_name("type")
         base = text[kind.start_byte : kind.end_byte].decode("utf-8", "replace") if kind is not None else ""
+        if base.startswith("auto") and text[declarator.start_byte : declarator.end_byte].lstrip(b"& ").startswith(b"["):
+            names = {name.decode() for name in _WORD.findall(text, declarator.start_byte, declarator.end_byte)}
+            edges += [(name, value) for name in names]  # `auto &[a, b] = …`
+            roots.references |= names
+            continue
         one = declared(base, declarator, text)
         if one is None:
             continue
         pointer = is_pointer(one.type) or one.reference
-        if not pointer and is_number(base):
+        if one.reference:
+            roots.references.add(one.name)
+        if not pointer and is_number(base) and not _is_address(value, text, kinds):
             continue
         if not pointer and base.startswith("auto") and _is_element(value, text, kinds):
             continue
         edges.append((one.name, value))
+    for node in captures.get("built", ()):  # `View v(p);` reads like the declaration of a function
+        name_node, given = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
+        if name_node is not None and given is not None:
+            edges.append((text[name_node.start_byte : name_node.end_byte].decode("utf-8", "replace"), given))
     for node in captures.get("assign", ()):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None:
             continue
         base_node, _ = _base(left)
+        if base_node.type == "call_expression":  # `float (&row)[4] = …` reads like one
+            edges += [(name.decode(), right) for name in _WORD.findall(text, left.start_byte, left.end_byte)]
         if base_node.type == "identifier" and not _is_element(right, text, kinds) and right.type != "number_literal":
             name = text[base_node.start_byte : base_node.end_byte].decode("utf-8", "replace")
             if left.type == "identifier" or left.type == "field_expression" or left.type == "subscript_expression":
@@ -382,6 +444,12 @@ def _aliases(
             if name in kinds and not (found[0] | found[1]):
                 continue
             changed = roots.join(name, found) or changed
+
+
+def _is_address(node: Node, text: bytes, kinds: Mapping[str, tuple[str, bool]]) -> bool:
+    """Whether a number may be made of a pointer."""
+    casts = node.type == "cast_expression" or text.startswith(b"reinterpret_cast", node.start_byte)
+    return casts and not _is_element(node, text, kinds)
 
 
 def _is_arithmetic(node: Node) -> bool:

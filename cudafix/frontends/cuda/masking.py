@@ -253,7 +253,7 @@ def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, 
             continue
         node = tree.root_node.descendant_for_byte_range(match.start(1), end)
         while node is not None and node.type != "function_definition":
-            node = node.parent
+            node = node.parent if node.start_byte == match.start(1) else None
         parent = node.parent if node is not None else None
         if node is not None and node.start_byte == match.start(1) and parent is not None:
             if parent.type in ("compound_statement", "case_statement", "else_clause", "if_statement", "for_statement"):

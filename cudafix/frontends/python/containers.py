@@ -33,6 +33,7 @@ class Containers(Lowering):
         if origin is not None and not origin.startswith(("builtins.", "collections.", "pointer")):
             return ir.Offset(base)
         if origin is None:
+            base = self.flat(base, node)
             return choice(Index(base, key), ir.Offset(base))
         return Index(base, key)
 

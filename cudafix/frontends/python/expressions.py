@@ -142,7 +142,7 @@ class Expressions(Calls):
                 return FuncRef(function.name)
             case OwnClass() | OwnModule():
                 return NOTHING
-        base = self.value(node.value)
+        base = self.flat(self.value(node.value), node)
         if isinstance(base, Const):
             return base
         if self.resolver.cls_of(node.value) is not None or self._is_own_field(name):

@@ -19,7 +19,7 @@ from cudafix.frontends.python.meaning import (
 )
 from cudafix.frontends.python.names import Outline
 from cudafix.frontends.python.source import Source
-from cudafix.frontends.python.terms import NOTHING
+from cudafix.frontends.python.terms import NOTHING, is_deep
 from cudafix.frontends.python.writer import Style
 from cudafix.ir import Const, Expr, Index, Look, Site, Span, Stmt, Var
 
@@ -112,6 +112,14 @@ class Lowering:
         var = Var(f"%{self.temporaries}")
         self.types[var.name] = ""
         return var
+
+    def flat(self, value: Expr, node: cst.CSTNode) -> Expr:
+        """The same value, kept in a temporary if it is nested deeply."""
+        if not is_deep(value):
+            return value
+        kept = self.temporary()
+        self.emit(ir.Assign(kept, value, self.span(node)))
+        return kept
 
     @contextmanager
     def block(self) -> Iterator[list[Stmt]]:

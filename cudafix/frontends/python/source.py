@@ -7,6 +7,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 import libcst as cst
 from libcst._nodes.internal import CodegenState
@@ -17,6 +18,8 @@ _ALLOCATES = re.compile(rb"\b(?:cudaMalloc|cuMemAlloc)(?=\s*\()")
 _BOM = b"\xef\xbb\xbf"
 _CHAINED = re.compile(r"\b(?:and|or)\b")
 _LONGEST = 3000  # operands of one `and` or `or`
+_OPENS = re.compile(r"[(\[{]|\b(?:lambda|not|await|else|yield)\b|[-+~*]")  # what something is nested in
+_OPEN = 500  # of these on one line, or brackets that no line closes
 _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
@@ -101,7 +104,10 @@ def _is_too_deep(text: str) -> bool:
             flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
             tree = compile(text, "<file>", "exec", flags, dont_inherit=True)
     except SyntaxError as error:  # libcst may know a newer Python, and has the last word on all but depth
-        return chained or "too many" in error.msg or "too deeply" in error.msg
+        unclosed = max(accumulate(line.count("(") - line.count(")") for line in text.splitlines()), default=0)
+        opened = max((sum(1 for _ in _OPENS.finditer(line)) for line in text.splitlines()), default=0)
+        deep = "too many" in error.msg or "too deeply" in error.msg
+        return chained or deep or max(unclosed, opened) > _OPEN
     except (RecursionError, MemoryError):  # the latter is how Python says that the stack of its parser is full
         return True
     except ValueError:  # a NUL byte

@@ -31,6 +31,23 @@ def choice(*values: Expr) -> Expr:
     return next(iter(options)) if len(options) == 1 else ir.Choice(tuple(options))
 
 
+def is_deep(value: Expr, levels: int = 16) -> bool:
+    """Whether more levels of expressions are nested in one. What a path may lead to has two readings for each of its
+    names, so that it doubles.
+    """
+    if levels == 0:
+        return True
+    match value:
+        case ir.Field(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
+            return is_deep(base, levels - 1)
+        case ir.Index(base, index):
+            return is_deep(base, levels - 1) or is_deep(index, levels - 1)
+        case ir.Choice(parts) | ir.Opaque(parts):
+            return any(is_deep(part, levels - 1) for part in parts)
+        case _:
+            return False
+
+
 def deref(value: Expr) -> Expr:
     """The object that a variable refers to."""
     return value.base if isinstance(value, ir.Addr) else ir.Deref(value)

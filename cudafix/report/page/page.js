@@ -206,21 +206,25 @@ function timeline(steps, lanes, lost, margin) {
     const [early, late] = lost.map((n) => drawn[n]);
     const x1 = x(early.end - 6), x2 = x(late.start + 6);
     if (early.lane !== late.lane) arrow(early, late, x1, x2, "lost");
-    made.append(svg("text", { class: "losttext", x: x(early.end) + 6, y: (middle(early.lane) + middle(late.lane)) / 2 + 4 }, early.kind === "free" && late.lane ? "freed already" : "no order"));
+    // between two lanes, where no bar is; on one lane behind the bars
+    const [tx, ty, anchor] = early.lane === late.lane ? [Math.max(x(early.end), x(late.end)) + 6, middle(late.lane) + 4, "start"]
+      : [(x1 + x2) / 2, middle(late.lane) + (middle(early.lane) > middle(late.lane) ? LANE : -LANE) / 2 + 4, "middle"];
+    made.append(svg("text", { class: "losttext", x: tx, y: ty, "text-anchor": anchor }, early.kind === "free" && late.lane ? "freed already" : !early.lane && late.lane ? "gone already" : "no order"));
   }
   return made;
 }
 
 function timelines(item) {
-  const { before, after, lost, faulty } = certificates[item.certificate];
+  const { before, after, lost, faulty, sketch } = certificates[item.certificate];
   if (!before.length && !after.length) return null;
   const lanes = ["", ...new Set([...before, ...after].map((step) => step[1]).filter(Boolean))];
   const margin = Math.max(...lanes.map((lane) => shortened(lane || "host").length)) * 7.4 + 26;
   const refused = item.kind === "refusal";
   const box = h("div", { class: "box times" });
+  if (sketch) box.append(h("p", { class: "why" }, "Only the two operations, and what waits between them today: of the paths that were tried none shows both; the proof covers all."));
   if (before.length) box.append(h("h4", {}, faulty || !after.length ? "As it is" : "Before"), timeline(before, lanes, faulty, margin));
   if (after.length) {
-    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, lost ? "what a plain rename would do: this is why the code stays" : "on this path nothing is lost: what stands in the way is on another one")) : h("h4", {}, "After");
+    const title = refused ? h("h4", {}, "Renamed only ", h("small", {}, "what a plain rename would do: this is why the code stays")) : h("h4", {}, "After");
     box.append(title, timeline(after, lanes, lost, margin));
   }
   const swatch = (color, text) => h("span", {}, h("i", { style: `background:var(--${color})` }), text);
@@ -245,17 +249,21 @@ function worded(item) {
   }));
 }
 function clash(item) {
-  const related = item.kind === "defect" ? [...item.related.slice(0, 1), [...item.at, item.related.length ? "this line" : item.message]] : item.related;
+  const defect = item.kind === "defect";
+  const related = defect ? [...item.related.slice(0, 1), [...item.at, item.related.length ? "this line" : item.message]] : item.related;
   const [earlier, later] = related;
+  const same = (one, other) => one && other && one[0] === other[0] && one[1] === other[1];
+  const two = defect ? related.length === 2 && !same(earlier, later) : item.order;
+  const names = two ? ["1 · the earlier operation: ", same(earlier, later) ? "2 · the later one, when this runs again: " : "2 · the later one: "] : [];
+  const shown = two || !defect ? related : related.slice(0, 1);
   const made = [];
-  const names = related.length === 2 && earlier[1] === later[1] && earlier[0] === later[0] ? [null, null] : ["1 · the earlier operation", "2 · the later one"];
-  const shown = related.slice(0, names[0] ? 2 : 1);
-  if (shown.length === 1) names[0] = null; // one place is in the way of nothing else
   if (shown.length) {
-    const cards = shown.map((at, n) => h("div", { class: "box" }, h("div", { class: "name" }, (names[n] ? names[n] + ": " : ""), prose(at[3]), at[0] === item.at[0] ? "" : ` · ${place(at)}`), quoted(at, at[0])));
-    made.push(part(shown.length === 2 ? `The two operations that ${item.kind === "defect" ? "are" : "would be"} out of order` : item.kind === "defect" ? "Where" : "What stands in the way", h("div", { class: shown.length === 2 ? "clash" : "" }, cards)));
+    const cards = shown.map((at, n) => h("div", { class: "box" }, h("div", { class: "name" }, names[n] || "", prose(at[3]), at[0] === item.at[0] ? "" : ` · ${place(at)}`), quoted(at, at[0])));
+    made.push(part(two ? `The two operations that ${defect ? "are" : "would be"} out of order` : defect ? "Where" : "What stands in the way", h("div", { class: shown.length > 1 ? "clash" : "" }, cards)));
   }
   const today = item.words.filter(([about]) => about === "today" || about === "then");
+  const without = item.words.find(([about]) => about === "no edge");
+  if (without) made.push(h("p", { class: "why" }, prose(`Here ${without[1]}.`)));
   if (today.length) made.push(h("p", { class: "why" }, today.flatMap(([about, text], n) => [about === "today" ? "Today " : n ? "; " : "Here, ", ...prose(text)]), "."));
   if (item.kind === "refusal") made.push(part("What would unlock it", h("div", { class: "box unlock" }, prose(item.unlock))));
   return made;

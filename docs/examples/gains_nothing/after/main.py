@@ -1,0 +1,19 @@
+import numpy as np
+from numba import cuda
+
+
+@cuda.jit
+def square(v):
+    i = cuda.grid(1)
+    if i < v.size:
+        v[i] = v[i] * v[i]
+
+
+def main():
+    for n in range(1000):
+        v = cuda.to_device(np.arange(1024) + n)
+        square[4, 256](v)
+        print(v.copy_to_host().sum())
+
+
+main()

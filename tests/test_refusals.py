@@ -1,0 +1,102 @@
+"""Refusals name the places that stand in the way, and what would unlock this one."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix import driver
+from cudafix.config import Config
+from cudafix.findings import Refusal
+
+HEAD = """
+#include <cuda_runtime.h>
+__global__ void fill(int *p) { p[0] = 1; }
+"""
+
+
+def refused(text: str) -> Refusal:
+    (refusal,) = driver.analyze({"main.cu": (HEAD + text).encode()}, Config()).refusals
+    return refusal
+
+
+def test_a_free_of_several_kinds_is_named_with_every_allocation() -> None:
+    refusal = refused("""
+int main(int argc, char **) {
+    int *p;
+    if (argc > 2)
+        cudaMallocHost(&p, 4);
+    else if (argc > 1)
+        cudaMallocManaged(&p, 4);
+    else
+        cudaMalloc(&p, 4);
+    cudaFree(p);
+}
+""")
+    assert refusal.name == "mixed_allocation_kinds"
+    assert refusal.message == "the free may also give back managed or pinned memory"
+    assert not refusal.order
+    assert [place.text for place in refusal.related] == [
+        "this free",
+        "`cudaMallocHost` allocates pinned memory",
+        "`cudaMallocManaged` allocates managed memory",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("body", "places", "unlock"),
+    [
+        (
+            "cudaFree(p);\n    cudaFree(p);",
+            ["the memory is freed", "the memory is freed again"],
+            "Free the memory once",
+        ),
+        (
+            "cudaFree(p);\n    fill<<<1, 1>>>(p);",
+            ["the memory is freed", "`fill<<<…>>>`"],
+            "Free the memory behind its",
+        ),
+    ],
+)
+def test_what_follows_a_free_is_named_with_it(body: str, places: list[str], unlock: str) -> None:
+    refusal = refused(f"int main(int argc, char **) {{\n    int *p;\n    cudaMalloc(&p, 4);\n    {body}\n}}\n")
+    assert (refusal.name, refusal.order) == ("out_of_order", True)
+    assert [place.text for place in refusal.related] == places
+    assert refusal.unlock.startswith(unlock)
+
+
+def test_a_stream_that_may_be_destroyed_before_the_free_is_named() -> None:
+    refusal = refused("""
+int main(int argc, char **) {
+    int *p;
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaMalloc(&p, 4);
+    fill<<<1, 1, 0, s>>>(p);
+    if (argc > 1)
+        cudaStreamDestroy(s);
+    cudaFree(p);
+}
+""")
+    assert (refusal.name, refusal.order) == ("stream_destroyed", True)
+    texts = [place.text for place in refusal.related]
+    assert texts == ["`fill<<<…>>>`", "the memory is freed", "the stream is destroyed"]
+
+
+def test_a_stream_that_is_destroyed_behind_the_free_is_not() -> None:
+    refusal = refused("""
+void run(int *p, cudaStream_t *streams, int n) {
+    fill<<<1, 1, 0, streams[n]>>>(p);
+}
+int main(int argc, char **) {
+    int *p;
+    cudaStream_t streams[8];
+    for (int i = 0; i < 8; i++)
+        cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
+    cudaMalloc(&p, 4);
+    run(p, streams, argc);
+    cudaFree(p);
+    for (int i = 0; i < 8; i++)
+        cudaStreamDestroy(streams[i]);
+}
+""")
+    assert refusal.name == "needs_device_sync"

@@ -118,3 +118,25 @@ def test_what_is_read_at_an_index_need_not_be_what_is_stored_at_an_unknown_one()
     waits = program.replace("cudaFree(d);", "cudaStreamSynchronize(*many); cudaFreeAsync(d, *many);")
     waits = waits.replace("cudaMalloc(&d, 4)", "cudaMallocAsync(&d, 4, *many)")
     assert prove({"main.cu": program.encode()}, {"main.cu": waits.encode()})
+
+
+@pytest.mark.parametrize(
+    ("storage", "kernel"),
+    [
+        pytest.param(
+            "static cudaStream_t all[4];", "for (int i = 0; i < 4; i++) k<<<1, 1, 0, all[i]>>>(d, h);", id="static"
+        ),
+        pytest.param("static cudaStream_t all[4];", "k<<<1, 1, 0, all[argc]>>>(d, h);", id="at any index"),
+        pytest.param("std::vector<cudaStream_t> all(4);", "k<<<1, 1, 0, all[argc]>>>(d, h);", id="vector"),
+        pytest.param("auto *all = new cudaStream_t[4]();", "k<<<1, 1, 0, all[argc]>>>(d, h);", id="heap"),
+        pytest.param("static struct { cudaStream_t all[4]; } o;", "k<<<1, 1, 0, o.all[argc]>>>(d, h);", id="member"),
+    ],
+)
+def test_an_element_that_nobody_has_set_is_the_default_stream(storage: str, kernel: str) -> None:
+    name = "o.all" if "struct" in storage else "all"
+    one = f"{storage} {MAKE % f'{name}[0]'}"
+    every = f"{storage} for (int i = 0; i < 4; i++) {{ {MAKE % f'{name}[i]'} }}"
+    assert decided(one, kernel) in (["needs_device_sync"], ["out_of_order"])
+    each = f"for (int i = 0; i < 4; i++) k<<<1, 1, 0, {name}[i]>>>(d, h);"
+    wait = f"for (int i = 0; i < 4; i++) cudaStreamSynchronize({name}[i]);"
+    assert decided(every, f"{each} {wait}") == ["stream_ordered_pairs"]

@@ -542,7 +542,10 @@ class Machine:
             case ir.Field() | ir.Index() | ir.Deref():
                 found: Values = mem.NOTHING
                 for cell in self.cells(state, expr):
-                    found |= state.env.read(cell)
+                    held = state.env.read(cell)
+                    if any(isinstance(v, mem.StreamValue) for v in held) and self._may_be_null(state, cell):
+                        held |= {mem.ZERO}
+                    found |= held
                 return found
             case ir.Addr(ir.FuncRef(name)):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
@@ -562,6 +565,26 @@ class Machine:
                 return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
+
+    @property
+    def in_python(self) -> bool:
+        return self.frame.function.span.path.endswith(ir.PYTHON)
+
+    def _may_be_null(self, state: State, cell: Cell) -> bool:
+        """Whether an element of an array of streams may be one that nobody has set, and null: the default stream. So
+        it is for what has static storage, for the elements of a `std::vector(n)`, for `calloc` and `new T[n]()`.
+        (Elements of a local array are indeterminate until they are set: no program reads them.)
+        """
+        root, path = cell
+        indices = [key for kind, key in path if kind == "at"]
+        if not indices or self.in_python:
+            return False
+        if root[0] == "local" and len(path) == 1:
+            holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
+            if "vector" not in holder.function.types.get(root[2], ""):
+                return False
+        inside = state.env.roots.get(root, mem.NO_CELLS)
+        return path not in inside and not any(mem.covers(other, path) for other in inside)
 
     def _gone_from_around(self, state: State, name: str, frame: str) -> None:
         """A lambda runs when a variable that it has kept is out of scope: what that led to is not known."""
@@ -1472,10 +1495,6 @@ class Engine(Machine):
                     elif not path and not self.in_python and isinstance(value, mem.Ref | mem.Ptr):
                         self._members(state, value, var, text, found)
         return found
-
-    @property
-    def in_python(self) -> bool:
-        return self.frame.function.span.path.endswith(ir.PYTHON)
 
     def _members(
         self,

@@ -156,6 +156,22 @@ def _is_vaguer(a: Path, b: Path) -> bool:
     return any(x == ("at", ANY) != y for x, y in zip(a, b, strict=False)) and overlaps(a, b)
 
 
+def covers(a: Path, b: Path) -> bool:
+    """Whether every cell that path `b` may name has been written where path `a` was: the range of a loop holds it."""
+    return len(a) == len(b) and all(
+        x == y or (x[0] == y[0] == "at" and _holds(x[1], y[1])) for x, y in zip(a, b, strict=True)
+    )
+
+
+def _holds(range_: str, key: str) -> bool:
+    """Whether the indices of a loop, as far as they are numbers, hold an index or those of another loop."""
+    low, _, high = range_.partition("|")[2].partition(":")
+    first, _, last = (key.partition("|")[2] or f"{key}:{key}").partition(":")
+    if not (low.isdigit() and high.isdigit() and first.isdigit() and last.isdigit()):
+        return False
+    return int(low) <= int(first) and int(last) - ("|" in key) < int(high)
+
+
 @lru_cache(maxsize=1 << 16)
 def _is_unique(path: Path) -> bool:
     """Whether no other path names the same cell: only elements of arrays have several names."""

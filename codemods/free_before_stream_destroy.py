@@ -2,7 +2,8 @@
 
 ## What it does
 
-Moves `cudaFreeAsync(p, s)` in front of `cudaStreamDestroy(s)`, on error paths too.
+Moves `cudaFreeAsync(p, s)` in front of `cudaStreamDestroy(s)`, on error paths too. Other calls on a stream that was
+destroyed on every path are reported.
 
 ## Why
 

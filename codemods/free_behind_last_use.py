@@ -13,11 +13,13 @@ memory of somebody else, and no wait can mend that. A second `cudaFreeAsync` is 
 
 ## Preconditions
 
-It is known which block the pointer leads to, and the block is given back on every path.
+It is known which block the pointer leads to, and the block is given back on every path; or the variable is the one
+that was given back, and was not set since.
 
 ## Refuses
 
-Pointers that may lead to several blocks, and blocks that are given back on some paths only, are not reported.
+Another variable that may lead to several blocks, and blocks that are given back on some paths only, are not reported.
+The second round of a counted loop and the way from above to a label count as paths.
 
 ## Example
 

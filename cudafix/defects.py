@@ -110,7 +110,11 @@ def _certain(v: Violation) -> bool:
     """Whether both operations are seen, on streams that are known: two unknown streams may be one."""
     streams = v.streams if v.earlier is None else v.streams | v.earlier.streams
     seen = v.earlier is None or v.earlier.assumption is None
-    return v.certain and seen and (v.apart or not any(s.kind is StreamKind.UNKNOWN for s in streams))
+    both = v.streams & v.earlier.streams if v.earlier is not None else frozenset()
+    null = len(streams) > 1 and any(
+        s.kind is StreamKind.LEGACY for s in both
+    )  # perhaps both are: then they are in order
+    return v.certain and seen and (v.apart or not (null or any(s.kind is StreamKind.UNKNOWN for s in streams)))
 
 
 def _one_stream_each(v: Violation) -> bool:

@@ -35,7 +35,7 @@ def _may_take(function: ir.Function, arity: int) -> bool:
     return len(params) >= arity or (bool(params) and params[-1].type.rstrip().endswith("..."))
 
 
-def _handed_over(stmt: ir.Stmt) -> Iterator[str]:
+def handed_over(stmt: ir.Stmt) -> Iterator[str]:
     """The functions that a statement hands to somebody who may call them."""
     values: tuple[ir.Expr | None, ...] = ()
     if isinstance(stmt, ir.Call):
@@ -98,7 +98,7 @@ class Program:
                 if isinstance(stmt, ir.Call):
                     for callee in self.reached_by(stmt, function.cls):
                         callers[id(callee)].add(id(function))
-                for name in _handed_over(stmt):
+                for name in handed_over(stmt):
                     for callee in self.resolve(name, 0, stmt.span.path):
                         callers[id(callee)].add(id(function))
         reached: set[int] = set()

@@ -220,7 +220,8 @@ REFUSALS: dict[str, Page] = {
         "A `cudaFree` used as a value, as in `std::unique_ptr<float, decltype(&cudaFree)>`, has no stream to give "
         "`cudaFreeAsync`, which does not compile with one argument.",
         "Use a `std::unique_ptr` whose deleter is a class, `struct Free { void operator()(void *p) const "
-        "{ cudaFree(p); } };`: where it runs is known.",
+        "{ cudaFree(p); } };`: where it runs is known. So it is for a local smart pointer that is given a function, a "
+        "lambda without captures or an object of a class without members, and of which no other owner is made.",
     ),
     "foreign_allocator": Page(
         "the memory of arrays comes from an allocator of the program's own",

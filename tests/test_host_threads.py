@@ -129,3 +129,47 @@ int main() {
 def test_a_method_of_another_class_with_the_same_name_runs_in_several_threads() -> None:
     report = analyze({"a.cu": PARTS.encode()}, Config())
     assert [refusal.name for refusal in report.refusals] == ["several_host_threads"]
+
+
+SHARED = """
+__global__ void slow(int *h) { *h = 1; }
+__global__ void k(int *p) { *p = 42; }
+void work() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaFree(p); }
+void *start(void *) { work(); return nullptr; }
+void each(void (*f)());
+int main() {
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    int *h;
+    cudaHostAlloc(&h, 4, cudaHostAllocMapped);
+    work();
+    slow<<<1, 1, 0, s>>>(h);
+    %s
+    return *h;
+}
+"""
+ELSEWHERE = {
+    "a thread": "std::thread t(work); t.join();",
+    "a thread that runs a lambda": "std::thread t([] { work(); }); t.join();",
+    "a lambda with a name": "auto f = [] { work(); }; std::thread t(f); t.join();",
+    "a task": "auto f = std::async(std::launch::async, work); f.wait();",
+    "POSIX": "pthread_t t; pthread_create(&t, nullptr, start, nullptr); pthread_join(t, nullptr);",
+    "a vector of threads": "std::vector<std::thread> v; v.emplace_back(work); v[0].join();",
+    "a region": "#pragma omp parallel\n{ work(); }",
+    "the rounds of a region": "#pragma omp parallel for\nfor (int i = 0; i < 3; ++i) { work(); }",
+}
+
+
+@pytest.mark.parametrize("start", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_what_other_threads_run_too_stays(start: str) -> None:
+    """Where `main` calls `work` its free is the wait for nothing, where the thread does it is the one for `slow`."""
+    report = analyze({"a.cu": (SHARED % start).encode()}, Config())
+    assert not [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    assert {refusal.name for refusal in report.refusals} == {"several_host_threads"}
+
+
+def test_functions_that_no_thread_is_given_move() -> None:
+    report = analyze(
+        {"a.cu": (SHARED % "cudaStreamSynchronize(s); std::thread t([h] { *h = 2; }); t.join();").encode()}, Config()
+    )
+    assert [f.codemod for f in report.findings] == ["stream_ordered_pairs"]

@@ -1,4 +1,4 @@
-"""`std::unique_ptr` with a deleter that is seen: who owns the memory, and where the deleter runs."""
+"""Smart pointers with a deleter that is seen: who owns the memory, and where the deleter runs."""
 
 from __future__ import annotations
 
@@ -7,20 +7,33 @@ import pytest
 from cudafix import driver, edits
 from cudafix.config import Config
 
-HEAD = """
+PINNED = """
+struct HostFree { void operator()(void *p) const { cudaFreeHost(p); } };
+using Pinned = std::unique_ptr<float[], HostFree>;
+"""
+HEAD = f"""
 #include <cuda_runtime.h>
 #include <memory>
 #include <utility>
 #include <vector>
 __global__ void k(float *p);
-struct Free { void operator()(void *p) const { cudaFree(p); } };
+struct Free {{ void operator()(void *p) const {{ cudaFree(p); }} }};
 using U = std::unique_ptr<float, Free>;
-struct HostFree { void operator()(void *p) const { cudaFreeHost(p); } };
-using Pinned = std::unique_ptr<float[], HostFree>;
-void unseen(U u);
+{PINNED}void unseen(U u);
 void unseen_reference(U &u);
-U make(int n) { float *p; cudaMalloc(&p, n); return U(p); }
+U make(int n) {{ float *p; cudaMalloc(&p, n); return U(p); }}
 """
+ALONE = """
+#include <cuda_runtime.h>
+#include <memory>
+#include <vector>
+__global__ void k(float *p);
+struct Free { void operator()(void *p) const { cudaFree(p); } };
+using S = std::shared_ptr<float>;
+float *block(int n) { float *p; cudaMalloc(&p, n); return p; }
+void unseen_shared(S s);
+"""
+GIVE_BACK = "void give_back(float *p) { cudaFree(p); }\n"
 MOVES = {
     "a local": "int main() { U u = make(4); k<<<1, 1>>>(u.get()); }",
     "its type is not written": "int main() { auto u = make(4); k<<<1, 1>>>(u.get()); }",
@@ -64,11 +77,69 @@ STAYS = {
     "a deleter that is not seen": """struct Off { void operator()(float *p) const; };
         int main() { float *p; cudaMalloc(&p, 4); std::unique_ptr<float, Off> u(p); k<<<1, 1>>>(u.get()); }""",
 }
+ONE_OWNER = {
+    "a shared pointer with a lambda": """int main() {
+        S s(block(4), [](float *p) { cudaFree(p); }); k<<<1, 1>>>(s.get()); }""",
+    "a shared pointer with a class": "int main() { std::shared_ptr<float> s(block(4), Free()); k<<<1, 1>>>(s.get()); }",
+    "a shared pointer with a function": "int main() { S s(block(4), give_back); k<<<1, 1>>>(s.get()); }",
+    "a shared pointer with the address of a function": "int main() { S s(block(4), &give_back); k<<<1, 1>>>(s.get());}",
+    "a shared pointer with a lambda that has a name": """int main() {
+        auto drop = [](float *p) { cudaFree(p); }; float *p = block(4); S s(p, drop); k<<<1, 1>>>(s.get()); }""",
+    "a shared pointer that is emptied": """int main() {
+        S s(block(4), Free()); if (s) k<<<1, 1>>>(s.get()); s.reset(); if (!s || s == nullptr) s = nullptr; }""",
+    "a unique pointer with a lambda": """int main() { auto drop = [](float *p) { cudaFree(p); };
+        std::unique_ptr<float, decltype(drop)> u(block(4), drop); k<<<1, 1>>>(u.get()); }""",
+    "a unique pointer with a function": """int main() {
+        std::unique_ptr<float, void (*)(float *)> u(block(4), give_back); k<<<1, 1>>>(u.get()); }""",
+    "a unique pointer in braces": """int main() {
+        std::unique_ptr<float, void (*)(float *)> u{block(4), [](float *p) { cudaFree(p); }};
+        k<<<1, 1>>>(u.get()); }""",
+    "two of one name": """int main() { { S s(block(4), give_back); k<<<1, 1>>>(s.get()); }
+        { S s(block(8), Free()); k<<<1, 1>>>(s.get()); } }""",
+}
+SHARED = {
+    "copied": "S t = s; k<<<1, 1>>>(t.get());",
+    "copied by `auto`": "auto t = s; k<<<1, 1>>>(t.get());",
+    "copied in parentheses": "S t(s); k<<<1, 1>>>(t.get());",
+    "moved": "S t(std::move(s)); k<<<1, 1>>>(t.get());",
+    "assigned to another": "S t; t = s; k<<<1, 1>>>(t.get());",
+    "an alias of it": "std::shared_ptr<int> t(s, (int *)s.get()); k<<<1, 1>>>(s.get());",
+    "watched": "std::weak_ptr<float> w(s); k<<<1, 1>>>(w.lock().get());",
+    "given to a function": "unseen_shared(s);",
+    "referred to": "S &t = s; t.reset(); k<<<1, 1>>>(t.get());",
+    "its address is taken": "S *t = &s; t->reset(); k<<<1, 1>>>(t->get());",
+    "in a lambda": "auto f = [s] { k<<<1, 1>>>(s.get()); }; f();",
+    "in a lambda by everything": "auto f = [=] { k<<<1, 1>>>(s.get()); }; f();",
+    "in a lambda by reference": "auto f = [&] { s.reset(); }; f();",
+    "in a container": "std::vector<S> v; v.push_back(s); k<<<1, 1>>>(v[0].get());",
+    "in a list": "std::vector<S> v{s, s}; k<<<1, 1>>>(v[0].get());",
+    "swapped": "S t; t.swap(s); k<<<1, 1>>>(t.get());",
+    "swapped with another": "S t; s.swap(t); k<<<1, 1>>>(t.get());",
+    "set to other memory": "s.reset(block(8)); k<<<1, 1>>>(s.get());",
+    "set to other memory with a deleter": "s.reset(block(8), give_back); k<<<1, 1>>>(s.get());",
+    "assigned": "s = S(block(8), give_back); k<<<1, 1>>>(s.get());",
+    "kept in a global": "kept = s; k<<<1, 1>>>(s.get());",
+    "a choice": "S t = s ? s : S(); k<<<1, 1>>>(t.get());",
+    "a macro copies it": "KEEP(); k<<<1, 1>>>(s.get());",
+    "a macro is given it": "KEEP_THIS(s); k<<<1, 1>>>(s.get());",
+}
+GIVEN = {
+    "`cudaFree` itself": "S s(block(4), cudaFree);",
+    "the address of `cudaFree`": "std::unique_ptr<float, decltype(&cudaFree)> s(block(4), &cudaFree);",
+    "a lambda with captures": "int o = 0; S s(block(4), [o](float *p) { if (!o) cudaFree(p); });",
+    "a lambda in a variable": "std::function<void(float *)> drop = [](float *p) { cudaFree(p); }; S s(block(4), drop);",
+    "a function that is not seen": "S s(block(4), elsewhere);",
+    "a function in a variable": "void (*drop)(float *) = give_back; S s(block(4), drop);",
+    "an allocator too": "S s(block(4), give_back, std::allocator<int>());",
+    "made by a function": "S s = from(block(4));",
+    "made behind `=`": "S s = S(block(4), give_back);",
+    "for the whole program": "static S s(block(4), give_back);",
+}
 
 
 def rewritten(program: str) -> tuple[str, bool]:
     """The program as it is rewritten, and whether something stays."""
-    text = (HEAD + program).encode()
+    text = program.encode()
     report = driver.analyze({"main.cu": text}, Config())
     changes = [edit for finding in report.findings for edit in finding.edits]
     return edits.apply(text, changes).decode(), bool(report.refusals)
@@ -76,15 +147,42 @@ def rewritten(program: str) -> tuple[str, bool]:
 
 @pytest.mark.parametrize("program", MOVES.values(), ids=MOVES)
 def test_the_memory_moves(program: str) -> None:
-    text, stays = rewritten(program)
+    text, stays = rewritten(HEAD + program)
     assert "cudaFreeAsync(" in text
     assert not stays
 
 
 @pytest.mark.parametrize("program", STAYS.values(), ids=STAYS)
 def test_the_memory_stays(program: str) -> None:
-    text, stays = rewritten(program)
+    text, stays = rewritten(HEAD + program)
     assert text == HEAD + program
+    assert stays
+
+
+@pytest.mark.parametrize("program", ONE_OWNER.values(), ids=ONE_OWNER)
+def test_memory_with_one_owner_moves(program: str) -> None:
+    text, stays = rewritten(ALONE + (GIVE_BACK if "give_back" in program else "") + program)
+    assert "cudaFreeAsync(" in text
+    assert not stays
+
+
+@pytest.mark.parametrize("use", SHARED.values(), ids=SHARED)
+def test_memory_that_may_get_another_owner_stays(use: str) -> None:
+    around = f"{ALONE}{GIVE_BACK if 'give_back' in use else ''}S kept;\n"
+    around += "#define KEEP() kept = s\n" if "KEEP()" in use else "#define KEEP_THIS(x) kept = x\n"
+    program = f"{around}int main() {{ S s(block(4), [](float *p) {{ cudaFree(p); }}); {use} }}"
+    text, stays = rewritten(program)
+    assert text == program
+    assert stays
+
+
+@pytest.mark.parametrize("made", GIVEN.values(), ids=GIVEN)
+def test_memory_with_a_deleter_that_is_not_known_stays(made: str) -> None:
+    around = f"#include <functional>\nvoid elsewhere(float *p);\n{ALONE}{GIVE_BACK if 'give_back' in made else ''}"
+    around += f"{GIVE_BACK}S from(float *p) {{ return S(p, give_back); }}\n" if "from" in made else ""
+    program = f"{around}int main() {{ {made} k<<<1, 1>>>(s.get()); }}"
+    text, stays = rewritten(program)
+    assert text == program
     assert stays
 
 
@@ -111,15 +209,18 @@ ASKS = """int main() {{
         pytest.param("U u = make(4);", "u = make(8);", id="another one"),
         pytest.param("U u = make(4);", "{ U v = std::move(u); }", id="moved"),
         pytest.param("U u = make(4);", "[](U v) {}(std::move(u));", id="a lambda"),
+        pytest.param("{ S u(block(4), [](float *p) { cudaFree(p); });", "}", id="the end of a shared pointer"),
+        pytest.param("S u(block(4), give_back);", "u.reset();", id="a shared pointer that is reset"),
     ],
 )
 def test_the_host_still_waits_where_the_deleter_runs(before: str, after: str) -> None:
-    text, stays = rewritten(ASKS.format(before=before, after=after))
+    around = ALONE + PINNED + GIVE_BACK if "block" in before else HEAD
+    text, stays = rewritten(around + ASKS.format(before=before, after=after))
     assert stays or text.index("cudaStreamSynchronize(0);") < text.index("cudaFreeAsync(p, 0);")
 
 
 def test_the_host_need_not_wait_where_what_was_moved_from_ends() -> None:
     body = "U v; { U u = make(4); k<<<1, 1>>>(u.get()); v = std::move(u); } *h = 1;"
-    text, stays = rewritten(f"int main() {{ float *h; cudaMallocHost(&h, 4); {body} cudaFreeHost(h); }}")
+    text, stays = rewritten(f"{HEAD}int main() {{ float *h; cudaMallocHost(&h, 4); {body} cudaFreeHost(h); }}")
     assert not stays
     assert "Synchronize" not in text

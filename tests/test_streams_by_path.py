@@ -6,7 +6,7 @@ import pytest
 
 from cudafix import edits
 from cudafix.config import Config
-from cudafix.driver import analyze
+from cudafix.driver import analyze, prove
 
 PROGRAM = """\
 #include <cstdio>
@@ -93,3 +93,50 @@ def test_a_parameter_of_a_loop_is_what_it_is_given(calls: str, right: bool) -> N
     moved = b"cudaFreeAsync(blocks[i]" in after
     waits = after.count(b"cudaStreamSynchronize(streams[i])")
     assert (moved and waits == 1) if right else (not moved or waits == 2)
+
+
+@pytest.mark.parametrize(
+    ("made", "used"),
+    [
+        pytest.param("many[argc]", "many[argc]", id="of an array on the heap"),
+        pytest.param("lanes[argc].s", "lanes[argc].s", id="of structs"),
+        pytest.param("(lanes + argc)->s", "lanes[argc].s", id="through a pointer to one of them"),
+        pytest.param("s[argc]", "s[argc]", id="of a local array"),
+    ],
+)
+def test_a_stream_at_an_unknown_index_is_not_the_first(made: str, used: str) -> None:
+    arrays = (
+        "cudaStream_t *many = (cudaStream_t *)calloc(9, 8); struct Lane { cudaStream_t s; } *lanes = new Lane[9]();"
+    )
+    assert decided(f"{arrays} {MAKE % made}", f"k<<<1, 1, 0, {used}>>>(d, h);") == ["out_of_order"]
+
+
+def test_what_is_read_at_an_index_need_not_be_what_is_stored_at_an_unknown_one() -> None:
+    """`*many` is null: the default stream."""
+    many = f"cudaStream_t *many = (cudaStream_t *)calloc(9, 8); {MAKE % 'many[argc]'}"
+    program = PROGRAM % (many, "k<<<1, 1, 0, many[argc]>>>(d, h);")
+    waits = program.replace("cudaFree(d);", "cudaStreamSynchronize(*many); cudaFreeAsync(d, *many);")
+    waits = waits.replace("cudaMalloc(&d, 4)", "cudaMallocAsync(&d, 4, *many)")
+    assert prove({"main.cu": program.encode()}, {"main.cu": waits.encode()})
+
+
+@pytest.mark.parametrize(
+    ("storage", "kernel"),
+    [
+        pytest.param(
+            "static cudaStream_t all[4];", "for (int i = 0; i < 4; i++) k<<<1, 1, 0, all[i]>>>(d, h);", id="static"
+        ),
+        pytest.param("static cudaStream_t all[4];", "k<<<1, 1, 0, all[argc]>>>(d, h);", id="at any index"),
+        pytest.param("std::vector<cudaStream_t> all(4);", "k<<<1, 1, 0, all[argc]>>>(d, h);", id="vector"),
+        pytest.param("auto *all = new cudaStream_t[4]();", "k<<<1, 1, 0, all[argc]>>>(d, h);", id="heap"),
+        pytest.param("static struct { cudaStream_t all[4]; } o;", "k<<<1, 1, 0, o.all[argc]>>>(d, h);", id="member"),
+    ],
+)
+def test_an_element_that_nobody_has_set_is_the_default_stream(storage: str, kernel: str) -> None:
+    name = "o.all" if "struct" in storage else "all"
+    one = f"{storage} {MAKE % f'{name}[0]'}"
+    every = f"{storage} for (int i = 0; i < 4; i++) {{ {MAKE % f'{name}[i]'} }}"
+    assert decided(one, kernel) in (["needs_device_sync"], ["out_of_order"])
+    each = f"for (int i = 0; i < 4; i++) k<<<1, 1, 0, {name}[i]>>>(d, h);"
+    wait = f"for (int i = 0; i < 4; i++) cudaStreamSynchronize({name}[i]);"
+    assert decided(every, f"{each} {wait}") == ["stream_ordered_pairs"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.link import Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
@@ -171,6 +171,41 @@ class Effects(Engine):
             text = f"is touched in a region of `{call.callee}`"
             self.obstacle(self._visible(state) & state.live, "several_host_threads", text, call.span)
 
+    def _of_several_threads(self) -> frozenset[int]:
+        """The calls (by `id`) that other host threads may run too: what stands in an OpenMP region; where the program
+        starts threads, what stands in functions that it hands to somebody; and all that is reached from there. Each
+        thread runs them on streams, blocks and perhaps a device of its own, and a `cudaFree` waits for the work of all.
+        """
+        stack: list[tuple[ir.Call, str | None]] = []
+        named: list[tuple[str, str]] = []
+        threads = False
+        for function in self.program.functions():
+            threads = threads or any(map(THREAD.search, function.types.values()))
+            stmts = list(walk(function.body))
+            calls = [s for s in stmts if isinstance(s, ir.Call)]
+            threads = threads or any(map(self._starts_threads, calls))
+            regions = [(c.span.start, c.close) for c in calls if c.callee.startswith("#pragma")]
+            stack += [(c, function.cls) for c in calls for start, end in regions if start < c.span.start < end]
+            named += [(name, s.span.path) for s in stmts for name in handed_over(s)]
+        for name, path in named if threads else ():
+            for given in self.program.resolve(name, 0, path):
+                stack += [(s, given.cls) for s in walk(given.body) if isinstance(s, ir.Call)]
+        found: set[int] = set()
+        while stack:
+            call, cls = stack.pop()
+            if id(call) not in found:
+                found.add(id(call))
+                for called in self.program.reached_by(call, cls):
+                    stack += [(s, called.cls) for s in walk(called.body) if isinstance(s, ir.Call)]
+        return frozenset(found)
+
+    def _starts_threads(self, call: ir.Call) -> bool:
+        api = self.tables.lookup(call.callee, len(call.args))
+        return api is not None and api.effect is Effect.EXTERNAL and api.why is not None and "thread" in api.why
+
+    def _in_threads(self, call: ir.Call) -> bool:
+        return id(call) in self.program.kept("calls of several threads", self._of_several_threads)
+
     def works_on_device(self, block: ir.Block) -> bool:
         """Whether a statement of a block reaches the device, through calls too."""
         return any(self._reaches_device(s) for s in walk(block))
@@ -301,7 +336,9 @@ class Effects(Engine):
                 if expr.name in frame.function.types:
                     return frame.function.types[expr.name]
         if isinstance(expr, ir.Deref):
-            return self.type_of(expr.base)
+            kind = self.type_of(expr.base)
+            kept = _KEEPS_ONE.match(kind)
+            return kept[1] if kept is not None else kind
         if isinstance(expr, ir.Field):
             cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
             return self.program.kept("types of members", lambda: _types_of_members(self.program)).get(
@@ -730,6 +767,10 @@ class Effects(Engine):
                 if "w" in role[1:]:
                     args.host_writes |= bits
                     self.overwritten(state, self.cells(state, ir.Deref(expr)))
+            elif role == "swap":
+                bits = self.touched(state, (expr,))
+                args.host_reads |= bits
+                args.host_writes |= bits
             elif role == "params" or (role in ("keep", "keeper") and api.effect is Effect.WORK):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
@@ -842,6 +883,7 @@ class Effects(Engine):
                 used = self.outcome.first_use.setdefault(number, [])
                 used.extend(s for s in sorted(streams, key=lambda s: s.name) if s not in used)
         orders.issue(bit, streams)
+        state.issued |= bit if self.lints else 0
         if self.lints and exact and certain and (reads | writes) & self.host_visible and touches_async:
             state.unwaited |= bit
         if self.lints and certain and touches_async and streams and all(map(self._stands_alone, streams)):
@@ -936,6 +978,9 @@ class Effects(Engine):
     def _allocated(self, call: ir.Call, obj: Object, args: Arguments, state: State) -> None:
         bit = 1 << obj.number
         obj.several = obj.several or bool(state.live & bit)
+        if self._in_threads(call):
+            text = f"is allocated by `{call.callee}` where other host threads may run too"
+            self.obstacle(bit, "several_host_threads", text, call.span)
         state.live |= bit
         if not obj.summary:
             state.freed &= ~bit
@@ -998,6 +1043,9 @@ class Effects(Engine):
         if where is In.ORIGINAL:
             state.freed_early &= ~self.mask(values)
         self._gone(objects, values, state)
+        if self._in_threads(call):
+            text = f"is freed by `{call.callee}` where other host threads may run too"
+            self.obstacle(self.mask(values), "several_host_threads", text, call.span)
         if objects and all(o.memory == "async" for o in objects):
             self._give_back(expr, state)
         return state
@@ -1342,12 +1390,9 @@ class Effects(Engine):
             else:
                 kind = StreamKind.UNKNOWN
         stream = Stream(self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), state.device)
-        if (
-            not stream.summary
-            and stream in state.orders.pending
-            and stream not in state.destroyed
-            and where is not In.REWRITTEN
-        ):
+        again = not stream.summary and stream in state.orders.pending and stream not in state.destroyed
+        each = self._in_threads(call) and not self.lints  # what one thread does wrong by itself is wrong
+        if where is not In.REWRITTEN and (again or each):
             stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
@@ -1819,6 +1864,9 @@ def _members(program: Program) -> dict[str, tuple[str, ...]]:
 
 # through which a call may reach a method of what they hold
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
+_KEEPS_ONE = re.compile(
+    r"(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<\s*(\w[\w:]*(?:\s*\*)*)\s*[,>]"
+)  # `*x` is that
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 

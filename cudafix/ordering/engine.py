@@ -108,6 +108,7 @@ class State:
     freed_early: Bits = 0  # objects that Q may have freed and P has not
     threads: bool = False  # other host threads may run: what the host learns, they may be told
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
+    issued: Bits = 0  # work that may have been issued, where the program is looked at for defects
     apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited
     brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
@@ -129,6 +130,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.issued,
             self.apart,
             self.brought,
             dict(self.round_waits),
@@ -158,6 +160,7 @@ class State:
             self.freed_early,
             self.threads,
             self.unwaited,
+            self.issued,
             self.apart,
             self.brought,
         )
@@ -178,8 +181,10 @@ class State:
         self.allocated |= other.allocated
         self.freed_early |= other.freed_early
         self.threads |= other.threads
-        self.unwaited &= other.unwaited
-        self.apart &= other.apart
+        only = self.issued ^ other.issued  # on the other path there is nothing to wait for
+        self.unwaited = self.unwaited & other.unwaited | (self.unwaited | other.unwaited) & only
+        self.apart = self.apart & other.apart | (self.apart | other.apart) & only
+        self.issued |= other.issued
         self.brought |= other.brought
         self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
         return changed or before != self._flags()
@@ -537,7 +542,10 @@ class Machine:
             case ir.Field() | ir.Index() | ir.Deref():
                 found: Values = mem.NOTHING
                 for cell in self.cells(state, expr):
-                    found |= state.env.read(cell)
+                    held = state.env.read(cell)
+                    if any(isinstance(v, mem.StreamValue) for v in held) and self._may_be_null(state, cell):
+                        held |= {mem.ZERO}
+                    found |= held
                 return found
             case ir.Addr(ir.FuncRef(name)):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
@@ -557,6 +565,26 @@ class Machine:
                 return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
+
+    @property
+    def in_python(self) -> bool:
+        return self.frame.function.span.path.endswith(ir.PYTHON)
+
+    def _may_be_null(self, state: State, cell: Cell) -> bool:
+        """Whether an element of an array of streams may be one that nobody has set, and null: the default stream. So
+        it is for what has static storage, for the elements of a `std::vector(n)`, for `calloc` and `new T[n]()`.
+        (Elements of a local array are indeterminate until they are set: no program reads them.)
+        """
+        root, path = cell
+        indices = [key for kind, key in path if kind == "at"]
+        if not indices or self.in_python:
+            return False
+        if root[0] == "local" and len(path) == 1:
+            holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
+            if "vector" not in holder.function.types.get(root[2], ""):
+                return False
+        inside = state.env.roots.get(root, mem.NO_CELLS)
+        return path not in inside and not any(mem.covers(other, path) for other in inside)
 
     def _gone_from_around(self, state: State, name: str, frame: str) -> None:
         """A lambda runs when a variable that it has kept is out of scope: what that led to is not known."""
@@ -685,10 +713,17 @@ class Machine:
         a way that was not understood; no program gives the device a pointer that was never set. (A client that calls
         functions in any order does, and what is made in a loop is not made where that has no round.)
         """
-        known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
-        if known or self.any_order or self.empty:
+        if not self.is_unset(values):
             return 0
         return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+
+    def type_of(self, expr: ir.Expr) -> str:
+        raise NotImplementedError
+
+    def is_unset(self, values: Values) -> bool:
+        """Whether nothing is known of where a pointer leads, though it must have been set."""
+        known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
+        return not (known or self.any_order or self.empty)
 
     def place(self, state: State, expr: ir.Expr | None) -> Cell | None:
         """The one cell that an expression is for certain, None if that is not known."""
@@ -1107,7 +1142,20 @@ class Engine(Machine):
                 bits |= self.mask([mem.reference(cell)])
             if isinstance(place, ir.Index | ir.Deref):
                 bits |= self.mask(self.values(state, place.base))
+            if state.live & self.host_visible and self._leads_anywhere(state, place):
+                bits |= state.live & self.host_visible
         return bits
+
+    def _leads_anywhere(self, state: State, place: ir.Expr) -> bool:
+        """Whether a place is reached through a pointer that somebody has stored in a way that was not understood: it
+        may be any memory that the host can touch.
+        """
+        while isinstance(place, ir.Field):
+            place = place.base
+        if not isinstance(place, ir.Index | ir.Deref) or self.in_python:
+            return False
+        kind = self.type_of(place.base)
+        return (not kind or "*" in kind) and self.is_unset(self.values(state, place.base))
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
@@ -1131,6 +1179,12 @@ class Engine(Machine):
                 none.env.write(cells, frozenset({mem.ZERO}))
             if self.lints and self.async_objects:
                 none.env.gone |= {cells[0]}
+                if mem.ZERO not in values:  # it was not allocated: nothing else is null here
+                    none.live &= ~sum(
+                        1 << n
+                        for n in numbers(self.mask(values) & self.async_objects)
+                        if not self.outcome.objects[n].several
+                    )
 
     def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Switch)
@@ -1234,14 +1288,7 @@ class Engine(Machine):
                 self._round(loop, self.block(loop.condition, end.copy()))  # behind this round alone
             tested = self.block(loop.condition, end.copy())
             out = joined(out, tested.copy() if tested is not None else None)
-            left = end.unwaited & ~head.unwaited, end.apart & ~head.apart  # of the round before
-            changed = head.join(end)
-            head.unwaited |= left[0]
-            head.apart |= left[1]
-            if not changed and not any(left):
-                if out is not None and tested is not None:  # that there is a round is no choice of a branch
-                    out.unwaited |= tested.unwaited
-                    out.apart |= tested.apart
+            if not head.join(end):
                 return out
             current = self.block(loop.condition, head.copy())
 
@@ -1469,10 +1516,6 @@ class Engine(Machine):
                         self._members(state, value, var, text, found)
         return found
 
-    @property
-    def in_python(self) -> bool:
-        return self.frame.function.span.path.endswith(ir.PYTHON)
-
     def _members(
         self,
         state: State,
@@ -1483,14 +1526,17 @@ class Engine(Machine):
     ) -> None:
         """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
         cell = mem.at(pointer, "0")
-        if cell is None:
+        if cell is None or mem.is_summary(cell[1]):
             return
+        root, base = cell  # what is stored at an index that is not known may be there, or not
+        inside = state.env.roots.get(root, mem.NO_CELLS).items()
+        known = ((path[len(base) :], values) for path, values in inside if path[: len(base)] == base)
         function = self.frame.function
         is_reference = isinstance(var, ir.Var) and (
             function.types.get(var.name, "").endswith("&")
             or any(p.by_reference and p.name == var.name for p in function.params)
         )
-        for path, values in state.env.under(cell):
+        for path, values in known:
             if len(values) == 1 and all(kind == "field" for kind, _ in path):
                 (value,) = values
                 place: ir.Expr = ir.Deref(var)

@@ -151,6 +151,27 @@ def _may_be_same(a: str, b: str) -> bool:
     return bool(range_a or range_b)
 
 
+def _is_vaguer(a: Path, b: Path) -> bool:
+    """Whether path `a` may name the same cell as `b` because it has an unknown index where that has one."""
+    return any(x == ("at", ANY) != y for x, y in zip(a, b, strict=False)) and overlaps(a, b)
+
+
+def covers(a: Path, b: Path) -> bool:
+    """Whether every cell that path `b` may name has been written where path `a` was: the range of a loop holds it."""
+    return len(a) == len(b) and all(
+        x == y or (x[0] == y[0] == "at" and _holds(x[1], y[1])) for x, y in zip(a, b, strict=True)
+    )
+
+
+def _holds(range_: str, key: str) -> bool:
+    """Whether the indices of a loop, as far as they are numbers, hold an index or those of another loop."""
+    low, _, high = range_.partition("|")[2].partition(":")
+    first, _, last = (key.partition("|")[2] or f"{key}:{key}").partition(":")
+    if not (low.isdigit() and high.isdigit() and first.isdigit() and last.isdigit()):
+        return False
+    return int(low) <= int(first) and int(last) - ("|" in key) < int(high)
+
+
 @lru_cache(maxsize=1 << 16)
 def _is_unique(path: Path) -> bool:
     """Whether no other path names the same cell: only elements of arrays have several names."""
@@ -260,6 +281,8 @@ class Environment:
         if exact is not None:
             return exact
         found = self._held(inner, path) if path else NOTHING
+        if any(isinstance(v, StreamValue) for v in found) and any(_is_vaguer(other, path) for other in inner):
+            return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
         if not found and path:
             for n in range(len(path)):
                 whole = self._held(inner, path[:n])

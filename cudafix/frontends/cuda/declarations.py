@@ -255,8 +255,14 @@ class Class:
     )  # the data members that a constructor sets to more than a constant
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
+    unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
-    deleter: str = ""  # of a smart pointer: the class whose `operator()` is called with what it holds
+    deleter: str = ""  # of a smart pointer: the function that is called with what it holds
+
+    def overlaid(self, name: str) -> list[str]:
+        """The data members that share their memory with one."""
+        start = self.unions.get(name)
+        return [other for other, at in self.unions.items() if at == start and other != name]
 
     @property
     def constructor(self) -> str:
@@ -445,8 +451,16 @@ class Declarations:
         if kind not in self.owners:
             name = "unique_ptr_" + "_".join(_WORDS.findall(kind.partition("<")[2]))
             methods = {name, f"~{name}", "get", "release", "reset"}
-            self.owners[kind] = Class(name, methods=methods, start=deleter.start, deleter=deleter.name)
+            self.owners[kind] = Class(name, methods=methods, start=deleter.start, deleter=f"{deleter.name}::operator()")
         return self.owners[kind]
+
+    def sole_owner(self, described: str, deleter: str, start: int) -> Class:
+        """The class of a smart pointer that is given its deleter where it is declared, of that object alone."""
+        words = "_".join(_WORDS.findall(described))
+        same = sum(name.startswith(f"{words}_at_") and cls.start < start for name, cls in self.owners.items())
+        name = f"{words}_at_{same}"  # it has to be the same when the text around it is rewritten
+        self.owners[name] = Class(name, methods={name, f"~{name}", "get", "reset"}, start=start, deleter=deleter)
+        return self.owners[name]
 
     def _local_class(self, kind: str, around: str) -> Class | None:
         """A class in the body of a function, or of one around it."""
@@ -457,6 +471,12 @@ class Declarations:
                 return found
             around = around.rpartition("::")[0]
         return None
+
+    def meanings(self, kind: str) -> tuple[str, ...]:
+        """The types that a type as written may stand for, itself where it is no alias."""
+        own = self.aliases.get(kind, ())
+        outer = self.visible.aliases.get(kind, ()) if self.visible is not None else ()
+        return tuple(dict.fromkeys((*own, *outer))) or (kind,)
 
     def ending(self, kind: str) -> Class | None:
         """The class of an object of this type as written, if it has a destructor."""
@@ -650,6 +670,9 @@ def _declaration(
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type
+            around = node.parent.parent if node.parent is not None else None
+            if around is not None and around.type == "union_specifier":
+                cls.unions[one.name] = around.start_byte
             if not static:
                 cls.places[one.name] = node.start_byte, node.end_byte
                 value = node.child_by_field_name("default_value")

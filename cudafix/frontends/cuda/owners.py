@@ -1,12 +1,17 @@
-"""`std::unique_ptr` with a deleter that is seen, as a class with the functions that the standard gives it (C++17,
-23.11.1.2 [unique.ptr.single]). What it holds stands in the object's own place, so that `*p`, `p[i]` and `p->x` read
-as they do for a pointer. That it holds nothing stays possible wherever it ends, so that no order is built on the wait
-of a `cudaFree` in a deleter.
+"""Smart pointers with a deleter that is seen, as classes with the functions that the standard gives them: a
+`std::unique_ptr` with a functor (C++17, 23.11.1.2 [unique.ptr.single]), and a local `std::unique_ptr` or
+`std::shared_ptr` that is given a function, a lambda or a functor where it is declared and of which no other owner is
+made (23.11.2.2.2 [util.smartptr.shared.dest]: then its end is the last owner's). What it holds stands in the object's
+own place, so that `*p`, `p[i]` and `p->x` read as they do for a pointer. That it holds nothing stays possible wherever
+it ends, so that no order is built on the wait of a `cudaFree` in a deleter.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+
+from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda.declarations import Class
@@ -15,6 +20,72 @@ from cudafix.ir import NULL, Deref, Var
 _HELD = Deref(Var("this"))
 _OLD = Var("%old")
 _NEW = Var("p")
+
+
+GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
+"""The type of a smart pointer that may be given its deleter with what it holds."""
+_ASKS = frozenset(("get", "use_count"))
+_COMPARES = frozenset(("==", "!=", "&&", "||"))
+
+
+def makes_no_other(name: bytes, declaration: Node, text: bytes) -> bool:
+    """Whether the function around a declaration does nothing with the smart pointer of this name that could make
+    another owner of what it holds, or let it end elsewhere: it asks for the pointer, follows it, tests it or empties
+    it. (Whatever else has this name there is asked for the same.)
+    """
+    body: Node | None = declaration
+    while body is not None and body.type not in ("function_definition", "lambda_expression"):
+        body = body.parent
+    if body is None or body.type == "lambda_expression":
+        return False
+    stack = [body]
+    while stack:
+        node = stack.pop()
+        stack += node.children
+        said = not node.children and node.type != "field_identifier" and text[node.start_byte : node.end_byte] == name
+        if said and not (node.type == "identifier" and _leaves_it(node, text)):  # `T x(name)` reads as a function
+            return False
+    return True
+
+
+def _leaves_it(node: Node, text: bytes) -> bool:
+    """Whether an expression that names a smart pointer leaves it the only owner."""
+    around = node.parent
+    above = around
+    while above is not None and above.type != "function_definition":
+        if above.type == "lambda_expression":
+            return False  # it may be copied with the lambda
+        above = above.parent
+    if around is None:
+        return False
+    operator = around.child_by_field_name("operator")
+    sign = text[operator.start_byte : operator.end_byte].decode() if operator is not None else ""
+    if around.child_by_field_name("declarator") == node:
+        return True  # the declaration, or one of another variable of this name
+    match around.type:
+        case "field_expression":
+            if sign == "->":
+                return True
+            call, member = around.parent, around.child_by_field_name("field")
+            if call is None or call.type != "call_expression" or member is None:
+                return False
+            called = text[member.start_byte : member.end_byte].decode()
+            given = call.child_by_field_name("arguments")
+            return (called in _ASKS or called == "reset") and given is not None and not given.named_children
+        case "pointer_expression":
+            return sign == "*"
+        case "subscript_expression":
+            return around.child_by_field_name("argument") == node
+        case "unary_expression":
+            return sign == "!"
+        case "binary_expression":
+            return sign in _COMPARES
+        case "assignment_expression":
+            right = around.child_by_field_name("right")
+            empty = right is not None and text[right.start_byte : right.end_byte] == b"nullptr"
+            return sign == "=" and empty and around.child_by_field_name("left") == node
+        case kind:
+            return kind == "condition_clause"
 
 
 def functions(owner: Class, path: str) -> Iterator[ir.Function]:
@@ -31,7 +102,7 @@ def functions(owner: Class, path: str) -> Iterator[ir.Function]:
     def delete(place: ir.Expr) -> ir.If:
         span = ir.Span(path, owner.start, owner.start)
         site = ir.Site(span, "", "", ";", blocked="a smart pointer calls its deleter")
-        call = ir.Call(f"{owner.deleter}::operator()", (place,), span, span, span.end, site)
+        call = ir.Call(owner.deleter, (place,), span, span, span.end, site)
         return ir.If(ir.Test("nonnull", place, "it holds something"), (call,), (), span)
 
     def give(value: ir.Expr) -> ir.Return:

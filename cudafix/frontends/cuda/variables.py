@@ -7,7 +7,7 @@ import re
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.blocks import Blocks
 from cudafix.frontends.cuda.declarations import (
     Class,
@@ -35,6 +35,7 @@ from cudafix.ir import (
     Deref,
     Expr,
     Field,
+    FuncRef,
     Index,
     Look,
     Opaque,
@@ -50,6 +51,8 @@ _CODE = frozenset(
     "update_expression lambda_expression".split()
 )
 _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
+_OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
+_WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
 
 
@@ -309,6 +312,8 @@ class Variables(Blocks):
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """A local object that a constructor makes."""
+        if (owner := self._sole_owner(one, values)) is not None:
+            one.type, values, spans = owner.name, values[:1], spans[:1]
         kind = one.type
         var = self.declare(one.name, kind, one.node)
         span = self.span(node)
@@ -347,6 +352,47 @@ class Variables(Blocks):
                 )
             )
 
+    def _sole_owner(self, one: Declared, values: tuple[Expr, ...]) -> Class | None:
+        """The class of a smart pointer that is given its deleter here and of which no other owner is made."""
+        written = [found for kind in self.file.index.meanings(one.type) if (found := owners.GIVEN.fullmatch(kind))]
+        deleter = self._deleter(values[1], one) if len(written) == 1 and len(values) == 2 else None
+        if deleter is None or self.file.index.class_of(one.type) is not None or self.source.shift:
+            return None
+        name = one.name.encode()
+        word = re.compile(rb"\b%s\b" % re.escape(name))
+        if any(word.search(macro.body) for macro in self.file.macros.values()):
+            return None
+        if not owners.makes_no_other(name, one.node, self.source.text):
+            return None
+        described = f"{written[0][1]} {self.source.path} {self.name} {one.name}"
+        return self.file.index.sole_owner(described, deleter, one.node.start_byte)
+
+    def _deleter(self, value: Expr, one: Declared) -> str | None:
+        """The function that is called where a function, a lambda without captures or an object of a class without
+        members is the deleter; None if it is not known, or there is no call in the program's text to rewrite.
+        """
+        if isinstance(value, Var) and value.name in self.lambdas and self.type_of(value).startswith("auto"):
+            value = FuncRef(self.lambdas[value.name])
+        reference = value.base if isinstance(value, Addr) else value
+        if not isinstance(reference, FuncRef):
+            return self._functor(one)
+        made = next((f for f in self.file.functions if f.name == reference.name), None)
+        if made is None:
+            return reference.name if not sites.is_api(reference.name) else None
+        words = set(_WORDS.findall(self.source.text[made.span.start : made.span.end].decode("utf-8", "replace")))
+        around = {name.partition("@")[0] for name in made.captures}
+        return reference.name if not words & around - {param.name.partition("@")[0] for param in made.params} else None
+
+    def _functor(self, one: Declared) -> str | None:
+        """What is called of an object of a class without members that is the last argument of a declaration."""
+        given = one.node.parent.child_by_field_name("value") if one.node.parent is not None else None
+        last = [child for child in given.named_children if child.type != "comment"][-1:] if given is not None else []
+        written = _OBJECT.fullmatch(self.raw(last[0])) if last else None
+        cls = self.file.index.class_of(written[1]) if written is not None else None
+        if cls is None or cls.fields or cls.bases or cls.methods & {cls.constructor, cls.destructor}:
+            return None
+        return f"{cls.name}::operator()" if "operator()" in cls.methods else None
+
     def _elements(self, var: Var, one: Declared, node: Node) -> None:
         """The constructors of the elements of a local array, and at the end of its scope their destructors."""
         cls = self.file.index.class_of(element_type(one.type)) if not is_pointer(element_type(one.type)) else None
@@ -369,7 +415,8 @@ class Variables(Blocks):
         kind = one.type
         children = [child for child in value.named_children if child.type != "comment"]
         cls = self.file.index.class_of(kind) if not one.array else None
-        if cls is not None and self.file.index.has(cls, cls.constructor):
+        given = cls is None and len(children) == 2 and any(map(owners.GIVEN.fullmatch, self.file.index.meanings(kind)))
+        if given or (cls is not None and self.file.index.has(cls, cls.constructor)):
             values, spans = self.arguments(value)
             self._object(one, node, values, spans)
             return
@@ -409,7 +456,7 @@ class Variables(Blocks):
         if cls is not None:
             names = list(cls.fields)
             for number, name in enumerate(names):
-                if is_number(cls.fields[name]):
+                if is_number(cls.fields[name]) or any(other in names[:number] for other in cls.overlaid(name)):
                     continue
                 found = [v for label, v in values_ if label == name]
                 if not found and number < len(values_) and not values_[number][0]:
@@ -417,7 +464,7 @@ class Variables(Blocks):
                 if found and (owner := self.owner(found[0])) is not None:
                     self.build(node, Field(var, name), owner, (found[0],))
                 else:
-                    self.emit(ir.Assign(Field(var, name), found[0] if found else NULL, span))
+                    self.store(Field(var, name), found[0] if found else NULL, node)
             return
         for label, initial in values_:
             if label:

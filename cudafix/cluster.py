@@ -31,7 +31,7 @@ from cudafix.ordering.slicing import Slicer
 from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refusal
-from cudafix.rewrite import Rewriter
+from cudafix.rewrite import TOO_LARGE_WORDS, Rewriter, starts_at
 from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
 TOO_LARGE = 12
@@ -180,7 +180,8 @@ class Cluster:
         self.per_thread = True in threads
         self.default_streams = threads
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
-        self.too_large: dict[ir.Span, None] = {}  # the functions that a view reaches which is too large for the proof
+        # the functions that a view reaches which is too large for the proof, and where that starts
+        self.too_large: dict[ir.Span, ir.Function | None] = {}
         if sum(map(len, programs)) > MOST_LINKED:
             self.programs = _covering(programs, tree)
             self.views: list[View] = []
@@ -283,7 +284,9 @@ class Cluster:
 
     def _leave_out(self, view: View) -> None:
         for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):
-            self.too_large.update((function.span, None) for function in _functions(one))
+            for function in _functions(one):
+                roots = [r for r in (self.too_large.get(function.span), one.root) if r is not None]
+                self.too_large[function.span] = min(roots, key=lambda root: (root.span.path, root.span.start))
 
     def report(self) -> tuple[Report, Scenes]:
         """What was found, and what it takes to show it as certificates."""
@@ -363,9 +366,9 @@ class Cluster:
 
     def _too_large_at(self, group: Group) -> Refused | None:
         for key, _ in group.sites():
-            for span in self.too_large:
+            for span, root in self.too_large.items():
                 if span.path == key.path and span.start <= key.start < span.end:
-                    return Refused("budget", "a program that runs it is too large for the proof")
+                    return Refused("budget", TOO_LARGE_WORDS, starts_at(root))
         return None
 
     def _problem_at(self, group: Group) -> Refused | None:

@@ -12,7 +12,7 @@ from cudafix import ir, refusals, statements
 from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
-from cudafix.link import Program
+from cudafix.link import Program, last
 from cudafix.naming import spelled_call
 from cudafix.ordering.clients import is_client
 from cudafix.ordering.program import Key, Outcome, key_of
@@ -22,6 +22,7 @@ from cudafix.writer import CUDA, Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
 _CALL_IT = "Call its function from the code that is analysed, or add the files that call it to the paths."
+TOO_LARGE_WORDS = "a program that runs it is too large for the proof"
 _THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
 
 
@@ -33,6 +34,17 @@ class View(Protocol):
 
     @property
     def root(self) -> ir.Function: ...
+
+
+def starts_at(root: ir.Function | None) -> tuple[tuple[ir.Span, str], ...]:
+    """Where a program starts that is too large, if that is a function of its own."""
+    if root is None or is_client(root):
+        return ()
+    return ((root.span, f"the program that starts with `{last(root.name)}`"),)
+
+
+def _places(named: Iterable[tuple[ir.Span, str]]) -> tuple[Place, ...]:
+    return tuple(Place(span.path, span.start, words) for span, words in named)
 
 
 class Rewriter:
@@ -219,9 +231,11 @@ class Rewriter:
         plan: Plan,
         sites: Mapping[tuple[str, int], ir.Call],
         faults: Sequence[Finding],
-        too_large: Iterable[ir.Span],
+        too_large: Mapping[ir.Span, ir.Function | None],
     ) -> Report:
-        """What became of every site. `too_large` are the functions whose programs were not run to their end."""
+        """What became of every site. `too_large` are the functions whose programs were not run to their end, and where
+        these start.
+        """
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
         alone: list[str] = []
@@ -246,17 +260,20 @@ class Rewriter:
             if (path, start) not in decided:
                 name, text = "control_flow", "no path from `main` or an exported function reaches it"
                 unlock = _CALL_IT
-                if any(span.path == path and span.start <= start < span.end for span in too_large):
-                    name, text = "budget", "a program that runs it is too large for the proof"
+                related: tuple[Place, ...] = ()
+                around = [span for span in too_large if span.path == path and span.start <= start < span.end]
+                if around:
+                    name, text = "budget", TOO_LARGE_WORDS
                     unlock = refusals.REFUSALS[name].unlock
-                refused.append(Refusal(name, path, call.span.start, text, unlock))
+                    related = _places(starts_at(too_large[min(around, key=lambda span: span.start)]))
+                refused.append(Refusal(name, path, call.span.start, text, unlock, related))
         return Report(tuple(findings), tuple(refused), (), len(sites), left_alone=tuple(alone))
 
     def _refusal(self, group: Group, key: Key, runs: Runs) -> Refusal:
         assert group.refused is not None
         name, text, places, clash, unlock = group.refused
         page = refusals.REFUSALS[name]
-        related = tuple(Place(span.path, span.start, words) for span, words in places)
+        related = _places(places)
         return Refusal(name, key.path, key.start, text, unlock or page.unlock, related, runs, order=clash is not None)
 
     def _finding(self, plan: Plan, group: Group, key: Key, number: int, runs: Runs) -> Finding:

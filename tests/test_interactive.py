@@ -176,16 +176,17 @@ int main() {
 def on_a_terminal(tree: Path, answers: str, **environment: str) -> str:
     """What a terminal gets."""
     command = [sys.executable, "-c", "from cudafix.cli import main; main()", "apply", "--interactive"]
-    child, terminal = pty.fork()
-    if not child:
-        os.chdir(tree)
-        os.execve(command[0], command, {**os.environ, "TERM": "xterm", **environment})
-    os.write(terminal, answers.encode())
-    shown = b""
-    with contextlib.suppress(OSError):  # how Linux says that nobody writes there any more
-        while part := os.read(terminal, 65536):
-            shown += part
-    os.waitpid(child, 0)
+    terminal, theirs = pty.openpty()
+    inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    how = {**inherited, "TERM": "xterm", **environment}
+    with subprocess.Popen(command, cwd=tree, stdin=theirs, stdout=theirs, stderr=theirs, env=how):
+        os.close(theirs)
+        os.write(terminal, answers.encode())
+        shown = b""
+        with contextlib.suppress(OSError):  # how Linux says that nobody writes there any more
+            while part := os.read(terminal, 65536):
+                shown += part
+    os.close(terminal)
     return shown.decode()
 
 

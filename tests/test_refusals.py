@@ -7,6 +7,7 @@ import pytest
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.findings import Refusal
+from cudafix.ordering import engine
 
 HEAD = """
 #include <cuda_runtime.h>
@@ -126,3 +127,11 @@ int main(int argc, char **) {
     )
     assert len(report.findings) == 1
     assert report.refusals == ()
+
+
+def test_of_a_program_that_is_too_large_its_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "MAX_STEPS", 3)
+    monkeypatch.setattr(engine, "MAX_COARSE_STEPS", 3)
+    refusal = refused("int main() { int *p; cudaMalloc(&p, 4); fill<<<1, 1>>>(p); cudaFree(p); }")
+    assert refusal.name == "budget"
+    assert [place.text for place in refusal.related] == ["the program that starts with `main`"]

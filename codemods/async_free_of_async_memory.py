@@ -17,7 +17,7 @@ Every allocation that may reach the free is stream-ordered, and a use may be pen
 
 ## Refuses
 
-A pointer that may also come from `cudaMalloc`: `mixed_allocation_kinds`.
+A pointer that may also come from `cudaMalloc`: it is reported without a fix.
 
 ## Example
 

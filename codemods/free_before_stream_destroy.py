@@ -18,7 +18,7 @@ on another stream without being ordered before the free.
 
 ## Refuses
 
-A stream whose destruction is in another function or object than the free: `stream_destroyed`.
+A stream whose destruction is in another function or object than the free: it is reported without a fix.
 
 ## Example
 

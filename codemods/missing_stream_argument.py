@@ -16,7 +16,7 @@ One stream is in scope and alive at the call for which the order of allocation, 
 
 ## Refuses
 
-A call for which no stream in scope keeps the order: `out_of_order`.
+A call for which no stream in scope keeps the order: it is reported without a fix.
 
 ## Example
 

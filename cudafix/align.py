@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
 from cudafix.models import Tables
-from cudafix.models.api import Effect
+from cudafix.models.api import Api, Effect
 from cudafix.ordering.engine import variables
 from cudafix.ordering.program import Overlay, key_of
 
@@ -114,6 +114,21 @@ def _touches(places: Iterable[ir.Expr], streams: frozenset[str]) -> str:
     return "; ".join(sorted(text for p in found if (text := _plain(repr(p))) not in streams))
 
 
+def _words(stmt: ir.Stmt) -> str:
+    """What a statement is called in a message."""
+    match stmt:
+        case ir.Call():
+            return f"a call of `{_plain(stmt.callee)}`"
+        case ir.Launch():
+            return f"a launch of `{stmt.kernel}`"
+        case ir.Assign():
+            return "an assignment"
+        case ir.Declare():
+            return f"the variable `{stmt.var.name.split('@')[0]}`"
+        case _:
+            return "a statement"
+
+
 def _shape(stmt: ir.Stmt, streams: frozenset[str] = frozenset()) -> object:
     """What makes two statements the same one in both programs."""
     match stmt:
@@ -138,6 +153,12 @@ def _shape(stmt: ir.Stmt, streams: frozenset[str] = frozenset()) -> object:
             return "unknown", stmt.why
         case _:
             return type(stmt).__name__, tuple(_shape(inner, streams) for block in blocks_of(stmt) for inner in block)
+
+
+def _freed(call: ir.Call, api: Api) -> str:
+    """What a call frees, and of which kind: `free` is no form of `cudaFree`."""
+    kind = "device" if api.memory in ("device", "async") else api.memory
+    return f"{kind} {_plain(repr(call.args[:1]))}"
 
 
 def _stream_arguments(call: ir.Call, tables: Tables) -> Iterable[ir.Expr]:
@@ -272,7 +293,7 @@ class _Alignment:
             api = self.tables.lookup(stmt.callee, len(stmt.args))
             if api is not None and api.effect in _MAY_VANISH:
                 if api.effect is Effect.FREE:
-                    self.freed_before.append(_plain(repr(stmt.args[:1])))
+                    self.freed_before.append(_freed(stmt, api))
                 self.overlay.removed.add(key_of(stmt))
                 if stmt.result is not None:
                     self.gone_statuses.add(stmt.result)
@@ -283,7 +304,7 @@ class _Alignment:
         if isinstance(stmt, ir.If) and stmt.test.place in self.gone_statuses:
             return  # the check of a call that is gone
         if not isinstance(stmt, ir.Declare):
-            raise Different(f"`{self.function.name}`: a statement vanished: {_shape(stmt)}")
+            raise Different(f"`{self.function.name}`: {_words(stmt)} vanished")
 
     def _only_in_new(self, stmt: ir.Stmt) -> bool:
         """A branch that does nothing but set up the pool."""
@@ -305,7 +326,7 @@ class _Alignment:
             api = self.tables.lookup(stmt.callee, len(stmt.args))
             if api is not None and api.effect in _MAY_APPEAR:
                 if api.effect is Effect.FREE:
-                    self.freed_after.append(_plain(repr(stmt.args[:1])))
+                    self.freed_after.append(_freed(stmt, api))
                 if stmt.result is not None:
                     self.statuses.add(stmt.result)
                 return [self._renamed(stmt)]
@@ -323,7 +344,7 @@ class _Alignment:
             and self._only_in_new(stmt)
         ):
             return []
-        raise Different(f"`{self.function.name}`: a statement appeared that is not understood: {_shape(stmt)}")
+        raise Different(f"`{self.function.name}`: {_words(stmt)} appeared, which is not understood")
 
     def _tests_new_status(self, stmt: ir.If) -> bool:
         passes = stmt.then if stmt.test.kind == "ok" else stmt.other

@@ -159,6 +159,7 @@ class _Witness:
         self.tables = tables
         self.per_thread = per_thread
         self._walked: dict[tuple[int, int], Tracer | None] = {}  # by view and the `id` of the overlay
+        self._turned: dict[tuple[Key, Key], int] = {}  # the turn of the path that shows two operations
 
     def certificate(self, scene: Scene) -> Certificate | None:
         """None where even one path is too long, or does not show a defect; the sketch, where there is one."""
@@ -173,7 +174,7 @@ class _Witness:
 
     def _shown(self, number: int, scene: Scene) -> Certificate | None:
         before = self._path(number, None, scene)
-        faulty = _between(*scene.clash, before.moments) if scene.faulty and scene.clash else None
+        faulty = _lost(scene.clash, before.moments) if scene.faulty and scene.clash else None
         if scene.faulty and faulty is None and not _passes(before, scene):
             return None
         if scene.after is None:
@@ -182,7 +183,7 @@ class _Witness:
         after = self._path(number, scene.after, scene)
         lost, was = None, faulty
         if scene.faulty and scene.clash is not None:
-            lost = _between(*scene.clash, after.moments)
+            lost = _lost(scene.clash, after.moments)
         elif scene.clash is not None:
             with contextlib.suppress(OutOfBudget):
                 before, after, lost = self._clashing(number, scene, scene.clash) or (before, after, None)
@@ -216,12 +217,13 @@ class _Witness:
     ) -> tuple[Tracer, Tracer, tuple[int, int]] | None:
         """A path that shows a counterexample, before and after: the usual one, or one that turns off from it."""
         sites = scene.sites | {*clash, *scene.via}
-        turns = [-1]
+        turns = [self._turned[clash], -1] if clash in self._turned else [-1]
         while turns:
             turn = turns.pop(0)
             after = self._trace(number, scene.after, sites, turn, clash)
             lost = _lost(clash, after.moments)
             if lost is not None:
+                self._turned[clash] = turn
                 before = self._trace(number, None, sites, along=after.taken)
                 before.look_at(scene.sites)
                 after.look_at(scene.sites)
@@ -291,10 +293,10 @@ def _as_in(moments: Sequence[Moment], others: Sequence[Moment], pair: tuple[int,
 
 
 def _lost(clash: tuple[Key, Key], moments: Sequence[Moment]) -> tuple[int, int] | None:
-    """The two steps of a counterexample: out of order, or a free with a use behind it."""
-    frees = [n for n, moment in enumerate(moments) if moment.key == clash[0] and moment.kind == "free"]
+    """The two steps of a counterexample: out of order, or something behind a free, or behind the end of its stream."""
+    ends = [n for n, moment in enumerate(moments) if moment.key == clash[0] and moment.kind in ("free", "host")]
     uses = [n for n, moment in enumerate(moments) if moment.key == clash[1] and moment.operation >= 0]
-    behind = ((free, use) for free in frees for use in uses if free < use)
+    behind = ((end, use) for end in ends for use in uses if end < use)
     return _between(*clash, moments) or next(behind, None)
 
 
@@ -353,8 +355,9 @@ def _kept(moments: Sequence[Moment], wanted: set[int], narrow: int | None = None
 def _range(moments: Sequence[Moment], wanted: set[int], narrow: int) -> list[int]:
     """The moments around those that touch the memory, as far as they matter."""
     about = [n for n, moment in enumerate(moments) if moment.mine] + sorted(wanted)
+    about = about or [n for n, moment in enumerate(moments) if moment.inserted]
     if not about:
-        return sorted(wanted)
+        return []
     first, last = min(about), max(about)
     stop = min(last + 1 + _BEHIND, len(moments))
     used = 0

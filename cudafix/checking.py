@@ -53,12 +53,33 @@ def options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+def ready(request: Request) -> None:
+    """Whether the options fit together, and what they name is there: nobody should wait for the proofs to be told.
+
+    Raises `click.UsageError` and `click.ClickException`.
+    """
+    _consistent(request)
+    if request.baseline is not None and not request.update_baseline:
+        from cudafix import baseline
+
+        try:
+            baseline.load(request.baseline)
+        except baseline.BaselineError as error:
+            raise click.ClickException(str(error)) from None
+    if request.since is not None:
+        from cudafix import since
+
+        try:
+            since.base_of(request.since)
+        except since.GitError as error:
+            raise click.ClickException(f"--since: {error}") from None
+
+
 def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> int:
     """Write the report to standard output; the exit code. In other formats than text the summary goes to the side.
 
-    `analyze` looks at other texts of the files in the same way. Raises `click.UsageError` and `click.ClickException`.
+    `analyze` looks at other texts of the files in the same way. Raises `click.ClickException`.
     """
-    _consistent(request)
     if request.fix_suppressions and not done.report.problems:
         done = _fix_suppressions(done, analyze)
     if not done.report.problems:

@@ -75,6 +75,9 @@ def _analysis_options(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+_quiet = click.option("-q", "--quiet", is_flag=True, help="No refusals, no summary.")
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="cudafix", message="%(prog)s %(version)s")
 def cli() -> None:
@@ -101,6 +104,7 @@ def check(options: _Options, shard: str | None, proofs: str | None, **how: Any) 
         return
     settings = _settings(options)
     request = checking.Request(**how).configured(settings)
+    checking.ready(request)
     done, _ = _analyse(options, settings)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:
@@ -129,7 +133,8 @@ def merge(files: tuple[str, ...]) -> None:
 @cli.command()
 @_analysis_options
 @click.option("--html", "page", metavar="FILE", type=click.Path(), help="Write a page for review instead.")
-def diff(options: _Options, page: str | None) -> None:
+@_quiet
+def diff(options: _Options, page: str | None, quiet: bool) -> None:
     """Print the fixes as a unified diff, for `git apply`.
 
     Refusals and the summary go to standard error.
@@ -142,8 +147,9 @@ def diff(options: _Options, page: str | None) -> None:
         from cudafix import reviewing
 
         written = reviewing.write(page, done.report, done.selection, done.sources)
-        _summarize(done, "can be rewritten")  # the page shows the rest
-        click.echo(f"review: {written}", err=True)
+        if not quiet:
+            _summarize(done, "can be rewritten")  # the page shows the rest
+            click.echo(f"review: {written}", err=True)
         return
     changed = done.selection.edits()
     base = _base(changed)
@@ -154,7 +160,8 @@ def diff(options: _Options, page: str | None) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(colour.diff(text) if colour.wanted() else text)
     sys.stdout.buffer.flush()
-    _tell(done, "in the diff")
+    if not quiet:
+        _tell(done, "in the diff")
     if base and text:
         click.echo(f"the paths start at {base}: apply with `git -C {base} apply`", err=True)
 
@@ -162,7 +169,8 @@ def diff(options: _Options, page: str | None) -> None:
 @cli.command()
 @_analysis_options
 @applying.options
-def apply(options: _Options, **how: Any) -> None:
+@_quiet
+def apply(options: _Options, quiet: bool, **how: Any) -> None:
     """Write the fixes to the files, all of them or none.
 
     These are the same bytes as those of `diff`.
@@ -175,6 +183,8 @@ def apply(options: _Options, **how: Any) -> None:
     _fail(done.report.problems)
     taken, problems = applying.run(request, done.sources, done.selection, settings)
     _fail(problems)
+    if quiet:
+        return
     _tell(done._replace(selection=taken), "rewritten")
     if count := len(taken.edits()):
         click.echo(f"{count} {'file' if count == 1 else 'files'} written; `cudafix undo` takes it back", err=True)

@@ -296,7 +296,7 @@ class Cluster:
         if self.config.only is not None:
             for group in groups:
                 if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
-                    group.refused = group.refused or Refused("left_alone", "")
+                    group.refused = group.refused or Refused("left_alone", f"not `--only {self.config.only.value}`")
         plan, outcomes = self._plan(groups, survey)
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer)
         faults, mended = self._defects(survey)

@@ -86,8 +86,13 @@ def defects(
 
 
 def _leading_to(v: Violation, outcome: Outcome) -> list[Place]:
-    """What leads to a defect: the allocation, the operation that it is about, and the frees of the memory."""
+    """What leads to a defect: the end of the stream, the allocation, the operation that it is about, and the frees of
+    the memory.
+    """
     places: dict[ir.Span, str] = {}
+    if v.kind is Wrong.STREAM_DESTROYED:
+        ends = (call for stream in v.streams for call in outcome.destroys.get(stream, ()))
+        places |= {call.span: "the stream is destroyed" for call in ends}
     if v.kind in _OF_ONE_BLOCK and v.object is not None:
         if v.object.call is not None:
             places[v.object.call.span] = "allocated here"

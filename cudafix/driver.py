@@ -118,6 +118,7 @@ def _merged(reports: Iterable[Report]) -> Report:
     refusals: list[Refusal] = []
     problems: list[Problem] = []
     sites = 0
+    left_alone: list[str] = []
     pairs: set[tuple[str, int]] = set()
     offset = 0
     for report in reports:
@@ -127,10 +128,12 @@ def _merged(reports: Iterable[Report]) -> Report:
         refusals += report.refusals
         problems += report.problems
         sites += report.sites
+        left_alone += report.left_alone
         pairs |= report.in_one_function
     findings.sort(key=lambda f: (f.path, f.offset, f.codemod))
     refusals.sort(key=lambda r: (r.path, r.offset, r.name))
-    return Report(tuple(findings), tuple(refusals), tuple(problems), sites, frozenset(pairs))
+    found = Report(tuple(findings), tuple(refusals), tuple(problems), sites, frozenset(pairs))
+    return replace(found, left_alone=tuple(left_alone))
 
 
 class Reason(NamedTuple):

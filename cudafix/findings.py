@@ -172,7 +172,7 @@ class Report:
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
     `suppressed` are results that comments or the configuration hold back: refusals are left out of `refusals`, findings
-    are left alone.
+    are left alone. `left_alone` says why of each site that nobody looked at any further.
     """
 
     findings: tuple[Finding, ...]
@@ -181,6 +181,7 @@ class Report:
     sites: int = 0
     in_one_function: frozenset[tuple[str, int]] = frozenset()
     suppressed: tuple[Suppressed, ...] = ()
+    left_alone: tuple[str, ...] = ()
 
     @property
     def suppressed_findings(self) -> frozenset[tuple[str, int, str]]:

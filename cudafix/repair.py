@@ -655,7 +655,7 @@ class Repair:
             name = "needs_device_sync"
         if v.kind is Wrong.FREE_BEFORE_USE and earlier is not None and first is not None:
             free = group.frees.get(Key(v.later.span.path, v.later.span.start))
-            if free is not None and earlier.streams <= free.gone:
+            if free is not None and earlier.streams and earlier.streams <= free.gone:
                 ends = tuple((call.span, "the stream is destroyed") for call in self._destroys(earlier.streams))
                 text = f"{v.words}, and its stream may be destroyed by then"
                 return Refused("stream_destroyed", text, (first, later, *dict.fromkeys(ends)), v)

@@ -224,6 +224,7 @@ class Rewriter:
         """What became of every site. `too_large` are the functions whose programs were not run to their end."""
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
+        alone: list[str] = []
         decided: set[tuple[str, int]] = set()
         together = next((n for n, group in enumerate(plan.groups, 1) if id(group) in plan.bound), 0)
         for n, group in enumerate(plan.groups, 1):
@@ -235,7 +236,9 @@ class Rewriter:
                     continue
                 decided.add(key)
                 if group.refused is not None:
-                    if not left_alone:
+                    if left_alone:
+                        alone.append(group.refused.text)
+                    else:
                         refused.append(self._refusal(group, key, runs))
                     continue
                 findings.append(self._finding(plan, group, key, number, runs))
@@ -247,7 +250,7 @@ class Rewriter:
                     name, text = "budget", "a program that runs it is too large for the proof"
                     unlock = refusals.REFUSALS[name].unlock
                 refused.append(Refusal(name, path, call.span.start, text, unlock))
-        return Report(tuple(findings), tuple(refused), (), len(sites))
+        return Report(tuple(findings), tuple(refused), (), len(sites), left_alone=tuple(alone))
 
     def _refusal(self, group: Group, key: Key, runs: Runs) -> Refusal:
         assert group.refused is not None

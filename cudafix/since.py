@@ -35,16 +35,22 @@ class Changes(NamedTuple):
     lines: Mapping[str, frozenset[int]]
 
 
-def changes(revision: str, sources: Mapping[str, bytes]) -> Changes:
-    """What changed in `sources` since `revision`. Raises `GitError`."""
-    top = os.path.realpath(_text("rev-parse", "--show-toplevel"))
+def base_of(revision: str) -> str:
+    """The commit in which the branch left `revision`. Raises `GitError`."""
     if revision.startswith("-"):
         raise GitError(f"`{revision}` is no revision")
+    _text("rev-parse", "--show-toplevel")  # outside of a repository this says so
     try:
-        base = _text("merge-base", revision, "HEAD")
+        return _text("merge-base", revision, "HEAD")
     except GitError as error:
         hint = "is it there? In a shallow clone, fetch more of the history"
         raise GitError(f"`{revision}` and HEAD have no commit in common ({hint}): {error}") from None
+
+
+def changes(revision: str, sources: Mapping[str, bytes]) -> Changes:
+    """What changed in `sources` since `revision`. Raises `GitError`."""
+    base = base_of(revision)
+    top = os.path.realpath(_text("rev-parse", "--show-toplevel"))
     names = {_in_repository(path, top): path for path in sources}
     listed = _fields(_git("ls-tree", "-r", "-z", "--name-only", "--full-tree", base))
     old = {name: name for name in listed}  # the name then, by the name of now

@@ -40,17 +40,17 @@ def sketch(group: Group, waiting: Sequence[Group], tables: Tables) -> Certificat
         earlier = was = Step("host", "", first, ())
     elif clash.kind in (Wrong.USE_AFTER_FREE, Wrong.DOUBLE_FREE) or clash.earlier is None:
         earlier = Step("free", streams.get(_key(first), _lane((LEGACY,), waiting)), first, (), mine=True)
-        was = earlier._replace(lane="", waits=True)
+        was = _blocking(earlier)
     else:
-        kind = kind_of(clash.earlier.stmt, tables)
-        earlier = Step(kind, _lane(clash.earlier.streams, waiting), first, (), mine=kind == "allocate")
+        kind, mine = kind_of(clash.earlier.stmt, tables), clash.object is not None
+        earlier = Step(kind, _lane(clash.earlier.streams, waiting), first, (), mine=mine)
         was = earlier._replace(lane="") if kind == "allocate" else earlier
 
     if clash.kind in _ON_THE_HOST:
         later = will = Step(_ON_THE_HOST[clash.kind], "", second, ())
     elif clash.kind in _FREES:
         later = Step("free", _lane(clash.streams, waiting), second, (), mine=True)
-        will = later._replace(lane="", waits=True)
+        will = _blocking(later)
     else:
         later = will = Step(kind_of(clash.later.stmt, tables), _lane(clash.streams, waiting), second, ())
 
@@ -59,7 +59,7 @@ def sketch(group: Group, waiting: Sequence[Group], tables: Tables) -> Certificat
     frees = [key for key in dict.fromkeys(clash.via) if key not in (_key(first), _key(second))]
     today = [Step("free", "", Place(*key, "`cudaFree`"), behind, waits=True, mine=key in own) for key in frees]
     moved = [
-        step._replace(lane=streams[key], after=(), waits=False)
+        step._replace(lane=streams[key], place=step.place._replace(text="`cudaFreeAsync`"), after=(), waits=False)
         for key, step in zip(frees, today, strict=True)
         if key in streams
     ]
@@ -67,6 +67,11 @@ def sketch(group: Group, waiting: Sequence[Group], tables: Tables) -> Certificat
         will = will._replace(after=behind)
     after = (earlier, *moved, later)
     return Certificate((), (was, *today, will), after, (0, len(after) - 1), sketch=True)
+
+
+def _blocking(free: Step) -> Step:
+    """A free as it is today."""
+    return free._replace(lane="", place=free.place._replace(text="`cudaFree`"), waits=True)
 
 
 def _key(place: Place) -> Key:

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import pytest
 
@@ -166,9 +166,25 @@ def test_a_wrong_baseline_is_one_line(check: Check, content: str | None, message
     assert message in shown.err
 
 
-@pytest.mark.parametrize("options", [["--update-baseline"], ["--baseline", "x", "--prune-baseline", "--since", "main"]])
-def test_options_that_do_not_fit_exit_2(check: Check, options: list[str]) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--update-baseline"],
+        ["--baseline", "x", "--prune-baseline", "--since", "main"],
+        ["--format", "sarif", "--statistics"],
+        ["--baseline", "absent.json"],
+        ["--since", "absent"],
+    ],
+)
+def test_options_that_do_not_fit_exit_2_before_anything_is_proved(
+    check: Check, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
     Path("a.cu").write_text(program("a", "p"))
+
+    def analyze(*_: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr("cudafix.driver.analyze", analyze)
     assert check(*options).code == 2
 
 

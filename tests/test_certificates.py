@@ -216,6 +216,19 @@ int main() {
     assert said.text.startswith("no missing order can be drawn: what stands in the way is what the message says")
 
 
+def test_of_arrays_the_page_says_that_their_release_has_no_line() -> None:
+    source = """import cupy as cp
+
+cp.cuda.set_allocator(None)
+with cp.cuda.Stream(non_blocking=True):
+    x = cp.arange(8)
+"""
+    (refusal,) = driver.analyze({"main.py": source.encode()}, ASKED).refusals
+    assert refusal.name == "several_streams"
+    (said,) = words.clauses(refusal)
+    assert "one of the two operations is the release of an array" in said.text
+
+
 def test_only_what_orders_this_memory_is_said() -> None:
     report = analyzed(
         HEAD

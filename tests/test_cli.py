@@ -148,6 +148,7 @@ def test_diff_prints_what_git_apply_takes_and_apply_writes_the_same_bytes(run: C
     write(a=b"\xef\xbb\xbfx\r\ncudaMalloc(&p, n);\r\n\xff", b="cudaMalloc(&p, n); // refuse\n", c="cudaMalloc();")
     shown = run("diff")
     assert shown.code == 0
+    assert run("diff", "--quiet") == (0, shown.out, "")
     assert shown.out.startswith(b"--- a/a.cu\n+++ b/a.cu\n@@ -1,3 +1,3 @@\n")
     assert "b.cu:1:1: refused: escapes: `p` is stored (churn)\n3 allocation sites: 2 in the diff (2 churn)" in shown.err
     copy = tmp_path / "copy"
@@ -161,7 +162,7 @@ def test_diff_prints_what_git_apply_takes_and_apply_writes_the_same_bytes(run: C
     for name in ("a.cu", "b.cu", "c.cu"):
         assert Path(name).read_bytes() == (copy / name).read_bytes()
     assert Path("a.cu").read_bytes() == b"\xef\xbb\xbfx\r\ncudaMallocAsync(&p, n);\r\n\xff"
-    assert run("apply").code == 0
+    assert run("apply", "-q") == (0, b"", "")
     assert run("diff").out == b""
 
 

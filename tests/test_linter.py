@@ -79,6 +79,28 @@ def test_what_only_the_rewrite_has_is_named_there(capsys: pytest.CaptureFixture[
     assert "the_event_is_recorded_before_the_kernel/table.cuh:9:11: the memory is freed" in out
 
 
+@pytest.mark.parametrize("free", ["free", "cudaFreeHost", "cudaFreeArray"])
+def test_device_memory_that_is_freed_as_another_kind_is_not_proved(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, free: str
+) -> None:
+    """What frees in the place of `cudaFree` has to free the same kind of memory."""
+    case = ROOT / "fixtures/stream_ordered_pairs/swapped_buffers_move_together"
+    source = (case / "before/main.cu").read_text(encoding="utf-8")
+    (tmp_path / "main.cu").write_text(source.replace("cudaFree(", f"{free}("))
+    code, out, _ = run(capsys, case / "before", tmp_path)
+    assert (code, out) == (1, "not proved: `main`: other memory is freed, or it is freed at other places\n")
+
+
+def test_what_is_not_understood_is_named_as_the_program_spells_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    case = ROOT / "fixtures/stream_ordered_pairs/swapped_buffers_move_together"
+    source = (case / "before/main.cu").read_text(encoding="utf-8")
+    (tmp_path / "main.cu").write_text(source.replace("cudaFree(", "release("))
+    code, out, _ = run(capsys, case / "before", tmp_path)
+    assert (code, out) == (1, "not proved: `main`: a call of `release` appeared, which is not understood\n")
+
+
 def test_another_program_is_not_proved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "other.cu").write_bytes(b"int main() { cudaFree(0); }\n")
     code, out, _ = run(capsys, FOLDER / "before", tmp_path)

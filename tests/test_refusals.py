@@ -100,3 +100,29 @@ int main(int argc, char **) {
 }
 """)
     assert refusal.name == "needs_device_sync"
+
+
+def test_a_stream_that_is_made_anew_in_each_round_is_no_stream_that_is_gone() -> None:
+    report = driver.analyze(
+        {
+            "main.cu": (
+                HEAD
+                + """
+int main(int argc, char **) {
+    int *p;
+    for (int i = 0; i < argc; i++) {
+        cudaStream_t s;
+        cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+        cudaMalloc(&p, 4);
+        fill<<<1, 1, 0, s>>>(p);
+        cudaFree(p);
+        cudaStreamDestroy(s);
+    }
+}
+"""
+            ).encode()
+        },
+        Config(),
+    )
+    assert len(report.findings) == 1
+    assert report.refusals == ()

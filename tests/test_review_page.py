@@ -169,6 +169,83 @@ def test_a_refusal_with_one_place_does_not_call_it_the_earlier_of_two(seen: Seen
     assert "earlier operation" not in seen.page.locator("#detail").inner_text()
 
 
+HEAD = """#include <cuda_runtime.h>
+__global__ void fill(int *p) { p[0] = 1; }
+"""
+REFUSED = {
+    "twice.cu": "int main() { int *p; cudaMalloc(&p, 4); fill<<<1, 1>>>(p); cudaFree(p);\n    cudaFree(p);\n}\n",
+    "kinds.cu": """int main(int argc, char **) {
+    int *p;
+    if (argc > 1)
+        cudaMallocManaged(&p, 4);
+    else
+        cudaMalloc(&p, 4);
+    cudaFree(p);
+}
+""",
+    "inner.cu": "int main() { int *p; cudaMalloc(&p, 64); fill<<<1, 1>>>(p); p++; cudaFree(p); }\n",
+    "either.cu": """int main(int argc, char **) {
+    int *v;
+    cudaStream_t stream;
+    if (argc > 1)
+        cudaStreamCreate(&stream);
+    else
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaMalloc(&v, 4);
+    fill<<<1, 1, 0, stream>>>(v);
+    cudaFree(v);
+}
+""",
+}
+
+
+@pytest.fixture
+def refused(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    for name, text in REFUSED.items():
+        (tmp_path / name).write_text(HEAD + text)
+    run = cudafix(tmp_path, "diff", "--html", "review.html")
+    assert run.returncode == 0, run.stderr
+    with looked_at(browser, tmp_path / "review.html") as found:
+        yield found.page
+
+
+def test_what_comes_behind_a_free_is_shown_with_it_in_red(refused: Page) -> None:
+    search(refused, "twice.cu")
+    assert "The free, and what comes behind it" in (refused.locator("#detail").text_content() or "")
+    assert (refused.locator("path.lost").count(), refused.locator(".losttext").inner_html()) == (1, "freed already")
+    box = refused.locator(".times")
+    refused.set_viewport_size({"width": 500, "height": 900})
+    box.evaluate("e => { e.scrollLeft = e.scrollWidth }")
+    refused.wait_for_timeout(200)
+    left = box.bounding_box()
+    for name in (*box.locator("h4").all(), *box.locator(".laneno").all()):  # what the rows are stays in view
+        at = name.bounding_box()
+        assert left is not None
+        assert at is not None
+        assert at["x"] >= left["x"]
+
+
+def test_every_place_that_stands_in_the_way_is_shown(refused: Page) -> None:
+    search(refused, "kinds.cu")
+    assert refused.locator(".clash .name").all_inner_texts() == [
+        "this free",
+        "cudaMallocManaged allocates managed memory",
+    ]
+    assert "out of order" not in (refused.locator("#detail").text_content() or "")
+
+
+def test_a_refusal_of_an_order_that_has_no_edge_says_why(refused: Page) -> None:
+    search(refused, "inner.cu")
+    assert refused.locator("path.lost").count() == 0
+    assert "no missing order can be drawn" in refused.locator("#detail").inner_text()
+
+
+def test_a_sketch_is_called_so_and_has_the_edge(refused: Page) -> None:
+    search(refused, "either.cu")
+    assert "of the paths that were tried none shows both" in refused.locator(".times").inner_text()
+    assert refused.locator("path.lost").count() == 1
+
+
 def test_the_filters_stand_in_one_line(seen: Seen) -> None:
     tops = seen.page.locator(".filters > *").evaluate_all("all => all.map((e) => e.getBoundingClientRect())")
     assert max(at["top"] for at in tops) < min(at["bottom"] for at in tops)

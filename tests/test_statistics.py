@@ -44,6 +44,16 @@ def check(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 
 
 @pytest.mark.usefixtures("tree")
+@pytest.mark.parametrize("kind", ["churn", "once"])
+def test_what_only_leaves_out_is_counted(capfd: pytest.CaptureFixture[str], kind: str) -> None:
+    said = check(capfd, "--only", kind, "--no-cache")[1].splitlines()
+    line = next(n for n, text in enumerate(said) if text.startswith("4 allocation sites: "))
+    counted = [int(text.split()[0]) for text in said[line + 1 :] if " refused: " in text or " left: " in text]
+    assert any(f"left: not `--only {kind}`" in text for text in said)
+    assert int(said[line].split(": ")[1].split()[0]) + sum(counted) == 4
+
+
+@pytest.mark.usefixtures("tree")
 def test_the_report_of_a_migration(capfd: pytest.CaptureFixture[str]) -> None:
     assert check(capfd, "--statistics") == (
         1,

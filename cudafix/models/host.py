@@ -162,7 +162,7 @@ generate                                host    hw hw fn
 generate_n                              host    hw - fn
 for_each                                host    hrw hrw fn
 for_each_n                              host    hrw - fn
-{copy,reverse_copy,move_backward,copy_backward,unique_copy} host hr hr hw
+{copy,move,reverse_copy,move_backward,copy_backward,unique_copy} host hr hr hw
 copy_n                                  host    hr - hw
 {copy_if,remove_copy,remove_copy_if,rotate_copy} host hr hr hw fn
 transform/4                             host    hr hr hw fn

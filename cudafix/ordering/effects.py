@@ -336,7 +336,9 @@ class Effects(Engine):
                 if expr.name in frame.function.types:
                     return frame.function.types[expr.name]
         if isinstance(expr, ir.Deref):
-            return self.type_of(expr.base)
+            kind = self.type_of(expr.base)
+            kept = _KEEPS_ONE.match(kind)
+            return kept[1] if kept is not None else kind
         if isinstance(expr, ir.Field):
             cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
             return self.program.kept("types of members", lambda: _types_of_members(self.program)).get(
@@ -765,6 +767,10 @@ class Effects(Engine):
                 if "w" in role[1:]:
                     args.host_writes |= bits
                     self.overwritten(state, self.cells(state, ir.Deref(expr)))
+            elif role == "swap":
+                bits = self.touched(state, (expr,))
+                args.host_reads |= bits
+                args.host_writes |= bits
             elif role == "params" or (role in ("keep", "keeper") and api.effect is Effect.WORK):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
@@ -1858,6 +1864,9 @@ def _members(program: Program) -> dict[str, tuple[str, ...]]:
 
 # through which a call may reach a method of what they hold
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
+_KEEPS_ONE = re.compile(
+    r"(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<\s*(\w[\w:]*(?:\s*\*)*)\s*[,>]"
+)  # `*x` is that
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 

@@ -713,10 +713,17 @@ class Machine:
         a way that was not understood; no program gives the device a pointer that was never set. (A client that calls
         functions in any order does, and what is made in a loop is not made where that has no round.)
         """
-        known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
-        if known or self.any_order or self.empty:
+        if not self.is_unset(values):
             return 0
         return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+
+    def type_of(self, expr: ir.Expr) -> str:
+        raise NotImplementedError
+
+    def is_unset(self, values: Values) -> bool:
+        """Whether nothing is known of where a pointer leads, though it must have been set."""
+        known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
+        return not (known or self.any_order or self.empty)
 
     def place(self, state: State, expr: ir.Expr | None) -> Cell | None:
         """The one cell that an expression is for certain, None if that is not known."""
@@ -1135,7 +1142,20 @@ class Engine(Machine):
                 bits |= self.mask([mem.reference(cell)])
             if isinstance(place, ir.Index | ir.Deref):
                 bits |= self.mask(self.values(state, place.base))
+            if state.live & self.host_visible and self._leads_anywhere(state, place):
+                bits |= state.live & self.host_visible
         return bits
+
+    def _leads_anywhere(self, state: State, place: ir.Expr) -> bool:
+        """Whether a place is reached through a pointer that somebody has stored in a way that was not understood: it
+        may be any memory that the host can touch.
+        """
+        while isinstance(place, ir.Field):
+            place = place.base
+        if not isinstance(place, ir.Index | ir.Deref) or self.in_python:
+            return False
+        kind = self.type_of(place.base)
+        return (not kind or "*" in kind) and self.is_unset(self.values(state, place.base))
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)

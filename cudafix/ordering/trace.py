@@ -36,6 +36,7 @@ _KINDS = {
     Effect.RESET: "synchronize",
     Effect.OUTPUT: "host",
     Effect.CLOCK: "host",
+    Effect.STREAM_DESTROY: "host",
 }
 _SHOWN = frozenset({Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.RESET, Effect.FREE, Effect.ALLOC})
 DEFAULT_STREAMS = {LEGACY: "default stream", PER_THREAD: "default stream of the thread"}
@@ -340,7 +341,8 @@ class Tracer(Effects):
                         moment.recorded = self._recorded.get(event, -1)
             return
         shown = api.effect in _SHOWN and not issued and api.memory != "host"
-        if not waited and not shown and api.effect not in (Effect.OUTPUT, Effect.CLOCK):
+        seen = api.effect in (Effect.OUTPUT, Effect.CLOCK) or api.effect is Effect.STREAM_DESTROY and key in self.sites
+        if not waited and not shown and not seen:
             return
         kind = "synchronize" if issued else self._kind
         moment = self._moment(kind, None, key, text, ~state.orders.pending[HOST], state, mine=key in self.sites)

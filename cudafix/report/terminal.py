@@ -86,6 +86,7 @@ class Terminal:
         others = Counter(finding.codemod for finding in selection.chosen if finding.codemod not in PAIRS)
         left = Counter(reason for _, reason in selection.left)
         left["suppressed"] += report.suppressed_refusals
+        left += Counter(report.left_alone)
         self._print(Text(line, style="bold"))
         for name, count in sorted(others.items(), key=_most):
             self._print(Text(f"  {count:5} {name}"))

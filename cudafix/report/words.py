@@ -10,13 +10,22 @@ from typing import NamedTuple
 from cudafix.findings import Certificate, Finding, Place, Refusal, Step
 from cudafix.report.terminal import PAIRS
 
-_ABOUT_AN_ORDER = frozenset(
-    ("out_of_order", "needs_device_sync", "stream_destroyed", "several_streams", "host_memory_in_flight")
-)
-_NO_EDGE = (
+_WHOLE = (
     "no missing order can be drawn: what stands in the way is what the message says, whatever path the program takes, "
     "and not two operations of one path"
 )
+_DROPPED = (
+    "no missing order can be drawn: one of the two operations is the release of an array, which Python does where the "
+    "last name for it goes, in no statement of its own"
+)
+_NO_EDGE = {
+    "out_of_order": _WHOLE,
+    "needs_device_sync": _WHOLE,
+    "stream_destroyed": _WHOLE,
+    "several_streams": _DROPPED,
+    "host_memory_in_flight": _DROPPED,
+}
+"""What is said of a refusal that is about an order where no two operations are named."""
 _SYNTAX = re.compile(r"`([^`<]*)(?:<<<…>>>)?`")
 
 
@@ -31,8 +40,8 @@ class Clause(NamedTuple):
 def clauses(item: Finding | Refusal) -> list[Clause]:
     """The certificate of a fix, or why a refused site has none."""
     shown = item.certificate
-    if isinstance(item, Refusal) and item.name in _ABOUT_AN_ORDER and not item.order:
-        return [Clause("no edge", _NO_EDGE)]
+    if isinstance(item, Refusal) and item.name in _NO_EDGE and not item.order:
+        return [Clause("no edge", _NO_EDGE[item.name])]
     if shown is None:
         return []
     if shown.faulty is not None:
@@ -135,7 +144,7 @@ def _refused(shown: Certificate) -> Iterator[Clause]:
     earlier, later = (shown.after[n] for n in shown.lost)
     yield Clause("earlier", f"{earlier.place.text} on {on(earlier.lane)}", (earlier.place,))
     yield Clause("later", f"{later.place.text} on {on(later.lane)}", (later.place,))
-    if earlier.kind == "free" and later.lane:
+    if _ends(earlier) and later.lane:
         return
     places = [step.place[:2] for step in shown.before]
     with suppress(ValueError):
@@ -151,10 +160,15 @@ def _faulty(shown: Certificate, clash: tuple[int, int]) -> Iterator[Clause]:
     earlier, later = (shown.before[n] for n in clash)
     yield Clause("earlier", f"{earlier.place.text} on {on(earlier.lane)}", (earlier.place,))
     yield Clause("later", f"{later.place.text} on {on(later.lane)}", (later.place,))
-    yield Clause("now", "nothing orders the two")
+    yield Clause("now", "the first one ends what the second one needs" if _ends(earlier) else "nothing orders the two")
     for step in shown.after:
         if step.inserted and step.kind in ("wait", "synchronize") and step.after:
             yield Clause("ordered", _order(step, shown.after), (step.place,))
+
+
+def _ends(step: Step) -> bool:
+    """Whether a step gives memory back, or ends a stream."""
+    return step.kind in ("free", "host")
 
 
 def _order(step: Step, steps: Sequence[Step]) -> str:

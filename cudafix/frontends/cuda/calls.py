@@ -27,6 +27,9 @@ _CLASS = re.compile(
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ADDS = frozenset(("push_back", "push_front", "push"))
+_CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
+_MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
+_COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
 # Objects of the standard library whose call makes a number and touches no memory but their own.
@@ -273,7 +276,9 @@ class Calls(Expressions):
                 return self._through(arguments, checked, target)
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
             return self._exchange(node, *arguments.named_children)
-        if name in PASSES:
+        if name in _MAKES and not self.raw(function).endswith(("make_unique", "make_shared", "]>")):
+            return self._make_object(node, function, arguments, target)
+        if name in PASSES and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1):
             inner = first_named(arguments) if arguments is not None else None
             passed = self.value(inner, target, used) if inner is not None else Opaque(())
             if self.owner(passed) is not None:
@@ -330,6 +335,8 @@ class Calls(Expressions):
         """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
         place, value = self.lvalue(first), self.value(second)
         old = self.temporary(self.type_of(place))
+        self.touch(node, place)
+        self.touch(node, place, write=True)
         self.emit(ir.Assign(old, place, self.span(node)))
         if value == Const("0") and is_pointer(self.type_of(place)):
             value = NULL
@@ -445,6 +452,14 @@ class Calls(Expressions):
                     self.build(node, Field(receiver, name), owner, (one,))
                 else:
                     self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+
+    def converts(self, node: Node, place: Expr) -> None:
+        """An object is read, which may be as something else: what its conversions do, be they meant or not."""
+        kind = self.type_of(place)
+        cls = self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
+        for name in sorted(cls.methods) if cls is not None else ():
+            if _CONVERSION.match(name):
+                self.emit_call(node, node, "".join(name.split()), (), (), place, None, False)
 
     # -- smart pointers (cudafix.frontends.cuda.owners) ----------------------------------------------------------------
 
@@ -771,6 +786,10 @@ class Calls(Expressions):
         values, spans = self.arguments(arguments)
         if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
             values = self._elements_of(arguments, kind, values)
+        if name in _COPIES and _STD_CONTAINER.match(kind) and not is_pointer(pointee(kind)):
+            for value in values:  # a range of elements, to be copied
+                if is_pointer(self.type_of(value)):
+                    self.touch(node, deref(value))
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 
     def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -817,11 +836,34 @@ class Calls(Expressions):
             place, _ = self.arguments(placement)
             self.unknown("placement new", node, (*place, *values))
             return place[0] if place else Opaque(())
+        count = self.normal(declarator).strip("[]") if declarator is not None else ""
+        pointer = name + ("*" if name.endswith("*") else " *")
+        return self._new(node, name, pointer, (size, count, declarator is None), values, spans, target)
+
+    def _make_object(self, node: Node, function: Node, arguments: Node | None, target: Expr | None) -> Expr:
+        """`std::make_unique<T>(args)`: what `new T(args)` does, and an owner that holds the result."""
+        name = " ".join(self.raw(function).partition("<")[2].removesuffix(">").split())
+        values, spans = self.arguments(arguments)
+        owner = f"std::{'shared' if 'shared' in self.raw(function) else 'unique'}_ptr<{name}>"
+        return self._new(node, name, owner, ([], "", True), values, spans, target)
+
+    def _new(
+        self,
+        node: Node,
+        name: str,
+        pointer: str,
+        extent: tuple[list[Expr], str, bool],
+        values: tuple[Expr, ...],
+        spans: tuple[Span, ...],
+        target: Expr | None,
+    ) -> Expr:
+        """An object of the class `name`, made of `values` in new memory; the result is of the type `pointer`."""
+        size, count, single = extent
         result = target if target is not None else self.temporary()
         if isinstance(result, Var) and (
             result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")
         ):
-            self.types[result.name] = name + ("*" if name.endswith("*") else " *")
+            self.types[result.name] = pointer
         span = self.span(node)
         site = self.site(node)
         self.emit(
@@ -832,8 +874,11 @@ class Calls(Expressions):
         )  # fmt: skip
         if any(map(self.may_lead, values)) and self.is_unseen(name):
             self.unknown(f"the constructor of `{name}`", node, (*values, result))
-        count = self.normal(declarator).strip("[]") if declarator is not None else ""
-        self.each(node, self.file.index.class_of(name), "", values, spans, result, count)
+        cls = self.file.index.class_of(name)
+        if cls is not None and values and single and not self.file.index.has(cls, cls.constructor):
+            self.build(node, deref(result), cls, values)
+        else:
+            self.each(node, cls, "", values, spans, result, count)
         return result
 
     def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:

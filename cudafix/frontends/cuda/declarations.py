@@ -255,8 +255,14 @@ class Class:
     )  # the data members that a constructor sets to more than a constant
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
+    unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
+
+    def overlaid(self, name: str) -> list[str]:
+        """The data members that share their memory with one."""
+        start = self.unions.get(name)
+        return [other for other, at in self.unions.items() if at == start and other != name]
 
     @property
     def constructor(self) -> str:
@@ -664,6 +670,9 @@ def _declaration(
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type
+            around = node.parent.parent if node.parent is not None else None
+            if around is not None and around.type == "union_specifier":
+                cls.unions[one.name] = around.start_byte
             if not static:
                 cls.places[one.name] = node.start_byte, node.end_byte
                 value = node.child_by_field_name("default_value")

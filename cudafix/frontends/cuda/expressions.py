@@ -77,6 +77,7 @@ class Expressions:
         self.types: dict[str, str] = {}
         self.used: dict[str, str] = {}  # names in use, with their types
         self.references: set[str] = set()
+        self.lends = False  # the function returns a reference through which its caller may write
         self.lambdas: dict[str, str] = {}
         self.bindings: Mapping[str, Bound] = {}
         self.expanding: tuple[str, ...] = ()
@@ -140,6 +141,8 @@ class Expressions:
 
     def touch(self, node: Node, place: Expr, write: bool = False) -> None:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
+        if not write:
+            self.converts(node, place)
         if isinstance(place, Var):
             name = place.name
             if name not in self.addressed and (
@@ -451,6 +454,8 @@ class Expressions:
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
+        if isinstance(base, Const):  # `0[p]`
+            base, index = index, base
         self.overloaded(node, "[]", (base, index))
         return index_of(base, index)
 
@@ -630,11 +635,21 @@ class Expressions:
         self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
         return place
 
+    def _declares(self, left: Node) -> bool:
+        """`float (&row)[4] = …` reads like an assignment to an element of what `float(&row)` returns."""
+        called = left.child_by_field_name("argument")
+        function = called.child_by_field_name("function") if called is not None else None
+        return function is not None and (
+            function.type == "primitive_type" or self.file.index.is_type(self.raw(function))
+        )
+
     def _assignment(self, node: Node, target: Expr | None, used: bool) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = node.child_by_field_name("operator")
         if left is None or right is None:
             return self._other(node)
+        if left.type == "subscript_expression" and self._declares(left):
+            return self.unknown("a reference to an array", node, (self.value(right),))
         if operator is not None and operator.type != "=":
             place = self.lvalue(left)
             value = self.value(right)
@@ -714,6 +729,10 @@ class Expressions:
         ):
             return
         self.emit(ir.Assign(place, value, self.span(node)))
+        if isinstance(place, Field):  # the other members of a union hold it too
+            for cls in self.file.index.lineage(self.type_of(place.base)):
+                for other in cls.overlaid(place.name):
+                    self.emit(ir.Assign(Field(place.base, other), value, self.span(node)))
 
     def may_lead(self, value: Expr) -> bool:
         """Whether a value may be a pointer, a handle or an object that holds one."""
@@ -898,6 +917,9 @@ class Expressions:
         raise NotImplementedError
 
     def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
+        raise NotImplementedError
+
+    def converts(self, node: Node, place: Expr) -> None:
         raise NotImplementedError
 
     def hands_on(self, node: Node, value: Expr) -> None:

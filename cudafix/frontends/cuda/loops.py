@@ -252,7 +252,7 @@ class Loops(Branches):
         self.emit(loop)
 
     def _is_number(self, target: Expr) -> bool:
-        return isinstance(target, Var) and is_number(self.type_of(target))
+        return isinstance(target, Var) and target.name not in self.references and is_number(self.type_of(target))
 
 
 def _pattern(text: str, variables: list[str]) -> str:

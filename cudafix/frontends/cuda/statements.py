@@ -119,6 +119,8 @@ class Statements(Loops):
                 value = moved
             else:
                 self.hands_on(node, value)
+        if value is not None and self.lends:
+            self.touch(node, value, write=True)  # by whom it is called, which nobody sees there
         self.end_temporaries(0)
         self._destroy(reversed(self.scopes), node)
         blocked = self.place is not None and self.place.calls > 0
@@ -507,6 +509,8 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
     lowering.addressed = addressed_names(text, file.index.references())
     lowering.end = node.end_byte
+    head = source.text[node.start_byte : definition.body.start_byte].partition(b"(")[0]
+    lowering.lends = definition.by_reference and re.search(rb"\bconst\b", head) is None
     initializers = next((child for child in node.children if child.type == "field_initializer_list"), None)
     made = lowering.function(
         definition.params, definition.body, node, definition.internal, definition.returns, initializers

@@ -456,7 +456,7 @@ class Variables(Blocks):
         if cls is not None:
             names = list(cls.fields)
             for number, name in enumerate(names):
-                if is_number(cls.fields[name]):
+                if is_number(cls.fields[name]) or any(other in names[:number] for other in cls.overlaid(name)):
                     continue
                 found = [v for label, v in values_ if label == name]
                 if not found and number < len(values_) and not values_[number][0]:
@@ -464,7 +464,7 @@ class Variables(Blocks):
                 if found and (owner := self.owner(found[0])) is not None:
                     self.build(node, Field(var, name), owner, (found[0],))
                 else:
-                    self.emit(ir.Assign(Field(var, name), found[0] if found else NULL, span))
+                    self.store(Field(var, name), found[0] if found else NULL, node)
             return
         for label, initial in values_:
             if label:

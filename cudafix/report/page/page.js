@@ -160,10 +160,11 @@ function timeline(steps, lanes, lost, margin) {
   const height = LEFT + lanes.length * LANE;
   const told = drawn.map((step) => `${step.label} on ${step.lane || "the host"}`).join(", ");
   const made = svg("svg", { class: "time", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": told });
+  const names = svg("g", { class: "lanes" }, svg("rect", { x: 0, y: 0, width: margin - 8, height }));
   for (const lane of lanes) {
     const y = middle(lane);
     made.append(svg("line", { class: "lane", x1: margin - 6, x2: width, y1: y, y2: y }));
-    made.append(svg("text", { class: lane ? "laneno" : "laneno host", x: margin - 14, y: y + 4, "text-anchor": "end" }, shortened(lane || "host")));
+    names.append(svg("text", { class: lane ? "laneno" : "laneno host", x: margin - 14, y: y + 4, "text-anchor": "end" }, shortened(lane || "host")));
   }
   const x = (at) => margin + at;
   if (lost) {
@@ -206,11 +207,17 @@ function timeline(steps, lanes, lost, margin) {
     const [early, late] = lost.map((n) => drawn[n]);
     const x1 = x(early.end - 6), x2 = x(late.start + 6);
     if (early.lane !== late.lane) arrow(early, late, x1, x2, "lost");
-    // between two lanes, where no bar is; on one lane behind the bars
+    else {
+      const y = middle(late.lane) - BAR / 2;
+      made.append(svg("path", { class: "lost", d: `M${x1} ${y} C${x1} ${y - 13} ${x2} ${y - 13} ${x2} ${y - 5}` }), svg("path", { class: "losthead", d: `M${x2} ${y} l-4 -7 h8 z` }));
+    }
+    // between two lanes, where no bar is, on the arrow or behind a short one; on one lane behind the bars
+    const between = middle(late.lane) + (middle(early.lane) > middle(late.lane) ? LANE : -LANE) / 2 + 4;
     const [tx, ty, anchor] = early.lane === late.lane ? [Math.max(x(early.end), x(late.end)) + 6, middle(late.lane) + 4, "start"]
-      : [(x1 + x2) / 2, middle(late.lane) + (middle(early.lane) > middle(late.lane) ? LANE : -LANE) / 2 + 4, "middle"];
+      : Math.abs(x2 - x1) > 120 ? [(x1 + x2) / 2, between, "middle"] : [Math.max(x1, x2) + 10, between, "start"];
     made.append(svg("text", { class: "losttext", x: tx, y: ty, "text-anchor": anchor }, early.kind === "free" && late.lane ? "freed already" : !early.lane && late.lane ? "gone already" : "no order"));
   }
+  made.append(names);
   return made;
 }
 
@@ -220,7 +227,10 @@ function timelines(item) {
   const lanes = ["", ...new Set([...before, ...after].map((step) => step[1]).filter(Boolean))];
   const margin = Math.max(...lanes.map((lane) => shortened(lane || "host").length)) * 7.4 + 26;
   const refused = item.kind === "refusal";
-  const box = h("div", { class: "box times" });
+  // the names of the lanes stay in view
+  const box = h("div", { class: "box times", onscroll: () => {
+    for (const names of box.querySelectorAll(".lanes")) names.setAttribute("transform", `translate(${box.scrollLeft} 0)`);
+  } });
   if (sketch) box.append(h("p", { class: "why" }, "Only the two operations, and what waits between them today: of the paths that were tried none shows both; the proof covers all."));
   if (before.length) box.append(h("h4", {}, faulty || !after.length ? "As it is" : "Before"), timeline(before, lanes, faulty, margin));
   if (after.length) {
@@ -248,6 +258,8 @@ function worded(item) {
     return [h("dt", {}, NAMES[about] || about), h("dd", { class: item.assumes.includes(text) ? about : "" }, prose(text), shown.map((at) => quoted(at, item.at[0])))];
   }));
 }
+// Whether a counterexample is no lost order, but something that comes behind the free.
+const isBehind = ({ after, lost }) => lost && after[lost[0]][0] === "free" && after[lost[1]][1] !== "";
 function clash(item) {
   const defect = item.kind === "defect";
   const related = defect ? [...item.related.slice(0, 1), [...item.at, item.related.length ? "this line" : item.message]] : item.related;
@@ -259,7 +271,8 @@ function clash(item) {
   const made = [];
   if (shown.length) {
     const cards = shown.map((at, n) => h("div", { class: "box" }, h("div", { class: "name" }, names[n] || "", prose(at[3]), at[0] === item.at[0] ? "" : ` · ${place(at)}`), quoted(at, at[0])));
-    made.push(part(two ? `The two operations that ${defect ? "are" : "would be"} out of order` : defect ? "Where" : "What stands in the way", h("div", { class: shown.length > 1 ? "clash" : "" }, cards)));
+    const behind = two && !defect && item.certificate !== null && isBehind(certificates[item.certificate]);
+    made.push(part(behind ? "The free, and what comes behind it" : two ? `The two operations that ${defect ? "are" : "would be"} out of order` : defect ? "Where" : "What stands in the way", h("div", { class: shown.length > 1 ? "clash" : "" }, cards)));
   }
   const today = item.words.filter(([about]) => about === "today" || about === "then");
   const without = item.words.find(([about]) => about === "no edge");
@@ -272,7 +285,7 @@ function card(item) {
   const page = pages[item.name] || ["", "", ""];
   const others = together(item).length - 1;
   const tags = [h("span", { class: `tag ${item.kind === "refusal" ? "refusal" : item.kind === "defect" ? "defect" : ""}` }, item.name)];
-  if (item.kind !== "refusal") tags.push(h("span", { class: `tag ${item.safety}` }, item.safety === "assumes" ? "rests on an assumption" : item.safety));
+  if (selectable(item)) tags.push(h("span", { class: `tag ${item.safety}` }, item.safety === "assumes" ? "rests on an assumption" : item.safety));
   if (item.runs) tags.push(h("span", { class: "tag" }, item.runs));
   const made = h("div", { class: "card" },
     h("div", { class: "crumb" }, `${place(item.at)}:${item.at[2]}`),
@@ -340,7 +353,7 @@ function list() {
     return folder;
   });
   $("list").replaceChildren(...(made.length ? made : [h("p", { class: "empty" }, "Nothing matches.")]));
-  $("shown").textContent = shown.length === items.length ? `${items.length} sites and findings` : `${shown.length} of ${items.length}`;
+  $("shown").textContent = shown.length === items.length ? items.length === 1 ? "1 site or finding" : `${items.length} sites and findings` : `${shown.length} of ${items.length}`;
   if (!shown.includes(current)) show(shown[0] || null, false);
   else row(current).scrollIntoView({ block: "nearest" });
 }

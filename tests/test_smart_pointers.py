@@ -68,6 +68,7 @@ STAYS = {
         int main() { U u = make(4); hold(std::move(u)); }""",
     "in a global": "U g; int main() { g = make(4); k<<<1, 1>>>(g.get()); }",
     "in a static": "int main() { static U g = make(4); k<<<1, 1>>>(g.get()); }",
+    "for the whole thread": "int main() { thread_local U g = make(4); k<<<1, 1>>>(g.get()); }",
     "on the heap": "int main() { U *u = new U(make(4)); k<<<1, 1>>>(u->get()); delete u; }",
     "a reference to a member is handed out": """struct A { U u; U &get() { return u; } };
         int main() { A a; a.u = make(4); k<<<1, 1>>>(a.get().get()); a.get().reset(); }""",
@@ -134,6 +135,7 @@ GIVEN = {
     "made by a function": "S s = from(block(4));",
     "made behind `=`": "S s = S(block(4), give_back);",
     "for the whole program": "static S s(block(4), give_back);",
+    "for the whole thread": "thread_local S s(block(4), give_back);",
 }
 
 

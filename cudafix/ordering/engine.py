@@ -579,7 +579,7 @@ class Machine:
         indices = [key for kind, key in path if kind == "at"]
         if not indices or self.in_python:
             return False
-        if root[0] == "local" and len(path) == 1:
+        if root[0] == "local" and path[0][0] == "at":
             holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
             if "vector" not in holder.function.types.get(root[2], ""):
                 return False

@@ -51,6 +51,7 @@ _CODE = frozenset(
     "update_expression lambda_expression".split()
 )
 _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
+_STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
 _WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
@@ -81,12 +82,12 @@ class Variables(Blocks):
                 arguments = self._misread_arguments(one)
                 if arguments is None:
                     continue  # a prototype
-                if "static" in words:
+                if words & _STATIC:
                     self._static(one, child, None, arguments)
                 else:
                     self._object(one, child, arguments, ())
                 continue
-            if "static" in words:
+            if words & _STATIC:
                 self._static(one, child, value)
             elif one.bindings:
                 place = self.lvalue(value) if value is not None else Opaque(())

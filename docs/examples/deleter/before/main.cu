@@ -10,9 +10,8 @@ __global__ void scale(float *v, int n)
 
 int main()
 {
-    auto release = [](float *p) { cudaFree(p); };
     float *v;
     cudaMalloc(&v, 4096);
-    std::unique_ptr<float, decltype(release)> owner(v, release);
+    std::unique_ptr<float, decltype(&cudaFree)> owner(v, &cudaFree);
     scale<<<4, 256>>>(owner.get(), 1024);
 }

@@ -84,14 +84,19 @@ def line_indent(text: bytes, at: int) -> str:
     return text[start:end].decode("ascii")
 
 
+_NO_STYLE = re.compile(rb"//|/\*|\\[ \t]*\r?\n|\n[ \t]*#")  # comments, continued lines and directives are not copied
+_BROKEN = re.compile(rb"(\()?[ \t]*[\r\n]\s*")  # a line end in a call, behind what opens it or elsewhere
+
+
 def wrapper(statement: bytes, prefix: int, suffix: int, in_macro: bool) -> tuple[str, str] | None:
     """The text around the core call of a statement (the first `prefix`, the last `suffix` bytes), as a style.
 
     Code may use a macro without a semicolon; the last statement of a macro's body may leave it to the use.
     """
     before, after = statement[:prefix], statement[len(statement) - suffix :] if suffix > 0 else b""
-    if b"\n" in before + after or b"//" in before + after or b"/*" in before + after:
+    if _NO_STYLE.search(before + after):
         return None
+    before, after = (_BROKEN.sub(lambda found: found[1] or b" ", part) for part in (before, after))
     if not after.endswith(b";"):
         if in_macro:
             after += b";"

@@ -648,7 +648,12 @@ class Machine:
         return found
 
     def variable(self, root: Root) -> Object:
-        """The host memory of a variable."""
+        """The memory of a variable: the host's, or that of a `__device__`, `__constant__` or `__managed__` one, by
+        whichever name it is reached: an array, its address, a member.
+        """
+        variable = self.global_at(root)
+        if variable is not None and variable.space != "host":
+            return self.symbol(variable)
         found = self._objects.get(root)
         if found is None:
             found = Object(len(self.outcome.objects), "host", "host", None, False, "?")

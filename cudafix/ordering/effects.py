@@ -861,6 +861,9 @@ class Effects(Engine):
             point = Point(span, f"{op.text} runs", op.stmt)
             for other in self.conflicts(lost, reads, writes):
                 self.wrong(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams)
+            for other in self.operations_in(lost) if op.says else ():  # what kernels print stands in their order
+                if other.says:
+                    self.wrong(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams)
         touched = touches_async = (reads | writes) & self.async_objects
         while touched:
             low = touched & -touched
@@ -1037,6 +1040,9 @@ class Effects(Engine):
             certain = bool(values) and all(isinstance(v, mem.Ptr) and v.object for v in values)
             if certain:
                 state.orders.finish(self.same_device(state), where)
+        elif api.memory == "host":  # registered, it may be what the device works on
+            point = Point(call.span, "the memory is freed", call)
+            self.host_observes(state, Wrong.HOST_ACCESS, point, writes=self.mask(values) & ~1)
         if where is In.REWRITTEN:
             state.freed_early |= self.mask(values) & ~1
             return state
@@ -1350,6 +1356,7 @@ class Effects(Engine):
             prints = True
             writes |= sum(1 << self.symbol(g).number for g in self.program.globals.values() if g.space != "host")
         op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
+        op.says = any(kernel.prints for kernel in kernels)
         self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
         return state
 

@@ -73,7 +73,8 @@ class Operation:
     streams: frozenset[Stream] = frozenset()
     reads: Bits = 0
     writes: Bits = 0
-    prints: bool = False
+    prints: bool = False  # or may, or stops the program
+    says: bool = False  # has `printf` in its kernel
     rewritten_only: bool = False
     assumption: Assumption | None = None
     via: list[Key] = field(default_factory=list)  # the frees at which P waited for it and Q does not

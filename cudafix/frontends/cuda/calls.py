@@ -44,6 +44,11 @@ _SOMETIMES = frozenset(("conditional_expression", "lambda_expression"))
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
 
 
+def _acts(node: Node) -> bool:
+    """Whether an argument calls something."""
+    return node.type == "call_expression" or any(map(_acts, node.named_children))
+
+
 class Calls(Expressions):
     """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
@@ -935,7 +940,9 @@ class Calls(Expressions):
         if macro.params is None:
             return None
         expands = any(len(list(self._given(macro, one))) > 1 for one in nodes)  # `__VA_ARGS__` is several arguments
-        if macro.kind == "transparent" and not expands:
+        # what is evaluated of the other arguments, and when, the body says; of one not seen nothing is known
+        acts = macro.path and any(_acts(child) for n, child in enumerate(nodes) if n != macro.passes)
+        if macro.kind == "transparent" and not expands and not acts:
             checked = self.checked(node)
             if checked is None:
                 return self.unknown(f"macro `{macro.name}`", node, self.arguments(arguments)[0])

@@ -303,12 +303,14 @@ class Calls(Expressions):
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
             values, spans = self.arguments(arguments)
+            self.copied(node, self.raw(function), values)
             if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
                 return opaque(*values)
             return self.emit_call(node, function, name, values, spans, None, target, used)
         if name in _LEAVES_FUNCTION:
             self.problems.append(("control_flow", self.span(node).start))
         values, spans = self.arguments(arguments)
+        self.copied(node, self.raw(function), values)
         receiver: Expr | None = None
         if "unique_ptr" in name and (cls := self.file.index.class_of(tidy(function, self.source.text))) is not None:
             return self._construct(node, function, cls, values, spans, target)
@@ -798,10 +800,8 @@ class Calls(Expressions):
         values, spans = self.arguments(arguments)
         if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
             values = self._elements_of(arguments, kind, values)
-        if name in _COPIES and _STD_CONTAINER.match(kind) and not is_pointer(pointee(kind)):
-            for value in values:  # a range of elements, to be copied
-                if is_pointer(self.type_of(value)):
-                    self.touch(node, deref(value))
+        if name in _COPIES:
+            self.copied(node, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 
     def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:

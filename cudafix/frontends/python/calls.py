@@ -22,7 +22,7 @@ from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Stmt
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
-from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES
+from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES, TAKES_ADDRESSES
 
 _PASSES = frozenset("int abs round".split())
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
@@ -98,12 +98,19 @@ class Calls(Functions):
             if argument.star and not isinstance(value, Const):
                 value = Index(value, NOTHING)
             every.append(value)
-            if isinstance(value, Const) or value == NOTHING or self.resolver.origin(argument.value) in _NUMBERS:
+            if isinstance(value, Const) or value == NOTHING:
+                continue
+            if self.resolver.origin(argument.value) in _NUMBERS and not self._takes_addresses(node.func):
                 continue
             if isinstance(argument.value, cst.List | cst.Tuple | cst.Dict | cst.ListComp):
                 continue  # the list itself; what it leads to is read by whoever reads the elements
             seen.append(value)
         return tuple(every), tuple(seen)
+
+    def _takes_addresses(self, func: cst.BaseExpression) -> bool:
+        """Whether a function works on the memory at a number that it is given."""
+        meaning = self.resolver.meaning(func)
+        return isinstance(meaning, Dotted) and meaning.name in TAKES_ADDRESSES
 
     # -- packages ------------------------------------------------------------------------------------------------------
 
@@ -147,6 +154,7 @@ class Calls(Functions):
             "filter",
             "zip",
             "iter",
+            "enumerate",
             "bytearray",
             "memoryview",
             "open",
@@ -225,6 +233,7 @@ class Calls(Functions):
                 self.emit(ir.Assign(Index(made, Const(text)), value, self.span(node)))
                 self.emit(ir.Assign(Field(Deref(made), argument.keyword.value), value, self.span(node)))
             elif not isinstance(value, Const) and value != NOTHING:
+                self.looked_through(value, node)
                 self.emit(
                     ir.Assign(Index(made, NOTHING), self.element(argument.value, value, NOTHING), self.span(node))
                 )

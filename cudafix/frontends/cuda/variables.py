@@ -167,7 +167,7 @@ class Variables(Blocks):
         return tuple(found)
 
     def _misread_element(self, node: Node, base: Expr, declarator: Node) -> Expr:
-        """The argument of `T x(a[i])`, which reads as an array that is a parameter; for `T x(a * b)` what it is made of."""
+        """The argument of `T x(a[i])`, which reads as a parameter; of `T x(a * b)` what it is made of."""
         indices = []
         inner: Node | None = declarator
         while inner is not None and inner.type == "abstract_array_declarator":

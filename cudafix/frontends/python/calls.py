@@ -25,8 +25,14 @@ from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
 from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES, TAKES_ADDRESSES
 
 _PASSES = frozenset("int abs round".split())
+_NO_ADDRESS = frozenset(
+    "print len isinstance issubclass hasattr callable id hash bool any all input exit quit range type float".split()
+)
+"""Functions whose result no address can be made of."""
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
 """Where addresses come from that are numbers, or texts of them."""
+_LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
+_OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.")
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
     "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
@@ -105,7 +111,16 @@ class Calls(Functions):
             if isinstance(argument.value, cst.List | cst.Tuple | cst.Dict | cst.ListComp):
                 continue  # the list itself; what it leads to is read by whoever reads the elements
             seen.append(value)
+        meaning = self.resolver.meaning(node.func)
+        if isinstance(meaning, Dotted) and (meaning.name.startswith(_OF_ARRAYS) or meaning.name in CALLERS):
+            for argument, value in zip(node.args, every, strict=True):
+                self._arrays_in(argument.value, value)
         return tuple(every), tuple(seen)
+
+    def _arrays_in(self, node: cst.BaseExpression, value: Expr) -> None:
+        """What works on a list of arrays reads all of them; addresses in a list are numbers."""
+        if is_place(value) and self.resolver.origin(node) in _LISTS and not self.resolver.holds_numbers(node):
+            self.looked_through(Index(value, NOTHING), node)
 
     def _takes_addresses(self, func: cst.BaseExpression) -> bool:
         """Whether a function works on the memory at a number that it is given."""
@@ -144,29 +159,7 @@ class Calls(Functions):
         every = placed
         result = self.temporary()
         self.call_ir(node, dotted, seen if _only_looks(dotted, len(every)) else every, result=result)
-        if dotted.startswith("builtins.") and last not in (
-            "next",
-            "min",
-            "max",
-            "sorted",
-            "reversed",
-            "map",
-            "filter",
-            "zip",
-            "iter",
-            "enumerate",
-            "bytearray",
-            "memoryview",
-            "open",
-            "str",
-            "repr",
-            "hex",
-            "oct",
-            "bin",
-            "ascii",
-            "format",
-            "bytes",
-        ):
+        if dotted.startswith("builtins.") and (last in _NO_ADDRESS or last[:1].isupper()):
             return NOTHING
         return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
 

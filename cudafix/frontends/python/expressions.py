@@ -186,7 +186,7 @@ class Expressions(Calls):
         ]
         if not found:
             return None
-        values: list[Expr] = [Field(deref(base), name)]
+        values: list[Expr] = [Field(deref(base), name), ir.Offset(base)]
         for function in found:
             with self.block() as inner:
                 values.append(self._property(node, function, base))

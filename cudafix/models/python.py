@@ -69,6 +69,9 @@ TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem_
 STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
 """Methods of containers that store what they are given from this argument on."""
 
+TAKES_ADDRESSES = frozenset(f"ctypes.{name}" for name in ("string_at", "wstring_at", "memmove", "memset"))
+"""Functions that work on the memory at an address, be it only a number."""
+
 # Functions that call what they are given: the position of the function, or its keyword.
 CALLERS = {
     name: at

@@ -762,9 +762,7 @@ class Machine:
     def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
         """The objects in `bits` cannot be migrated."""
         for number in numbers(bits & ~1):
-            found = self.outcome.obstacles.setdefault(number, [])
-            if all(o.name != name or o.span != span for o in found):
-                found.append(Obstacle(name, text, span))
+            self.outcome.obstacles.setdefault(number, {}).setdefault((name, span), Obstacle(name, text, span))
 
     # -- what is wrong ---------------------------------------------------------------------------------------------
 

@@ -35,6 +35,7 @@ NUMBERS = frozenset(
     f"{sign}{kind}".strip()
     for sign in ("", "unsigned ", "signed ")
     for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
+    if sign or kind  # a variable of Python has no type, and may hold anything
 ) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
 _LONG = frozenset(("long", "long long", "size_t", "int64_t", "uint64_t", "half", "__half", "__nv_bfloat16"))
 _BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))

@@ -28,6 +28,7 @@ _CLASS = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
+_LIBRARY = re.compile(r"cuda[A-Z]|cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl")
 _MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
@@ -462,11 +463,20 @@ class Calls(Expressions):
 
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
+        for name in self._conversions(place):
+            self.emit_call(node, node, name, (), (), place, None, False)
+
+    def _conversions(self, place: Expr) -> list[str]:
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
-        for name in sorted(cls.methods) if cls is not None else ():
-            if _CONVERSION.match(name):
-                self.emit_call(node, node, "".join(name.split()), (), (), place, None, False)
+        return ["".join(name.split()) for name in sorted(cls.methods) if _CONVERSION.match(name)] if cls else []
+
+    def _as_handle(self, node: Node, value: Expr) -> Expr:
+        """What an object gives a library that takes no objects: what its conversion returns, if it has one only."""
+        names = self._conversions(value)
+        if len(names) != 1 or not ("*" in names[0] or "_t" in names[0]):
+            return value
+        return self.emit_call(node, node, names[0], (), (), value, None, True)
 
     # -- smart pointers (cudafix.frontends.cuda.owners) ----------------------------------------------------------------
 
@@ -695,6 +705,8 @@ class Calls(Expressions):
         if listed is not None:
             nodes = [child for child in listed.named_children if child.type != "comment"]
             values = self.converted(node, callee, nodes, values)
+            if _LIBRARY.match(callee):
+                values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
         for number, value in enumerate(values):
             params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
             if params is None or not all(p.by_reference for p in params):
@@ -823,7 +835,7 @@ class Calls(Expressions):
         macro = self.file.macros.get(kernel)
         if macro is not None and macro.params is None and re.fullmatch(rb"[\w:<>, ]+", macro.body.strip()):
             kernel = plain_name(macro.body.decode("utf-8", "replace").strip())
-        stream = settings[3] if len(settings) > 3 else None
+        stream = self._as_handle(config, settings[3]) if len(settings) > 3 else None
         self.emit(ir.Launch(kernel, values, stream, self.span(node), self.site(node)))
         return Opaque(())
 

@@ -22,11 +22,17 @@ from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Stmt
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
-from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES
+from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES, TAKES_ADDRESSES
 
 _PASSES = frozenset("int abs round".split())
+_NO_ADDRESS = frozenset(
+    "print len isinstance issubclass hasattr callable id hash bool any all input exit quit range type float".split()
+)
+"""Functions whose result no address can be made of."""
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
 """Where addresses come from that are numbers, or texts of them."""
+_LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
+_OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.")
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
     "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
@@ -98,12 +104,28 @@ class Calls(Functions):
             if argument.star and not isinstance(value, Const):
                 value = Index(value, NOTHING)
             every.append(value)
-            if isinstance(value, Const) or value == NOTHING or self.resolver.origin(argument.value) in _NUMBERS:
+            if isinstance(value, Const) or value == NOTHING:
+                continue
+            if self.resolver.origin(argument.value) in _NUMBERS and not self._takes_addresses(node.func):
                 continue
             if isinstance(argument.value, cst.List | cst.Tuple | cst.Dict | cst.ListComp):
                 continue  # the list itself; what it leads to is read by whoever reads the elements
             seen.append(value)
+        meaning = self.resolver.meaning(node.func)
+        if isinstance(meaning, Dotted) and (meaning.name.startswith(_OF_ARRAYS) or meaning.name in CALLERS):
+            for argument, value in zip(node.args, every, strict=True):
+                self._arrays_in(argument.value, value)
         return tuple(every), tuple(seen)
+
+    def _arrays_in(self, node: cst.BaseExpression, value: Expr) -> None:
+        """What works on a list of arrays reads all of them; addresses in a list are numbers."""
+        if is_place(value) and self.resolver.origin(node) in _LISTS and not self.resolver.holds_numbers(node):
+            self.looked_through(Index(value, NOTHING), node)
+
+    def _takes_addresses(self, func: cst.BaseExpression) -> bool:
+        """Whether a function works on the memory at a number that it is given."""
+        meaning = self.resolver.meaning(func)
+        return isinstance(meaning, Dotted) and meaning.name in TAKES_ADDRESSES
 
     # -- packages ------------------------------------------------------------------------------------------------------
 
@@ -137,28 +159,7 @@ class Calls(Functions):
         every = placed
         result = self.temporary()
         self.call_ir(node, dotted, seen if _only_looks(dotted, len(every)) else every, result=result)
-        if dotted.startswith("builtins.") and last not in (
-            "next",
-            "min",
-            "max",
-            "sorted",
-            "reversed",
-            "map",
-            "filter",
-            "zip",
-            "iter",
-            "bytearray",
-            "memoryview",
-            "open",
-            "str",
-            "repr",
-            "hex",
-            "oct",
-            "bin",
-            "ascii",
-            "format",
-            "bytes",
-        ):
+        if dotted.startswith("builtins.") and (last in _NO_ADDRESS or last[:1].isupper()):
             return NOTHING
         return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
 
@@ -225,6 +226,7 @@ class Calls(Functions):
                 self.emit(ir.Assign(Index(made, Const(text)), value, self.span(node)))
                 self.emit(ir.Assign(Field(Deref(made), argument.keyword.value), value, self.span(node)))
             elif not isinstance(value, Const) and value != NOTHING:
+                self.looked_through(value, node)
                 self.emit(
                     ir.Assign(Index(made, NOTHING), self.element(argument.value, value, NOTHING), self.span(node))
                 )

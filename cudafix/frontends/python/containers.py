@@ -25,13 +25,18 @@ DICTIONARIES = frozenset(("builtins.dict()", "collections.OrderedDict()", "colle
 class Containers(Lowering):
     """Lowers what holds references, and what runs through it."""
 
+    def looked_through(self, value: Expr, node: cst.CSTNode) -> None:
+        """Whoever takes the elements of an array reads its memory; a container is read itself."""
+        if is_place(value) or isinstance(value, ir.Choice | Opaque | ir.Offset) and value != NOTHING:
+            self.emit(ir.HostAccess((Index(value, NOTHING),), (), self.span(node)))
+
     def element(self, node: cst.BaseExpression, base: Expr, key: Expr) -> Expr:
         """`base[key]`: what a container holds there, a part of an array, or either."""
         origin = self.resolver.origin(node)
         if origin is not None and origin.startswith("builtins.") and not origin.startswith("builtins.str"):
             return Index(base, key)
         if origin is not None and not origin.startswith(("builtins.", "collections.", "pointer")):
-            return ir.Offset(base)
+            return choice(Index(base, key), ir.Offset(base))  # arrays of objects hold what is stored in them
         if origin is None:
             base = self.flat(base, node)
             return choice(Index(base, key), ir.Offset(base))
@@ -46,6 +51,7 @@ class Containers(Lowering):
         known = not any(starred for _, starred in values)
         for number, (value, starred) in enumerate(values):
             if starred:
+                self.looked_through(value, node)
                 value = Index(value, NOTHING)
             key: Expr = Const(str(number)) if known else NOTHING
             self.emit(ir.Assign(Index(made, key), value, self.span(node)))
@@ -96,7 +102,10 @@ class Containers(Lowering):
             values = self.given(node)
             for argument, value in list(zip(node.args, values, strict=True))[STORES[name] :]:
                 if not isinstance(value, Const) and value != NOTHING:
-                    stored = self.element(argument.value, value, NOTHING) if name in ("extend", "update") else value
+                    stored = value
+                    if name in ("extend", "update") and argument.keyword is None:
+                        self.looked_through(value, node)
+                        stored = self.element(argument.value, value, NOTHING)
                     self.emit(ir.Assign(Index(base, NOTHING), stored, self.span(node)))
             return NOTHING
         values = self.given(node)
@@ -110,6 +119,8 @@ class Containers(Lowering):
             return made
         if name == "items":
             return base
+        if name == "setdefault" and values[1:]:
+            self.emit(ir.Assign(Index(base, key), choice(Index(base, key), *values[1:]), self.span(node)))
         found = choice(Index(base, key), *values[1:]) if name in ("get", "pop", "setdefault") else Index(base, key)
         if origin is None:  # it may also be an object of some other kind that has such a method
             return None if name in ("copy", "get") and not is_place(base) else found
@@ -252,6 +263,8 @@ class Containers(Lowering):
         origin = self.resolver.origin(node)
         if origin in DICTIONARIES:
             return lambda: [keys_of(value)]
+        if not isinstance(node, cst.List | cst.Tuple):
+            self.looked_through(value, node)
         item = self.element(node, value, NOTHING)
         if origin is None and is_place(value):  # it may be a dictionary that somebody else made
             item = choice(item, keys_of(value))
@@ -284,10 +297,13 @@ class Containers(Lowering):
                 self.emit(ir.Assign(place, value, self.span(target)))
             return
         starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
+        self.looked_through(value, target)
         for number, element in enumerate(target.elements):
             item: Expr = Index(value, Const(str(number)) if not starred else NOTHING)
             if isinstance(value, Opaque):
                 item = value
+            elif isinstance(value, ir.Choice):  # parts of an array, not what it holds
+                item = choice(item, ir.Offset(value))
             if isinstance(element, cst.StarredElement):
                 made = self.container(element)
                 self.emit(ir.Assign(Index(made, NOTHING), item, self.span(element)))

@@ -51,8 +51,9 @@ class Expressions(Calls):
                 return self._dict(node, elements)
             case cst.BinaryOperation(left=left, right=right):
                 return self._arithmetic(node, [self.value(left), self.value(right)])
-            case cst.UnaryOperation(expression=inner):
-                return opaque(self.value(inner))
+            case cst.UnaryOperation(operator=operator, expression=inner):
+                value = self.value(inner)
+                return opaque(value) if isinstance(operator, cst.Not) else self._arithmetic(node, [value])
             case cst.Comparison(left=left, comparisons=comparisons):
                 self._arithmetic(node, [self.value(left), *(self.value(c.comparator) for c in comparisons)])
                 return NOTHING
@@ -154,11 +155,13 @@ class Expressions(Calls):
             return held
         if name == "ptr" and (self.resolver.origin(node.value) or "").startswith("cupy.cuda."):
             return Field(deref(base), name)
-        if name in _PLAIN_FIELDS:
+        if name in _PLAIN_FIELDS and (self.resolver.origin(node.value) or "").partition(".")[0] != "ctypes":
             return NOTHING
         if name in _SAME_FIELDS:
             return base
-        return choice(Field(deref(base), name), ir.Offset(base))
+        found = choice(Field(deref(base), name), ir.Offset(base))
+        self.emit(ir.HostAccess((Field(deref(base), name),), (), self.span(node)))  # a struct that stands in an array
+        return found
 
     def _is_own_field(self, name: str) -> bool:
         """Whether some class of the file gives its objects a field of this name."""
@@ -183,7 +186,7 @@ class Expressions(Calls):
         ]
         if not found:
             return None
-        values: list[Expr] = [Field(deref(base), name)]
+        values: list[Expr] = [Field(deref(base), name), ir.Offset(base)]
         for function in found:
             with self.block() as inner:
                 values.append(self._property(node, function, base))

@@ -84,6 +84,12 @@ class Functions(CupyObjects):
             return NONE
         if isinstance(default, cst.Name) and outline.assigned[default.value]:
             return Var(f"::{outline.id}::{default.value}")
+        owner = self.scope.owner(default.value) if isinstance(default, cst.Name) and self.scope is not None else None
+        if owner is not None and isinstance(default, cst.Name):  # of a function around the one that is called
+            value = self.value(default)
+            if owner.bindings.assigned[default.value] > 1:
+                self.emit(ir.Unknown(f"`{default.value}` may have been another one", self.span(node), (value,)))
+            return value
         return self.outside(node) if not isinstance(default, cst.BaseString | cst.Tuple | cst.Attribute) else NOTHING
 
     def _own(self, node: cst.Call, function: OwnFunction) -> Expr:

@@ -424,6 +424,10 @@ class Resolver:
         found = cast("str | None", self._once("held", node, lambda: self._held(node)))
         return found if found in _CONTAINERS or found == f"{STREAM}()" else None
 
+    def holds_numbers(self, node: cst.BaseExpression) -> bool:
+        """Whether the elements of a list are addresses, or numbers made of them."""
+        return self._held(node) in ("pointer", "builtins.int()")
+
     def _held(self, node: cst.BaseExpression) -> str | None:
         match node:
             case cst.List(elements) | cst.Tuple(elements):

@@ -114,6 +114,7 @@ class Bindings:
         self.stars: list[str] = []
         self.star_behind_names = False
         self._seen: Counter[str] = Counter()
+        self._is_module = isinstance(body, cst.Module)
         stack = [body]
         while stack:
             node = stack.pop()
@@ -186,6 +187,10 @@ class Bindings:
                     return []
                 self.functions[name] = node
                 self.assigned[name] += 1
+                if not self._is_module:  # what functions inside it assign of this one's names
+                    for inner in (one for one in walk(node.body) if isinstance(one, cst.Nonlocal)):
+                        for item in inner.names:
+                            self.bind(item.name, None)
                 return []
             case cst.ClassDef(name=cst.Name(value=name)):
                 self.classes[name] = node

@@ -108,8 +108,12 @@ class Statements(Expressions):
                 self.leave(node, ir.Continue(self.span(node)))
             case cst.Del(target=target):
                 self.delete(node, target)
-            case cst.Assert(test=test):
+            case cst.Assert(test=test, msg=message):
                 self.test(test)
+                if message is not None:
+                    self.conditional += 1
+                    self.value(message)
+                    self.conditional -= 1
             case cst.Pass() | cst.Import() | cst.ImportFrom() | cst.Global() | cst.Nonlocal():
                 pass
             case _:
@@ -164,6 +168,12 @@ class Statements(Expressions):
                 continue
             place = self.target(target)
             if place is not None:
+                if (
+                    isinstance(target, cst.Subscript)
+                    and self.resolver.origin(value) != "pointer"
+                    and not (self.resolver.origin(target.value) or "").startswith(("builtins.", "collections."))
+                ):
+                    self.looked_through(given, value)  # an array copies what it is given
                 if isinstance(target, cst.Subscript) and any(isinstance(e.slice, cst.Slice) for e in target.slice):
                     self.emit(Assign(place, ir.Index(given, NOTHING), self.place.span))
                     self.shuffle(place.base if isinstance(place, ir.Index) else place, target)

@@ -1139,6 +1139,9 @@ class Engine(Machine):
     def touched(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         bits = 0
         for place in places:
+            variable = self.meaning(place.name).variable if isinstance(place, ir.Var) else None
+            if variable is not None and variable.space in ("device", "constant"):
+                continue  # the host can name the symbol, and touch nothing of it
             for cell in self.cells(state, place):
                 bits |= self.mask([mem.reference(cell)])
             if isinstance(place, ir.Index | ir.Deref):

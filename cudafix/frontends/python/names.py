@@ -266,6 +266,13 @@ class Outline:
         self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
         self.rebound = self._written(module)
         self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
+        self.set_on_classes = frozenset(
+            target.attr.value
+            for target in (one.target for one in walk(module) if isinstance(one, cst.AssignTarget))
+            if isinstance(target, cst.Attribute)
+            and isinstance(target.value, cst.Name)
+            and target.value.value in self.classes
+        )
 
     def _class(self, name: str, node: cst.ClassDef) -> Class:
         found = Class(name, node)

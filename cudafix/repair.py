@@ -94,7 +94,7 @@ class Group:
 
     allocations: dict[Key, Site] = field(default_factory=dict)
     frees: dict[Key, Site] = field(default_factory=dict)
-    obstacles: list[Obstacle] = field(default_factory=list)
+    obstacles: dict[Obstacle, None] = field(default_factory=dict)
     users: list[Stream] = field(default_factory=list)
     options: list[dict[Key, StreamName]] = field(default_factory=list)
     chosen: int = 0
@@ -214,7 +214,7 @@ def groups_of(outcomes: Iterable[Outcome]) -> list[Group]:
             group.never_freed |= not site.objects <= freed
         group.churn |= site.in_loop or len(site.contexts) > 2
         for number in site.objects:
-            group.obstacles += [o for o in outcome.obstacles.get(number, ()) if o not in group.obstacles]
+            group.obstacles |= dict.fromkeys(outcome.obstacles.get(number, {}).values())
             group.users += [s for s in outcome.first_use.get(number, ()) if s not in group.users]
     found = [g for g in groups.values() if g.allocations]
     return sorted(found, key=lambda g: min(g.allocations))

@@ -40,6 +40,12 @@ class Graph:
         self.last[stream] = done
         return done
 
+    def synchronize(self, stream: str) -> None:
+        """The host waits for the last step of a stream; what only its next step would wait for may go on. The legacy
+        stream has waited for all blocking ones.
+        """
+        self.host_waits(self.enqueue(stream) if self.kinds[stream] == LEGACY else self.last.get(stream, 0))
+
     def host_waits(self, done: int) -> None:
         self.host |= done
 

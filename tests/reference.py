@@ -192,7 +192,7 @@ class Machine:
         self.trace.looks.append(Look(kind, text, len(self.trace.ops), self.graph.host, *sets, frozenset(self.reported)))
 
     def sync(self, s: str) -> None:
-        self.graph.host_waits(self.graph.enqueue(s))
+        self.graph.synchronize(s)
 
     # -- statements ------------------------------------------------------------------------------------------------
 

@@ -97,6 +97,15 @@ MAIN = b"int main() { float *d; cudaMalloc(&d, 4); cudaFree(d); }\n"
                 (b"", b"()", "calls of what calls return in a kernel"),
             )
         ),
+        pytest.param(
+            "a.cu",
+            b"int main() { float *d[9];"
+            + b"".join(b" cudaMalloc(&d[%d], 4);" % n for n in range(9))
+            + b" case 0: ;" * 9_000
+            + b"".join(b" cudaFree(d[%d]);" % n for n in range(9))
+            + b" }\n",
+            id="not understood while much is live",
+        ),
         pytest.param("a.cu", MAIN + b'__global__ void k(int *, int) { asm("st.u32 [%0], 1;"); }\n', id="no names"),
     ],
 )

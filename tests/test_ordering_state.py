@@ -65,7 +65,7 @@ class Program:
             case "wait" if step.event in self.events:
                 graph.enqueue(stream, self.events[step.event])
             case "sync":
-                graph.host_waits(graph.enqueue(stream))
+                graph.synchronize(stream)
             case "event_sync" if step.event in self.events:
                 graph.host_waits(self.events[step.event])
             case "device_sync":
@@ -109,17 +109,20 @@ def run(orders: Orders, i: int, step: Step, rewritten_only: int, s: Stream | Non
             orders.enter(s, where)
             orders.issue(1 << i, [s])
             orders.leave(s, where)
+            orders.ran(s, where)
             rewritten_only |= (1 << i) * (where is In.REWRITTEN)
         case "record":
             orders.known(s)
             orders.enter(s, where)
             orders.record(event, s, where)
             orders.leave(s, where)
+            orders.ran(s, where)
         case "wait" if event in orders.pending:
             orders.known(s)
             orders.enter(s, where)
             orders.after(s, event, where=where)
             orders.leave(s, where)
+            orders.ran(s, where)
         case "sync":
             orders.known(s)
             orders.host_waits(s, where=where)

@@ -511,6 +511,153 @@ int main() {{
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# a stream takes a way, and work on it is pending at the free; none of these orders it
+
+STREAMS = """
+ | work<<<1, 1, 0, s>>>(d, 1);
+ | run(d, s);
+Ctx c{s}; | work<<<1, 1, 0, c.st>>>(d, 1);
+Ctx c{s}; | work<<<1, 1, 0, c.get()>>>(d, 1);
+Ctx c{s}; | work<<<1, 1, 0, c>>>(d, 1);
+Ctx c; c.st = s; | runr(d, c);
+Ctx *c = new Ctx{s}; | run(d, c->st);
+Ctx *c = new Ctx{s}; | run(d, *c);
+auto c = std::make_unique<Ctx>(Ctx{s}); | run(d, c->st);
+auto c = std::make_shared<Ctx>(Ctx{s}); | run(d, c->get());
+Own o; | run(d, o.st);
+Own o; | run(d, o);
+Own *o = new Own; | run(d, o->st);
+auto o = std::make_unique<Own>(); | run(d, o->st);
+std::vector<Own> o(2); | run(d, o[1].st);
+std::vector<cudaStream_t> v{s}; | run(d, v[0]);
+std::vector<cudaStream_t> v(2); for (auto &t : v) cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking); | run(d, v[1]);
+std::vector<cudaStream_t> v(2); for (int i = 0; i < 2; i++) cudaStreamCreateWithFlags(&v[i], cudaStreamNonBlocking); | run(d, v[argc % 2]);
+cudaStream_t v[2]; for (int i = 0; i < 2; i++) cudaStreamCreateWithFlags(&v[i], cudaStreamNonBlocking); | run(d, v[argc % 2]);
+cudaStream_t v[2] = {s, s}; | run(d, v[1]);
+cudaStream_t v[2] = {s, 0}; | run(d, v[argc % 2]);
+std::array<cudaStream_t, 2> v{s, s}; | run(d, v[1]);
+std::map<int, cudaStream_t> m; m[0] = s; | run(d, m[0]);
+std::map<int, cudaStream_t> m{{0, s}}; | run(d, m.at(0));
+std::pair<int, cudaStream_t> m(0, s); | run(d, m.second);
+auto m = std::make_pair(0, s); | run(d, m.second);
+auto m = std::make_tuple(0, s); | run(d, std::get<1>(m));
+auto [a, b] = std::make_pair(0, s); | run(d, b);
+std::optional<cudaStream_t> o = s; | run(d, *o);
+std::optional<cudaStream_t> o; o = s; | run(d, o.value());
+std::function<cudaStream_t()> f = [=] { return s; }; | run(d, f());
+auto f = [&] { return s; }; | run(d, f());
+auto f = [t = s](float *p) { work<<<1, 1, 0, t>>>(p, 1); }; | f(d);
+cudaStream_t t = make(); | run(d, t);
+cudaStream_t t; make2(&t); | run(d, t);
+cudaStream_t t; maker(t); | run(d, t);
+ | run(d, make());
+ | run(d, the());
+ | run(d, same(s));
+ | run(d, argc > 1 ? s : 0);
+cudaStream_t t = 0; if (argc > 1) t = s; | run(d, t);
+cudaStream_t *t = &s; | run(d, *t);
+cudaStream_t &t = s; | run(d, t);
+void *t = s; | run(d, (cudaStream_t)t);
+size_t t = (size_t)s; | run(d, (cudaStream_t)t);
+g = s; | run(d, g);
+static cudaStream_t t = make(); | run(d, t);
+Worker w(s); | w.go(d);
+Worker w{s}; | w.go(d);
+auto w = Worker(s); | w.go(d);
+ | Worker(s).go(d);
+auto w = std::make_unique<Worker>(s); | w->go(d);
+ | runt(d, s);
+ | runt<cudaStream_t>(d, s);
+cublasHandle_t h; cublasCreate(&h); cublasSetStream(h, s); float a = 1; | cublasSaxpy(h, 1, &a, d, 1, d, 1);
+cublasHandle_t h; cublasCreate(&h); cublasSetStream(h, s); float a = 1; auto h2 = h; | cublasSaxpy(h2, 1, &a, d, 1, d, 1);
+struct L { cublasHandle_t h; } l; cublasCreate(&l.h); cublasSetStream(l.h, s); float a = 1; | cublasSaxpy(l.h, 1, &a, d, 1, d, 1);
+CUstream t = s; | cuMemsetD8Async((CUdeviceptr)d, 0, 4, t);
+cudaLaunchConfig_t c = {}; c.stream = s; c.gridDim = 1; c.blockDim = 1; | cudaLaunchKernelEx(&c, work, d, 1);
+cudaLaunchConfig_t c = {1, 1, 0, s}; | cudaLaunchKernelEx(&c, work, d, 1);
+cudaGraph_t gr; cudaGraphExec_t ge; | cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal); work<<<1, 1, 0, s>>>(d, 1); cudaStreamEndCapture(s, &gr); cudaGraphInstantiate(&ge, gr, 0); cudaGraphLaunch(ge, s);
+std::unique_ptr<cudaStream_t> t(new cudaStream_t(s)); | run(d, *t);
+auto t = std::make_shared<cudaStream_t>(s); | run(d, *t);
+auto del = [](cudaStream_t *t) {}; std::unique_ptr<cudaStream_t, decltype(del)> t(new cudaStream_t(s), del); | run(d, *t);
+union { cudaStream_t t; void *v; } u; u.v = s; | run(d, u.t);
+cudaEvent_t e; cudaEventCreate(&e); | run(d, s); cudaEventRecord(e, 0); cudaStreamWaitEvent(s, e, 0);
+cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e, s); | run(d, s); cudaStreamWaitEvent(0, e, 0);
+cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e, s); | run(d, s); cudaEventSynchronize(e);
+cudaEvent_t e; cudaEventCreate(&e); | run(d, s); cudaEventRecord(e, s); run(d, s); cudaEventSynchronize(e);
+ | run(d, s); cudaStreamQuery(s);
+ | run(d, s); cudaEventQuery(0);
+ | run(d, s); if (argc > 1) cudaStreamSynchronize(s);
+ | run(d, s); for (int i = 0; i < argc - 1; i++) cudaStreamSynchronize(s);
+ | run(d, s); argc > 1 && cudaStreamSynchronize(s);
+ | run(d, s); argc > 1 ? cudaStreamSynchronize(s) : cudaSuccess;
+ | run(d, s); cudaStreamSynchronize(0);
+ | run(d, s); cudaStreamSynchronize(make());
+ | run(d, s); { cudaStream_t s = make(); cudaStreamSynchronize(s); }
+ | run(d, s); cudaMemcpy(d, d, 4, cudaMemcpyDeviceToDevice);
+ | run(d, s); float h; cudaMemcpyAsync(&h, d, 4, cudaMemcpyDeviceToHost, 0);
+ | run(d, s); sizeof(cudaStreamSynchronize(s));
+ | run(d, s); auto f = [&] { cudaStreamSynchronize(s); };
+ | run(d, s); try { throw 1; cudaStreamSynchronize(s); } catch (int) {}
+ | run(d, s); goto l; cudaStreamSynchronize(s); l:;
+ | run(d, s); switch (argc) { default: break; case 5: cudaStreamSynchronize(s); }
+ | run(d, s); while (argc-- > 1) { cudaStreamSynchronize(s); }
+ | run(d, s); if (0) cudaStreamSynchronize(s);
+ | if (argc > 1) run(d, s); else run(d, 0);
+"""
+
+
+@pytest.mark.parametrize("case", cases(STREAMS))
+def test_the_stream_that_work_is_on_is_the_one_of_the_free(case: str) -> None:
+    setup, _, use = case.partition(" | ")
+    source = f"""{INCLUDES}
+#include <cublas_v2.h>
+__global__ void work(float *p, int n) {{ p[0] = n; }}
+struct Ctx {{
+    cudaStream_t st;
+    cudaStream_t get() const {{ return st; }}
+    operator cudaStream_t() const {{ return st; }}
+}};
+struct Own {{
+    cudaStream_t st;
+    Own() {{ cudaStreamCreateWithFlags(&st, cudaStreamNonBlocking); }}
+    ~Own() {{ cudaStreamDestroy(st); }}
+    operator cudaStream_t() {{ return st; }}
+}};
+static cudaStream_t make() {{ cudaStream_t t; cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking); return t; }}
+static void make2(cudaStream_t *t) {{ cudaStreamCreateWithFlags(t, cudaStreamNonBlocking); }}
+static void maker(cudaStream_t &t) {{ cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking); }}
+static cudaStream_t &the() {{ static cudaStream_t t = make(); return t; }}
+static cudaStream_t same(cudaStream_t t) {{ return t; }}
+static void run(float *p, cudaStream_t t = 0) {{ work<<<1, 1, 0, t>>>(p, 1); }}
+static void runr(float *p, const Ctx &c) {{ work<<<1, 1, 0, c.st>>>(p, 1); }}
+template <class S> void runt(float *p, S t) {{ work<<<1, 1, 0, t>>>(p, 1); }}
+static cudaStream_t g;
+class Worker {{
+public:
+    Worker(cudaStream_t t) : t_(t) {{}}
+    void go(float *p) {{ work<<<1, 1, 0, t_>>>(p, 1); }}
+private:
+    cudaStream_t t_;
+}};
+int main(int argc, char **argv) {{
+    const int n = 20; float *d = nullptr; cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    {setup}
+    cudaMalloc(&d, 4 * n);
+    {use}
+    cudaFree(d);
+    cudaDeviceSynchronize();
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    free = source.index("cudaFree(d)")
+    given = [
+        e.text for f in report.findings for e in f.edits if free < e.start < free + 12 and e.text.startswith(b", ")
+    ]
+    waits = "WaitEvent" in inserted(report) or "Synchronize" in inserted(report)
+    assert not moves(report, source, "cudaFree(d)") or given != [b", 0"] or waits
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # a kernel writes through its parameter
 
 DEVICE = """

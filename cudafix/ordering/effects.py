@@ -896,6 +896,8 @@ class Effects(Engine):
                     orders.follow(s, bit)
                 else:
                     orders.leave(s, where, certain)
+        for s in streams:
+            orders.ran(s, where, exact and certain)
         if state.capturing:
             state.captured |= reads | writes
 
@@ -943,7 +945,8 @@ class Effects(Engine):
                 own = 0
                 for bits in orders.own.values():
                     own |= bits
-                state.round_waits[x] = state.round_waits.get(x, 0) | (own & ~orders.pending[y])
+                left = orders.synchronized(y) if isinstance(y, Stream) else orders.pending[y]
+                state.round_waits[x] = state.round_waits.get(x, 0) | (own & ~left)
         if x is HOST:
             orders.host_waits(y, certain, where)
             state.unwaited &= orders.pending[HOST] if certain else 0
@@ -951,6 +954,7 @@ class Effects(Engine):
             orders.after(x, y, certain, where)
         if isinstance(x, Stream):
             orders.leave(x, where)
+            orders.ran(x, where, certain)
 
     def host_waits_for(self, streams: Iterable[Stream], state: State, where: In) -> None:
         one = list(streams)
@@ -1485,6 +1489,7 @@ class Effects(Engine):
                 orders.lost[event] = orders.lost.get(event, 0) | lost
         for s in streams:
             orders.leave(s, where)
+            orders.ran(s, where, len(streams) == 1 and UNKNOWN_STREAM not in streams)
         return state
 
     def _not_understood(self, call: ir.Call, state: State, text: str = "is taken away") -> None:

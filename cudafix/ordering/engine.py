@@ -451,6 +451,8 @@ class Machine:
         if name not in known:
             root = self._root(name)
             variable, holder = self.global_at(root), self.holder(name)
+            if variable is not None and variable.space != "host":  # what kernels reach through its address
+                root = ("memory", self.symbol(variable).number, "")
             local = holder is not None and name in holder.arrays
             known[name] = Meaning(root, local or (variable is not None and variable.array), variable)
         return known[name]
@@ -528,10 +530,11 @@ class Machine:
         match expr:
             case ir.Var(name):
                 root, is_array, variable = self.meaning(name)
+                if variable is not None and variable.space != "host":  # a symbol, or what it holds
+                    held = mem.leading(state.env.read((root, ()))) if variable.space == "managed" else mem.NOTHING
+                    return held | {mem.Ptr(self.symbol(variable).number)}
                 if is_array:
                     return frozenset({mem.Ref((root, (mem.FIRST,)))})
-                if variable is not None and variable.space != "host":
-                    return frozenset({mem.Ptr(self.symbol(variable).number)})
                 held = state.env.read((root, ()))
                 if not held and variable is None and root[0] == "global":
                     if self.program.resolve(root[2], 0, self.frame.function.span.path):
@@ -551,7 +554,7 @@ class Machine:
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
             case ir.Addr(base):
                 if isinstance(base, ir.Var) and self.meaning(base.name).is_array:
-                    return frozenset({mem.Ref((self.root(base.name), (mem.FIRST,)))})
+                    return frozenset({mem.reference((self.root(base.name), (mem.FIRST,)))})
                 return frozenset(self.reference(c) for c in self.cells(state, base))
             case ir.Offset(base):
                 return frozenset(m for v in self.values(state, base) if (m := mem.moved(v)) is not None)
@@ -759,9 +762,7 @@ class Machine:
     def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
         """The objects in `bits` cannot be migrated."""
         for number in numbers(bits & ~1):
-            found = self.outcome.obstacles.setdefault(number, [])
-            if all(o.name != name or o.span != span for o in found):
-                found.append(Obstacle(name, text, span))
+            self.outcome.obstacles.setdefault(number, {}).setdefault((name, span), Obstacle(name, text, span))
 
     # -- what is wrong ---------------------------------------------------------------------------------------------
 

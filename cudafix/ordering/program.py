@@ -212,7 +212,7 @@ class Outcome:
     allocations: dict[Key, Site]
     frees: dict[Key, Site]
     violations: list[Violation]
-    obstacles: dict[int, list[Obstacle]]
+    obstacles: dict[int, dict[tuple[str, ir.Span], Obstacle]]  # by object, each reason once at a place
     first_use: dict[int, list[Stream]]  # streams that use an object, in order of their first use
     destroys: dict[Stream, list[ir.Call]] = field(default_factory=dict)
     resets: dict[Key, ir.Call] = field(default_factory=dict)

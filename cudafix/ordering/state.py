@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import TypeAlias
 
 Bits: TypeAlias = int
@@ -90,6 +91,12 @@ def _stands_for(x: Observer) -> Stream:
     return FRESH_BLOCKING if isinstance(x, Stream) and x.kind is StreamKind.BLOCKING else FRESH
 
 
+@lru_cache(maxsize=1 << 12)
+def _end_of(s: Stream) -> Event:
+    """Stands for the last step that was issued on a blocking stream."""
+    return Event(f"the last step on {s.name}", s.summary)
+
+
 class Orders:
     """The pending and lost sets of all observers. Copies are cheap: two dictionaries of ints."""
 
@@ -146,8 +153,9 @@ class Orders:
     def created(self, x: Stream) -> None:
         """A stream is created here; an older one of the same name (an earlier round of a loop) is forgotten."""
         if not x.summary:
-            self.pending.pop(x, None)
-            self.lost.pop(x, None)
+            for gone in (x, _end_of(x)):
+                self.pending.pop(gone, None)
+                self.lost.pop(gone, None)
         self.known(x)
 
     def after(self, x: Observer, y: Observer, certain: bool = True, where: In = In.BOTH) -> None:
@@ -234,6 +242,34 @@ class Orders:
             if x != exact:
                 self.pending[x] |= bit
 
+    def ran(self, s: Stream, where: In = In.BOTH, certain: bool = True) -> None:
+        """A step was issued on `s`, behind what it has waited for.
+
+        Who synchronizes with a blocking stream waits for its last step, and for what that has waited for; not for work
+        on the legacy stream that came behind it, which only the next step of the stream would wait for (docs/FACTS.md).
+        """
+        if s.kind is not StreamKind.BLOCKING:
+            return
+        end, q, p = _end_of(s), self.pending, self.lost
+        if end not in q:
+            q[end] = q[FRESH]
+        if where is In.ORIGINAL:
+            p[end] = q[end] & (~q[s] | p.get(s, 0))
+        elif where is In.REWRITTEN:
+            if certain:
+                q[end] = q[s]
+                p[end] = p.get(end, 0) & q[s]
+        elif certain:
+            q[end], p[end] = q[s], p.get(s, 0)
+        else:
+            p[end] = p.get(end, 0) | (p.get(s, 0) & q[end])
+
+    def synchronized(self, s: Stream) -> Bits:
+        """What may be pending for somebody who has synchronized with a stream."""
+        if s.kind is not StreamKind.BLOCKING:
+            return self.pending[s]
+        return self.pending.get(_end_of(s), self.pending[FRESH])
+
     def record(self, event: Event, s: Stream, where: In = In.BOTH) -> None:
         if event.summary and event in self.pending:
             self.pending[event] |= self.pending[s]
@@ -250,7 +286,9 @@ class Orders:
 
     def host_waits(self, y: Observer, certain: bool = True, where: In = In.BOTH) -> None:
         """The host waits for a stream or for an event that was recorded."""
-        if isinstance(y, Stream):
+        if isinstance(y, Stream) and y.kind is StreamKind.BLOCKING:
+            y = _end_of(y)
+        elif isinstance(y, Stream):
             self.enter(y, where)
             self.leave(y, where)
         if y in self.pending:

@@ -28,6 +28,7 @@ _CLASS = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
+_LIBRARY = re.compile(r"cuda[A-Z]|cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl")
 _MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
@@ -302,12 +303,14 @@ class Calls(Expressions):
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
             values, spans = self.arguments(arguments)
+            self.copied(node, self.raw(function), values)
             if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
                 return opaque(*values)
             return self.emit_call(node, function, name, values, spans, None, target, used)
         if name in _LEAVES_FUNCTION:
             self.problems.append(("control_flow", self.span(node).start))
         values, spans = self.arguments(arguments)
+        self.copied(node, self.raw(function), values)
         receiver: Expr | None = None
         if "unique_ptr" in name and (cls := self.file.index.class_of(tidy(function, self.source.text))) is not None:
             return self._construct(node, function, cls, values, spans, target)
@@ -455,11 +458,20 @@ class Calls(Expressions):
 
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
+        for name in self._conversions(place):
+            self.emit_call(node, node, name, (), (), place, None, False)
+
+    def _conversions(self, place: Expr) -> list[str]:
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
-        for name in sorted(cls.methods) if cls is not None else ():
-            if _CONVERSION.match(name):
-                self.emit_call(node, node, "".join(name.split()), (), (), place, None, False)
+        return ["".join(name.split()) for name in sorted(cls.methods) if _CONVERSION.match(name)] if cls else []
+
+    def _as_handle(self, node: Node, value: Expr) -> Expr:
+        """What an object gives a library that takes no objects: what its conversion returns, if it has one only."""
+        names = self._conversions(value)
+        if len(names) != 1 or not ("*" in names[0] or "_t" in names[0]):
+            return value
+        return self.emit_call(node, node, names[0], (), (), value, None, True)
 
     # -- smart pointers (cudafix.frontends.cuda.owners) ----------------------------------------------------------------
 
@@ -688,6 +700,8 @@ class Calls(Expressions):
         if listed is not None:
             nodes = [child for child in listed.named_children if child.type != "comment"]
             values = self.converted(node, callee, nodes, values)
+            if _LIBRARY.match(callee):
+                values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
         for number, value in enumerate(values):
             params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
             if params is None or not all(p.by_reference for p in params):
@@ -786,10 +800,8 @@ class Calls(Expressions):
         values, spans = self.arguments(arguments)
         if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
             values = self._elements_of(arguments, kind, values)
-        if name in _COPIES and _STD_CONTAINER.match(kind) and not is_pointer(pointee(kind)):
-            for value in values:  # a range of elements, to be copied
-                if is_pointer(self.type_of(value)):
-                    self.touch(node, deref(value))
+        if name in _COPIES:
+            self.copied(node, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 
     def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -818,7 +830,7 @@ class Calls(Expressions):
         macro = self.file.macros.get(kernel)
         if macro is not None and macro.params is None and re.fullmatch(rb"[\w:<>, ]+", macro.body.strip()):
             kernel = plain_name(macro.body.decode("utf-8", "replace").strip())
-        stream = settings[3] if len(settings) > 3 else None
+        stream = self._as_handle(config, settings[3]) if len(settings) > 3 else None
         self.emit(ir.Launch(kernel, values, stream, self.span(node), self.site(node)))
         return Opaque(())
 

@@ -162,6 +162,8 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
                 bindings = tuple(child for child in node.children if child.type == "identifier")
             elif name == "operator_cast":
                 parameters = node
+                meant = text[node.start_byte : node.end_byte].decode("utf-8", "replace").partition("(")[0]
+                kind = " ".join(meant.removeprefix("operator").split())
             label = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
             to_function = nested and parameters is not None
             return Declared(label, kind + "[]" * array, array > 0, reference, node, parameters, to_function, bindings)

@@ -60,6 +60,13 @@ def _is_api_constant(name: str) -> bool:
     return sites.is_api(name) and not name.islower()
 
 
+# Containers of the standard library that copy the elements of a range, and the type of their elements.
+_COPYING = re.compile(
+    r"(?:std::)?(?:(?:vector|deque|(?:forward_)?list|(?:unordered_)?(?:multi)?set|priority_queue|valarray|basic_string)\s*"
+    r"<([^,]*[^,\s>])|w?string\b)"
+)
+
+
 class Expressions:
     """Lowers the expressions of one function. Statements collect in `out`, plain accesses in `reads` and `writes`."""
 
@@ -549,8 +556,10 @@ class Expressions:
         right = self.value(right_node)
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
+        kind, other = self.type_of(left), self.type_of(right)
+        self.copied(node, kind, (right,))
+        self.copied(node, other, (left,))
         if operator in ("+", "-"):
-            kind, other = self.type_of(left), self.type_of(right)
             if is_pointer(other) and operator == "+" and not is_pointer(kind):
                 return self.moved(right, left)
             if is_pointer(kind) and not (operator == "-" and is_pointer(other)):
@@ -656,6 +665,7 @@ class Expressions:
             self.touch(left, place)
             self.touch(left, place, write=True)
             kind = self.type_of(place)
+            self.copied(node, kind, (value,))
             moved = operator.type in ("+=", "-=") and (is_pointer(kind) or not kind)
             if self.overloaded(node, operator.type, (place, value)) is None:
                 self.store(place, Offset(place) if moved else opaque(place, value), node)
@@ -713,6 +723,7 @@ class Expressions:
         self.bump(place)
         self.hands_on(node, value)
         kind = self.type_of(place)
+        self.copied(node, kind, (value,))
         if isinstance(root := root_of(place), Var) and self.may_lead(value):
             self.holding.add(root.name)
         if isinstance(place, Var):
@@ -733,6 +744,13 @@ class Expressions:
             for cls in self.file.index.lineage(self.type_of(place.base)):
                 for other in cls.overlaid(place.name):
                     self.emit(ir.Assign(Field(place.base, other), value, self.span(node)))
+
+    def copied(self, node: Node, kind: str, values: tuple[Expr, ...]) -> None:
+        """What a container of values is made of, compared with or extended by, it reads there and then."""
+        found = _COPYING.match(kind)
+        for value in values if found is not None and not is_pointer(found[1] or "") else ():
+            if is_pointer(self.type_of(value)):
+                self.touch(node, deref(value))
 
     def may_lead(self, value: Expr) -> bool:
         """Whether a value may be a pointer, a handle or an object that holds one."""

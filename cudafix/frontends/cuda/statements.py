@@ -484,6 +484,7 @@ class Statements(Loops):
                 self.emit(ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, made))
                 continue
             place = Field(Deref(Var("this")), name)
+            self.copied(child, self.type_of(place), values)
             value = values[0] if len(values) == 1 else opaque(*values) if values else NULL
             if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
                 value = NULL

@@ -149,7 +149,7 @@ class Variables(Blocks):
                 first = self.raw(kind)
                 if declarator is None or self.local(first) is None:
                     return None
-                found.append(Opaque((self.resolve(first, kind),)))
+                found.append(self._misread_element(child, self.resolve(first, kind), declarator))
                 continue
             name = self.raw(kind)
             if kind.type == "primitive_type" or (
@@ -165,6 +165,21 @@ class Variables(Blocks):
             else:
                 return None
         return tuple(found)
+
+    def _misread_element(self, node: Node, base: Expr, declarator: Node) -> Expr:
+        """The argument of `T x(a[i])`, which reads as a parameter; of `T x(a * b)` what it is made of."""
+        indices = []
+        inner: Node | None = declarator
+        while inner is not None and inner.type == "abstract_array_declarator":
+            indices.append(inner.child_by_field_name("size"))
+            inner = inner.child_by_field_name("declarator")
+        if not indices or inner is not None:
+            return Opaque((base,))
+        place = base
+        for size in reversed(indices):
+            place = Index(place, self.value(size) if size is not None else Opaque(()))
+        self.touch(node, place)
+        return place
 
     def _is_known_value(self, name: str) -> bool:
         found = self.resolve_variable(name, self.place.node) if self.place is not None else None
@@ -200,10 +215,17 @@ class Variables(Blocks):
             elif cls is not None:
                 values, spans = self.arguments(value) if value is not None else (given, ())
                 self.build(node, var, cls, values, spans)
+            else:
+                values = self.arguments(value)[0] if value is not None else given
+                self.copied(node, one.type, values)
+                if any(map(self.may_lead, values)):
+                    self.store(var, opaque(*values), node)
 
         block = self.collect(make)
         if matters(block):
             self.emit(ir.If(Test("other", None, f"static {name}"), block, (), self.span(node)))
+        else:
+            self.merge(block)
 
     def _variable(self, one: Declared, node: Node, value: Node | None, base: str) -> None:
         kind = one.type
@@ -229,6 +251,7 @@ class Variables(Blocks):
         if value.type == "argument_list":
             if is_number(kind) or is_pointer(kind) or kind.startswith("cuda"):
                 values, _ = self.arguments(value)
+                self.copied(node, kind, values)
                 var = self.declare(one.name, kind, one.node)
                 self.store(var, values[0] if len(values) == 1 else opaque(*values), node)
                 return
@@ -343,6 +366,7 @@ class Variables(Blocks):
                 )
             )
         elif values:
+            self.copied(node, kind, values)
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)
                 if self.is_unseen(kind):
@@ -438,6 +462,8 @@ class Variables(Blocks):
         kind = one.type
         children = [child for child in value.named_children if child.type != "comment"]
         values_ = initials if initials is not None else [self._initial(child) for child in children]
+        if not one.array:
+            self.copied(node, kind, tuple(initial for _, initial in values_))
         span = self.span(node)
         cls = self.file.index.class_of(kind) if not one.array else None
         zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))

@@ -103,7 +103,7 @@ class Containers(Lowering):
             values = self.given(node)
             for argument, value in list(zip(node.args, values, strict=True))[STORES[name] :]:
                 if not isinstance(value, Const) and value != NOTHING:
-                    stored = value
+                    stored: Expr = value
                     if name in ("extend", "update") and argument.keyword is None:
                         self.looked_through(value, node)
                         stored = self.element(argument.value, value, NOTHING)

@@ -141,9 +141,9 @@ class Expressions(Calls):
                 if "property" in decorators(function.node) or "cached_property" in decorators(function.node):
                     return self._property(node, function)
                 if function.cls is not None:
-                    held = self.value(node.value)
-                    if is_place(held):  # whoever calls it works on this object
-                        self.emit(ir.Unknown(f"`{self.source.text(node)}` is kept", self.span(node), (held,)))
+                    owner = self.value(node.value)
+                    if is_place(owner):  # whoever calls it works on this object
+                        self.emit(ir.Unknown(f"`{self.source.text(node)}` is kept", self.span(node), (owner,)))
                 return FuncRef(function.name)
             case OwnClass() | OwnModule():
                 return NOTHING

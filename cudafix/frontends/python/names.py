@@ -188,8 +188,8 @@ class Bindings:
                 self.functions[name] = node
                 self.assigned[name] += 1
                 if not self._is_module:  # what functions inside it assign of this one's names
-                    for inner in (one for one in walk(node.body) if isinstance(one, cst.Nonlocal)):
-                        for item in inner.names:
+                    for inside in (one for one in walk(node.body) if isinstance(one, cst.Nonlocal)):
+                        for item in inside.names:
                             self.bind(item.name, None)
                 return []
             case cst.ClassDef(name=cst.Name(value=name)):

@@ -5,8 +5,6 @@ program. A way that lowering does not understand may be refused, never passed ov
 that would change what a program computes.
 """
 
-# ruff: noqa: E501  (one way a line)
-
 from __future__ import annotations
 
 import re

@@ -189,8 +189,8 @@ class Bindings:
                 self.assigned[name] += 1
                 if not self._is_module:  # what functions inside it assign of this one's names
                     for inside in (one for one in walk(node.body) if isinstance(one, cst.Nonlocal)):
-                        for item in inside.names:
-                            self.bind(item.name, None)
+                        for one_name in inside.names:
+                            self.bind(one_name.name, None)
                 return []
             case cst.ClassDef(name=cst.Name(value=name)):
                 self.classes[name] = node

@@ -32,6 +32,8 @@ _NO_ADDRESS = frozenset(
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
 """Where addresses come from that are numbers, or texts of them."""
 _LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
+_RUN_THROUGH = ("builtins.", "collections.", "numpy.", "math.", "statistics.", "functools.reduce")
+_LAZY = frozenset("iter map filter zip enumerate reversed".split())
 _OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.")
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
@@ -44,6 +46,8 @@ class Calls(Functions):
 
     def call(self, node: cst.Call) -> Expr:
         """A call in an expression."""
+        if self._runs_through(node.func):
+            self.run_through.update(argument.value for argument in node.args)
         api = self.api_call(node)
         if api is not None:
             return self.symbol_value(api, self.api(api), node)
@@ -66,6 +70,13 @@ class Calls(Functions):
         if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
             return self._super(node)
         return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
+
+    def _runs_through(self, func: cst.BaseExpression) -> bool:
+        """Whether what is called runs through a generator that it is given before it returns."""
+        meaning = self.resolver.meaning(func)
+        if isinstance(meaning, Dotted):
+            return meaning.name.startswith(_RUN_THROUGH) and meaning.name.rpartition(".")[2] not in _LAZY
+        return isinstance(func, cst.Attribute) and func.attr.value in ("join", "extend", "update", "writelines")
 
     def _kernel_of(self, func: cst.BaseExpression) -> str | None:
         """What makes a function a kernel of CuPy or Numba, as `KERNELS` and `DECORATORS` name it."""
@@ -114,13 +125,13 @@ class Calls(Functions):
         meaning = self.resolver.meaning(node.func)
         if isinstance(meaning, Dotted) and (meaning.name.startswith(_OF_ARRAYS) or meaning.name in CALLERS):
             for argument, value in zip(node.args, every, strict=True):
-                self._arrays_in(argument.value, value)
+                self._arrays_in(argument.value, value, argument.keyword is not None and argument.keyword.value == "out")
         return tuple(every), tuple(seen)
 
-    def _arrays_in(self, node: cst.BaseExpression, value: Expr) -> None:
-        """What works on a list of arrays reads all of them; addresses in a list are numbers."""
+    def _arrays_in(self, node: cst.BaseExpression, value: Expr, is_out: bool) -> None:
+        """What works on a list of arrays reads all of them (`out=`: writes); addresses in a list are numbers."""
         if is_place(value) and self.resolver.origin(node) in _LISTS and not self.resolver.holds_numbers(node):
-            self.looked_through(Index(value, NOTHING), node)
+            self.looked_through(Index(value, NOTHING), node, written=is_out)
 
     def _takes_addresses(self, func: cst.BaseExpression) -> bool:
         """Whether a function works on the memory at a number that it is given."""
@@ -144,6 +155,8 @@ class Calls(Functions):
         if dotted in ("builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars"):
             if last in ("exec", "eval"):
                 self.emit(ir.Unknown(f"`{last}`", self.span(node)))
+            elif node.args:  # the fields of an object by their names
+                self.emit(ir.Unknown(f"`{last}`", self.span(node), (self.value(node.args[0].value),)))
         if dotted == "builtins.getattr" and len(node.args) >= 2:
             return self._getattr(node)
         if dotted.startswith("builtins.") and last in _PASSES and len(node.args) == 1:
@@ -238,6 +251,8 @@ class Calls(Functions):
         rest = [self.value(a.value) for a in node.args[1:]]
         name = node.args[1].value
         if isinstance(name, cst.SimpleString) and isinstance(name.evaluated_value, str):
+            if any(name.evaluated_value in cls.methods for cls in self.unit.outline.classes.values()):
+                self.emit(ir.Unknown("`getattr`", self.span(node), (base,)))
             found: Expr = Field(deref(base), name.evaluated_value) if not isinstance(base, Const) else NOTHING
             return choice(found, *rest[1:]) if rest[1:] else found
         return self.unknown("`getattr`", node, (base, *rest))

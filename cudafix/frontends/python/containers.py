@@ -25,10 +25,11 @@ DICTIONARIES = frozenset(("builtins.dict()", "collections.OrderedDict()", "colle
 class Containers(Lowering):
     """Lowers what holds references, and what runs through it."""
 
-    def looked_through(self, value: Expr, node: cst.CSTNode) -> None:
+    def looked_through(self, value: Expr, node: cst.CSTNode, written: bool = False) -> None:
         """Whoever takes the elements of an array reads its memory; a container is read itself."""
         if is_place(value) or isinstance(value, ir.Choice | Opaque | ir.Offset) and value != NOTHING:
-            self.emit(ir.HostAccess((Index(value, NOTHING),), (), self.span(node)))
+            places = (Index(value, NOTHING),)
+            self.emit(ir.HostAccess(places, places if written else (), self.span(node)))
 
     def element(self, node: cst.BaseExpression, base: Expr, key: Expr) -> Expr:
         """`base[key]`: what a container holds there, a part of an array, or either."""
@@ -102,7 +103,7 @@ class Containers(Lowering):
             values = self.given(node)
             for argument, value in list(zip(node.args, values, strict=True))[STORES[name] :]:
                 if not isinstance(value, Const) and value != NOTHING:
-                    stored = value
+                    stored: Expr = value
                     if name in ("extend", "update") and argument.keyword is None:
                         self.looked_through(value, node)
                         stored = self.element(argument.value, value, NOTHING)
@@ -259,6 +260,7 @@ class Containers(Lowering):
                     keys = keys_of(base)
                     given: dict[str, list[Expr]] = {"values": [held], "items": [keys, held], "keys": [keys]}
                     return lambda: given[method]
+        self.run_through.add(node)
         value = self.value(node)
         origin = self.resolver.origin(node)
         if origin in DICTIONARIES:

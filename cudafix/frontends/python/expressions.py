@@ -64,6 +64,8 @@ class Expressions(Calls):
             case cst.Lambda():
                 return self.lambda_(node)
             case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
+                if isinstance(node, cst.GeneratorExp) and node not in self.run_through:
+                    self.problem("generator", node)  # it runs later, bit by bit
                 return self.comprehension(node)
             case cst.NamedExpr(target=target, value=inner):
                 value = self.value(inner)
@@ -139,17 +141,20 @@ class Expressions(Calls):
                 if "property" in decorators(function.node) or "cached_property" in decorators(function.node):
                     return self._property(node, function)
                 if function.cls is not None:
-                    self.value(node.value)
+                    owner = self.value(node.value)
+                    if is_place(owner):  # whoever calls it works on this object
+                        self.emit(ir.Unknown(f"`{self.source.text(node)}` is kept", self.span(node), (owner,)))
                 return FuncRef(function.name)
             case OwnClass() | OwnModule():
                 return NOTHING
         base = self.flat(self.value(node.value), node)
         if isinstance(base, Const):
             return base
+        if name == "__dict__":
+            self.emit(ir.Unknown("`__dict__`", self.span(node), (base,)))
+            return self.unknown("__dict__", node, (base,))
         if self.resolver.cls_of(node.value) is not None or self._is_own_field(name):
             return choice(Field(deref(base), name), *self._class_values(name))
-        if name == "__dict__":
-            return self.unknown("__dict__", node, (base,))
         held = self._properties(node, name, base)
         if held is not None:
             return held
@@ -173,7 +178,7 @@ class Expressions(Calls):
         return [
             Var(f"::{outline.id}::{cls.name}::{name}")
             for cls in outline.classes.values()
-            if name in cls.attributes and not is_plain(cls.attributes[name])
+            if name in outline.set_on_classes or (name in cls.attributes and not is_plain(cls.attributes[name]))
         ]
 
     def _properties(self, node: cst.Attribute, name: str, base: Expr) -> Expr | None:
@@ -218,7 +223,12 @@ class Expressions(Calls):
                     return Var(f"::{meaning.outline.id}::{attr.value}")
                 if attr.value in self.unit.outline.setters:
                     self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
-                return Field(deref(self.value(inner)), attr.value)
+                if isinstance(meaning, OwnClass):
+                    return Var(f"::{meaning.outline.id}::{meaning.cls.name}::{attr.value}")
+                place = Field(deref(self.value(inner)), attr.value)
+                if self.resolver.cls_of(inner) is None and not self._is_own_field(attr.value):
+                    self.emit(ir.HostAccess((), (place,), self.span(node)))  # as in `_attribute`
+                return place
             case cst.Subscript(value=inner, slice=index):
                 base, key = self.value(inner), self.key(index)
                 self.emit(ir.HostAccess((), (Index(base, key),), self.span(node)))

@@ -80,6 +80,7 @@ class Lowering:
         self.temporaries = 0
         self.problems: list[tuple[str, int]] = []
         self.conditional = 0
+        self.run_through: set[cst.CSTNode] = set()  # generator expressions that run where they stand
 
     # -- what the classes below add ------------------------------------------------------------------------------------
 

@@ -188,9 +188,9 @@ class Bindings:
                 self.functions[name] = node
                 self.assigned[name] += 1
                 if not self._is_module:  # what functions inside it assign of this one's names
-                    for inner in (one for one in walk(node.body) if isinstance(one, cst.Nonlocal)):
-                        for item in inner.names:
-                            self.bind(item.name, None)
+                    for inside in (one for one in walk(node.body) if isinstance(one, cst.Nonlocal)):
+                        for one_name in inside.names:
+                            self.bind(one_name.name, None)
                 return []
             case cst.ClassDef(name=cst.Name(value=name)):
                 self.classes[name] = node
@@ -266,6 +266,13 @@ class Outline:
         self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
         self.rebound = self._written(module)
         self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
+        self.set_on_classes = frozenset(
+            target.attr.value
+            for target in (one.target for one in walk(module) if isinstance(one, cst.AssignTarget))
+            if isinstance(target, cst.Attribute)
+            and isinstance(target.value, cst.Name)
+            and target.value.value in self.classes
+        )
 
     def _class(self, name: str, node: cst.ClassDef) -> Class:
         found = Class(name, node)

@@ -574,11 +574,14 @@ class Statements(Expressions):
             lines = node.body.body
             smalls = [one for line in lines if isinstance(line, cst.SimpleStatementLine) for one in line.body]
             smalls += [one for one in lines if isinstance(one, cst.BaseSmallStatement)]  # `class A: pass`
-            held += [
+            inside = [
                 self.value(one.value)
                 for one in smalls
                 if isinstance(one, cst.Assign | cst.AnnAssign | cst.Expr) and one.value is not None
             ]
+            if any(is_place(one) for one in inside):  # its objects have it too
+                self.emit(ir.Unknown(f"`{node.name.value}` holds it", self.span(node.name), tuple(inside)))
+            held += inside
             place = self.variable(node.name.value)
             self.emit(Assign(place, choice(NOTHING, *held), self.span(node.name)))
             self.header(node, place)

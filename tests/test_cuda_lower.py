@@ -398,6 +398,12 @@ def test_a_check_without_a_semicolon_is_a_style_of_its_own() -> None:
     assert (call.site.prefix, call.site.suffix) == ("CHECK(", ")")
 
 
+def test_a_check_of_another_library_is_no_style() -> None:
+    unseen = "void f() { CUBLAS_CHECK(cublasCreate(&h)); cudaFree(p); }"
+    assert lowered(unseen).check_style is None
+    assert lowered(unseen.replace("cudaFree(p)", "CHECK(cudaFree(p))")).check_style == ("CHECK(", ");")
+
+
 def test_the_last_statement_of_a_macro_gets_a_semicolon() -> None:
     code = CHECK + "#define DROP(p) CHECK(cudaFree(p))\nvoid f(float *p) { DROP(p); }\n"
     (call,) = calls(lowered(code), "cudaFree")

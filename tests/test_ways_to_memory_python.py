@@ -131,14 +131,6 @@ def stream_of(n, s):
     return 0
 def run2(f, d, stream=0): run(f, d, stream)
 def run3(f, d, **kw): run(f, d, kw["stream"])
-def put(p): p[0] = 1
-def pick(stream=None): return stream if stream is not None else 0
-def stream_of(n, s):
-    if n > 3:
-        return s
-    return 0
-def run2(f, d, stream=0): run(f, d, stream)
-def run3(f, d, **kw): run(f, d, kw['stream'])
 """
 
 

@@ -29,7 +29,6 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
 _RUNTIME = re.compile(r"cuda[A-Z]")
-_LIBRARY = re.compile(r"cuda[A-Z]|cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nccl")
 _MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
@@ -706,7 +705,7 @@ class Calls(Expressions):
         if listed is not None:
             nodes = [child for child in listed.named_children if child.type != "comment"]
             values = self.converted(node, callee, nodes, values)
-            if _LIBRARY.match(callee):
+            if sites.is_api(callee):
                 values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
         for number, value in enumerate(values):
             params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
@@ -854,29 +853,30 @@ class Calls(Expressions):
             place, _ = self.arguments(placement)
             self.unknown("placement new", node, (*place, *values))
             return place[0] if place else Opaque(())
-        count = self.normal(declarator).strip("[]") if declarator is not None else ""
         pointer = name + ("*" if name.endswith("*") else " *")
-        return self._new(node, name, pointer, (size, count, declarator is None), values, spans, target)
+        return self._new(node, name, pointer, size, declarator, values, spans, target)
 
     def _make_object(self, node: Node, function: Node, arguments: Node | None, target: Expr | None) -> Expr:
         """`std::make_unique<T>(args)`: what `new T(args)` does, and an owner that holds the result."""
         name = " ".join(self.raw(function).partition("<")[2].removesuffix(">").split())
         values, spans = self.arguments(arguments)
         owner = f"std::{'shared' if 'shared' in self.raw(function) else 'unique'}_ptr<{name}>"
-        return self._new(node, name, owner, ([], "", True), values, spans, target)
+        return self._new(node, name, owner, [], None, values, spans, target)
 
     def _new(
         self,
         node: Node,
         name: str,
         pointer: str,
-        extent: tuple[list[Expr], str, bool],
+        size: list[Expr],
+        declarator: Node | None,
         values: tuple[Expr, ...],
         spans: tuple[Span, ...],
         target: Expr | None,
     ) -> Expr:
-        """An object of the class `name`, made of `values` in new memory; the result is of the type `pointer`."""
-        size, count, single = extent
+        """An object of the class `name`, or an array of them, made of `values` in new memory; the result is of the type
+        `pointer`.
+        """
         result = target if target is not None else self.temporary()
         if isinstance(result, Var) and (
             result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")
@@ -893,9 +893,10 @@ class Calls(Expressions):
         if any(map(self.may_lead, values)) and self.is_unseen(name):
             self.unknown(f"the constructor of `{name}`", node, (*values, result))
         cls = self.file.index.class_of(name)
-        if cls is not None and values and single and not self.file.index.has(cls, cls.constructor):
+        if cls is not None and values and declarator is None and not self.file.index.has(cls, cls.constructor):
             self.build(node, deref(result), cls, values)
         else:
+            count = self.normal(declarator).strip("[]") if declarator is not None else ""
             self.each(node, cls, "", values, spans, result, count)
         return result
 

@@ -39,7 +39,7 @@ _ALIASES = re.compile(
 )
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
-_WORDS = re.compile(r"\b[A-Za-z_]\w*")
+WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
 _OWNER = re.compile(r"(?:std::)?unique_ptr\s*<[^<>]*,([^<>,]*)>")
@@ -451,14 +451,14 @@ class Declarations:
         if deleter is None or "operator()" not in deleter.methods or deleter.fields or deleter.bases:
             return None
         if kind not in self.owners:
-            name = "unique_ptr_" + "_".join(_WORDS.findall(kind.partition("<")[2]))
+            name = "unique_ptr_" + "_".join(WORDS.findall(kind.partition("<")[2]))
             methods = {name, f"~{name}", "get", "release", "reset"}
             self.owners[kind] = Class(name, methods=methods, start=deleter.start, deleter=f"{deleter.name}::operator()")
         return self.owners[kind]
 
     def sole_owner(self, described: str, deleter: str, start: int) -> Class:
         """The class of a smart pointer that is given its deleter where it is declared, of that object alone."""
-        words = "_".join(_WORDS.findall(described))
+        words = "_".join(WORDS.findall(described))
         same = sum(name.startswith(f"{words}_at_") and cls.start < start for name, cls in self.owners.items())
         name = f"{words}_at_{same}"  # it has to be the same when the text around it is rewritten
         self.owners[name] = Class(name, methods={name, f"~{name}", "get", "reset"}, start=start, deleter=deleter)
@@ -708,7 +708,7 @@ def _declaration(
 def _is_more_than_constant(value: Node, kind: str, text: bytes) -> bool:
     """Whether a data member's initializer calls something, or names what is a pointer, a handle or an object."""
     written = _STRINGS.sub("", text_of(value, text))
-    named = any(not word.isupper() and word not in _CONSTANTS for word in _WORDS.findall(written))
+    named = any(not word.isupper() and word not in _CONSTANTS for word in WORDS.findall(written))
     return named and ("(" in written or not is_number(kind))
 
 

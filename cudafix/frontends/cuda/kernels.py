@@ -297,11 +297,15 @@ def _call(
             if not _is_element(value, text, kinds):
                 written_through(summary, roots.of(value))
         return
+
+    def all_written() -> None:
+        for value in values:
+            written_through(summary, roots.of(value))
+
     if function.type == "lambda_expression":
         body = function.child_by_field_name("body")
         if body is None or _LENDS.search(text, text.find(b"]", function.start_byte), body.start_byte):
-            for value in values:
-                written_through(summary, roots.of(value))
+            all_written()
         return
     name = plain_name(text[function.start_byte : function.end_byte].decode("utf-8", "replace"))
     last = name.rpartition("::")[2]
@@ -313,8 +317,7 @@ def _call(
     macro = macros.get(name)
     if macro is not None:
         if macro.params is not None and not _MACRO_READS.fullmatch(macro.body):
-            for value in values:
-                written_through(summary, roots.of(value))
+            all_written()
         return
     if last in local:
         found = [roots.of(value) for value in values]
@@ -335,18 +338,15 @@ def _call(
                     written_through(summary, roots.of(value))
         return
     if sites.is_api(last):  # the device's own `cudaMalloc`, `cudaFree`
-        for value in values:
-            written_through(summary, roots.of(value))
+        all_written()
         return
     head = _head_of_lambda(last, text) if last not in summary.unknown else None
     if head is not None:  # its body was read where it stands
         if _LENDS.search(head):
-            for value in values:
-                written_through(summary, roots.of(value))
+            all_written()
         return
     summary.unknown.add(last)
-    for value in values:
-        written_through(summary, roots.of(value))
+    all_written()
 
 
 def _head_of_lambda(name: str, text: bytes) -> bytes | None:
@@ -358,8 +358,6 @@ def _head_of_lambda(name: str, text: bytes) -> bytes | None:
 
 
 _NONE: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
-_TYPE_WORDS = re.compile(r"[\w:]+")
-_QUALIFIERS = frozenset(("const", "volatile", "struct", "class", "typename", "__restrict__", "__restrict", "restrict"))
 _LENDS = re.compile(rb"[*&]|\bauto\b")  # in the head of a lambda: its body may write what it is given
 _MACRO_READS = re.compile(rb"(?:(?!\+\+|--|[^=!<>]=[^=]|;|\w\s*\().)*", re.DOTALL)
 
@@ -380,7 +378,7 @@ def _points_to_const(node: Node, text: bytes, param: ir.Param) -> bool:
 
 def _ends_there(param: ir.Param, body: bytes, index: Declarations) -> bool:
     """Whether no pointer is kept in what a parameter points to, which the kernel might write through: `s->out[i]`."""
-    kind = " ".join(word for word in _TYPE_WORDS.findall(param.type) if word not in _QUALIFIERS)
+    kind = param.type.rstrip(" *")
     if is_number(kind) or index.means_number(kind):
         return True
     cls = index.class_of(kind)
@@ -403,13 +401,13 @@ def _aliases(
             continue
         kind = typed.child_by_field_name("type")
         base = text[kind.start_byte : kind.end_byte].decode("utf-8", "replace") if kind is not None else ""
-        if base.startswith("auto") and text[declarator.start_byte : declarator.end_byte].lstrip(b"& ").startswith(b"["):
-            names = {name.decode() for name in _WORD.findall(text, declarator.start_byte, declarator.end_byte)}
-            edges += [(name, value) for name in names]  # `auto &[a, b] = …`
-            roots.references |= names
-            continue
         one = declared(base, declarator, text)
         if one is None:
+            continue
+        if one.bindings:  # `auto &[a, b] = …`
+            names = {text[at.start_byte : at.end_byte].decode("utf-8", "replace") for at in one.bindings}
+            edges += [(name, value) for name in names]
+            roots.references |= names
             continue
         pointer = is_pointer(one.type) or one.reference
         if one.reference:

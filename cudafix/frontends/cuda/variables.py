@@ -10,6 +10,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.blocks import Blocks
 from cudafix.frontends.cuda.declarations import (
+    WORDS,
     Class,
     Declared,
     base_type,
@@ -53,7 +54,6 @@ _CODE = frozenset(
 _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
-_WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
 
 
@@ -404,7 +404,7 @@ class Variables(Blocks):
         made = next((f for f in self.file.functions if f.name == reference.name), None)
         if made is None:
             return reference.name if not sites.is_api(reference.name) else None
-        words = set(_WORDS.findall(self.source.text[made.span.start : made.span.end].decode("utf-8", "replace")))
+        words = set(WORDS.findall(self.source.text[made.span.start : made.span.end].decode("utf-8", "replace")))
         around = {name.partition("@")[0] for name in made.captures}
         return reference.name if not words & around - {param.name.partition("@")[0] for param in made.params} else None
 

@@ -152,6 +152,8 @@ STATEMENTS = [
     Case("forever", "while (true) { g(); break; }", "loop at least once forever\n  g()\n  break"),
     Case("names of a header: a variable and a constant", "cublasCreate(&cublas_handle); cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);",
          "cublasCreate(&::cublas_handle)\ncudaStreamCreateWithFlags(&::s, cudaStreamNonBlocking)"),
+    Case("a call of the runtime that is given a pack", "#define COPY(...) cudaMemcpy(__VA_ARGS__)\nint n = 4; COPY(d, h, n, cudaMemcpyHostToDevice);",
+         "n = 4\nhost read ::d, ::h\ncudaMemcpy(::d, ::h, n, cudaMemcpyHostToDevice)"),
     Case("a pack of expressions", "#define DO(...) do { __VA_ARGS__; } while (0)\nDO(g(1), h(2));", "g(1)\nh(2)  [blocked: in an argument that a macro evaluates after another call]"),
     Case("code of a pack in front of a jump", "#define DO(...) __VA_ARGS__ break;\nwhile (true) { DO({ g(1); }) }",
          "loop at least once forever\n  g(1)\n  break"),

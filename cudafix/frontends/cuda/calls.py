@@ -162,21 +162,20 @@ class Calls(Expressions):
     # -- calls --------------------------------------------------------------------------------------------------------
 
     def arguments(self, node: Node | None) -> tuple[tuple[Expr, ...], tuple[Span, ...]]:
-        values: list[Expr] = []
-        spans: list[Span] = []
-        for child in node.children if node is not None else ():
-            if not child.is_named or child.type == "comment":
-                continue
-            bound = self.bindings.get(self.raw(child)) if child.type == "identifier" else None
-            if bound is not None and bound.rest:
-                for one in bound.rest:
-                    own = Bound(one, bound.source, bound.bindings, 0, (), bound.place, bound.effects, bound.branches)
-                    values.append(self.in_argument(own, self.value))
-                    spans.append(self.span(child))
-                continue
-            values.append(self.value(child))
-            spans.append(self.span(child))
-        return tuple(values), tuple(spans)
+        listed = list(self._listed(node))
+        values = [self.value(at) if bound is None else self.in_argument(bound, self.value) for at, bound in listed]
+        return tuple(values), tuple(self.span(at) for at, _ in listed)
+
+    def _listed(self, node: Node | None) -> Iterator[tuple[Node, Bound | None]]:
+        """The arguments of a call as written; for `__VA_ARGS__`, one for each that it stands for, with that."""
+        for child in node.named_children if node is not None else ():
+            if child.type != "comment":
+                yield from ((child, bound) for bound in self._pack(child) or (None,))
+
+    def _pack(self, node: Node) -> tuple[Bound, ...]:
+        """What `__VA_ARGS__` stands for."""
+        around = self.bindings.get(self.raw(node)) if node.type == "identifier" else None
+        return tuple(replace(around, node=one, uses=0, rest=()) for one in around.rest) if around is not None else ()
 
     def call(self, node: Node, target: Expr | None, used: bool) -> Expr:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -703,7 +702,7 @@ class Calls(Expressions):
     ) -> Expr:
         listed = node.child_by_field_name("arguments") if node.type == "call_expression" else None
         if listed is not None:
-            nodes = [child for child in listed.named_children if child.type != "comment"]
+            nodes = [at for at, _ in self._listed(listed)]
             values = self.converted(node, callee, nodes, values)
             if sites.is_api(callee):
                 values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
@@ -953,7 +952,7 @@ class Calls(Expressions):
         nodes = [c for c in arguments.named_children if c.type != "comment"] if arguments is not None else []
         if macro.params is None:
             return None
-        expands = any(len(list(self._given(macro, one))) > 1 for one in nodes)  # `__VA_ARGS__` is several arguments
+        expands = any(len(self._pack(one)) > 1 for one in nodes)  # `__VA_ARGS__` is several arguments
         # what is evaluated of the other arguments, and when, the body says; of one not seen nothing is known
         acts = macro.path and any(_acts(child) for n, child in enumerate(nodes) if n != macro.passes)
         if macro.kind == "transparent" and not expands and not acts:
@@ -975,7 +974,7 @@ class Calls(Expressions):
 
     def bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
         params = macro.params or ()
-        given = [one for node in nodes for one in self._given(macro, node)]
+        given = [one for node in nodes for one in self._pack(node) or (self._bound(macro, node),)]
         bindings: dict[str, Bound] = {}
         for number, param in enumerate(params):
             if param.endswith("..."):
@@ -990,14 +989,6 @@ class Calls(Expressions):
                 return None
             bindings[param] = given[number]
         return bindings if len(given) == len(params) else None
-
-    def _given(self, macro: Macro, node: Node) -> Iterator[Bound]:
-        """An argument of a macro; `__VA_ARGS__` is as many as it stands for."""
-        around = self.bindings.get(self.raw(node)) if node.type == "identifier" else None
-        if around is None or not around.rest:
-            yield self._bound(macro, node)
-        else:
-            yield from (replace(around, node=one, uses=0, rest=()) for one in around.rest)
 
     def _bound(self, macro: Macro, node: Node) -> Bound:
         reports = _COMPARES.search(macro.body) is not None and sites.only_looks(macro.body)

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from cudafix import guard, ir
 from cudafix.align import Different, align
@@ -91,16 +92,23 @@ def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
 
 def _reached(program: Program, root: ir.Function) -> set[int]:
     """The functions (by `id`) that a root may run."""
+    callees: dict[int, list[ir.Function]] = program.kept("callees", dict)
     found: set[int] = set()
     stack = [root]
     while stack:
         function = stack.pop()
         if id(function) not in found:
             found.add(id(function))
-            for name, arity in check.called(function):
-                stack += program.resolve(name, arity, function.span.path, function.cls)
-                stack += program.methods(name, arity)  # it may be called on an object of any class
+            if id(function) not in callees:
+                callees[id(function)] = list(_may_call(program, function))
+            stack += callees[id(function)]
     return found
+
+
+def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
+    for name, arity in check.called(function):
+        yield from program.resolve(name, arity, function.span.path, function.cls)
+        yield from program.methods(name, arity)  # it may be called on an object of any class
 
 
 def _covering(programs: list[list[str]], tree: Tree) -> list[list[str]]:
@@ -112,6 +120,13 @@ def _covering(programs: list[list[str]], tree: Tree) -> list[list[str]]:
             found.append(paths)
             left.difference_update(paths)
     return found
+
+
+class _Moved(NamedTuple):
+    """The blocking calls on device memory that some code may run."""
+
+    allocations: frozenset[Key]
+    all: frozenset[Key]
 
 
 class Fingerprints:
@@ -187,7 +202,7 @@ class Cluster:
             self.views: list[View] = []
             self.too_large = {function.span: None for function in self._functions()}
         else:
-            self.views = self._representatives(views_of(tree, programs))
+            self.views = self._representatives(self._concerned(views_of(tree, programs)))
 
     def _is_per_thread(self, path: str) -> bool | None:
         """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
@@ -202,6 +217,14 @@ class Cluster:
         if path in self.config.per_thread or (b"PER_THREAD" in data and PER_THREAD.search(data) is not None):
             return True
         return None if path in self.config.perhaps_per_thread else False
+
+    def _concerned(self, views: list[View]) -> list[View]:
+        """The views that say something of an allocation: they run one, free what another one allocates, or may have
+        defects.
+        """
+        calls = [(view, self._may_move(view)) for view in views]
+        allocating = {key for _, moved in calls if moved is not None and moved.allocations for key in moved.all}
+        return [v for v, moved in calls if moved is None or moved.allocations or not allocating.isdisjoint(moved.all)]
 
     def _representatives(self, views: list[View]) -> list[View]:
         """The views that have to be surveyed: of those that differ only in quiet statements, one.
@@ -241,8 +264,8 @@ class Cluster:
         left_out: set[ir.Span] = set()
         decided: set[Key] = set()
         for view in self.views:
-            sites = self._may_move(view) if decided else None
-            if sites is not None and sites <= decided:
+            moved = self._may_move(view) if decided else None
+            if moved is not None and moved.all <= decided:
                 continue
             try:
                 if view.root.span not in left_out and len(left_out) < TOO_LARGE:
@@ -258,20 +281,23 @@ class Cluster:
         self.views = fitting
         return outcomes
 
-    def _may_move(self, view: View) -> frozenset[Key] | None:
+    def _may_move(self, view: View) -> _Moved | None:
         """The allocations and frees that a view may run; None if it may have defects: these are of programs that are
         stream-ordered already, or that reset the device.
         """
-        found: set[Key] = set()
+        allocations: set[Key] = set()
+        both: set[Key] = set()
         for function in _functions(view):
-            calls = function.kept("may move", self._sites_in)
-            if calls is None:
+            moved = function.kept("may move", self._moved_in)
+            if moved is None:
                 return None
-            found |= calls
-        return frozenset(found)
+            allocations |= moved.allocations
+            both |= moved.all
+        return _Moved(frozenset(allocations), frozenset(both))
 
-    def _sites_in(self, function: ir.Function) -> frozenset[Key] | None:
-        found: set[Key] = set()
+    def _moved_in(self, function: ir.Function) -> _Moved | None:
+        allocations: set[Key] = set()
+        both: set[Key] = set()
         for call in walk(function.body):
             api = self.tables.lookup(call.callee, len(call.args)) if isinstance(call, ir.Call) else None
             if api is None:
@@ -279,8 +305,10 @@ class Cluster:
             if api.memory == "async" or api.effect is Effect.RESET:
                 return None
             if api.effect in (Effect.ALLOC, Effect.FREE) and api.memory == "device":
-                found.add(key_of(call))
-        return frozenset(found)
+                both.add(key_of(call))
+            if api.effect is Effect.ALLOC and api.memory == "device":
+                allocations.add(key_of(call))
+        return _Moved(frozenset(allocations), frozenset(both))
 
     def _leave_out(self, view: View) -> None:
         for one in (view, *(other for other, _ in self.alike.get(id(view), ()))):

@@ -371,6 +371,8 @@ _UNLOCK = {
     Wrong.USE_AFTER_FREE: "Free the memory behind its last use; what a captured graph works on, behind the last launch "
     "of the graph.",
 }
+_OF_THE_PROGRAM = frozenset({Wrong.FREE_MEMORY, Wrong.RESET_PENDING, Wrong.RESET_LEAKS, Wrong.DESTROYED_AFTER_RESET})
+"""What concerns all that the program moves, if it concerns no block of its own."""
 _LIFETIME = frozenset(
     {
         Wrong.USE_BEFORE_ALLOCATION,
@@ -411,6 +413,7 @@ class Repair:
         self.plan = Plan(groups)
         self.outcomes = survey
         self.known = {_identity(v) for outcome in survey for v in outcome.violations}
+        self.seen_in: dict[tuple[object, ...], list[Outcome]] = {}  # the counterexamples, by the runs that showed them
         self.tried: set[tuple[object, ...]] = set()
         self.fresh: set[Insertion] = set()
 
@@ -460,8 +463,14 @@ class Repair:
         return self._found(self.plan.overlay()) if self.plan.moving() else []
 
     def _found(self, overlay: Overlay) -> list[Violation]:
-        found = [v for outcome in self.run(overlay) for v in outcome.violations]
-        return [v for v in found if _identity(v) not in self.known]
+        found: list[Violation] = []
+        self.seen_in = {}
+        for outcome in self.run(overlay):
+            for v in outcome.violations:
+                if _identity(v) not in self.known:
+                    found.append(v)
+                    self.seen_in.setdefault(_identity(v), []).append(outcome)
+        return found
 
     def _ask(self) -> list[Violation]:
         return [v for v in self._all() if v.earlier is None or v.earlier.assumption is None]
@@ -523,14 +532,11 @@ class Repair:
             at = key_of(v.later.stmt)
             needed = [by for i, by in self.plan.insertions.items() if i.event is not None and at in i.event.statements]
             found += [g for g in self.plan.moving() if any(id(g) in by for by in needed)]
-        if not found and v.kind in (
-            Wrong.FREE_MEMORY,
-            Wrong.RESET_PENDING,
-            Wrong.RESET_LEAKS,
-            Wrong.DESTROYED_AFTER_RESET,
-        ):
-            return self.plan.moving()
-        return found
+        if found or v.kind not in _OF_THE_PROGRAM or any(g.refused and g.names_any(keys) for g in self.plan.groups):
+            return found  # who is refused by now has nothing to do with the others
+        outcomes = self.seen_in.get(_identity(v), ())
+        reached = {key for outcome in outcomes for key in (*outcome.allocations, *outcome.frees)}
+        return [g for g in self.plan.moving() if g.names_any(reached)]
 
     def _needing(self, v: Violation) -> set[int]:
         """The groups that need what orders the two of a counterexample, whichever of them are written."""

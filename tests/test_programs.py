@@ -68,6 +68,41 @@ int main() { float *q; cudaMalloc(&q, 4); cudaFree(q); }
     assert "other.cu" in {f.path for f in report.findings}
 
 
+def test_a_program_that_resets_the_device_does_not_hold_up_another_one() -> None:
+    helper = b"""
+void helper(float *d) {
+    float *t;
+    if (d == nullptr) throw 1;
+    cudaMalloc(&t, 400);
+    cudaMemcpy(t, d, 400, cudaMemcpyDeviceToDevice);
+    cudaFree(t);
+}
+"""
+    resets = b"""
+void helper(float *d);
+int main() {
+    float *d = nullptr;
+    cudaMalloc(&d, 400);
+    try {
+        helper(d);
+        cudaFree(d);
+    } catch (int) {
+        cudaDeviceReset();
+        return 1;
+    } catch (...) {
+        cudaDeviceReset();
+        return 2;
+    }
+    return 0;
+}
+"""
+    other = b"void helper(float *d);\nint main() { float *d; cudaMalloc(&d, 400); helper(d); cudaFree(d); return 0; }\n"
+    report = analyze({"helper.cu": helper, "resets.cu": resets, "other.cu": other}, Config())
+    assert [(r.name, r.path) for r in report.refusals] == [("freed_by_device_reset", "resets.cu")]
+    moves = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    assert sorted(f.path for f in moves) == ["helper.cu", "other.cu"]
+
+
 def test_memory_of_a_function_that_nothing_calls_says_how_to_reach_it() -> None:
     source = b"static void f() { int *p; cudaMalloc(&p, 4); cudaFree(p); }\nint main() { start(f); }\n"
     (refusal,) = analyze({"a.cu": source}, Config()).refusals

@@ -24,6 +24,9 @@ _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by 
 _DEFINED = re.compile(
     rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{", re.MULTILINE
 )
+_SILENT = re.compile(
+    rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL
+)  # comments and literals
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
 _STATIC = re.compile(rb"\bstatic\b")
 _QUERY = """
@@ -91,7 +94,7 @@ class Outlines:
             found = self._kept(b"words", path)
             if found is None:
                 data = self._files[path]
-                every = frozenset(_WORD.findall(data))
+                every = frozenset(_WORD.findall(_SILENT.sub(b" ", data)))
                 found = every, frozenset(_DEFINED.findall(data)) if b"{" in data else frozenset()
                 self._made(b"words", path, found)
             self._words[path] = Words(*found)

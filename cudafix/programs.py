@@ -144,17 +144,20 @@ class _Linker:
             beside: Iterable[str] = ()
             if self._beside[os.path.dirname(start)] and self._tree.files.facts(start).main:
                 used.update(*(self._outlines.words(p).all for p in added))
-                beside = self._beside_it(start, files, used)
+                beside = self._beside_it(start, files, used, everywhere)
             fresh = [p for p in dict.fromkeys((*beside, *linked)) if p not in files]
         return list(files)
 
-    def _beside_it(self, start: str, files: Collection[str], used: AbstractSet[bytes]) -> Iterator[str]:
-        """Sources of the same folder that define what the files use. What another source includes is compiled on its
-        own only where a name would be missing.
+    def _beside_it(
+        self, start: str, files: Collection[str], used: AbstractSet[bytes], everywhere: bool
+    ) -> Iterator[str]:
+        """Sources of the same folder that define what the files use and do not define themselves: what they call of
+        another source besides is declared, and linked for that, if linking looks `everywhere`. If it does not, such a
+        source is only left out where another one includes it, and it is not compiled on its own.
         """
         defined: set[bytes] | None = None
         for path in self._defining(self._beside[os.path.dirname(start)], used):
-            if path in self._included and path not in files:
+            if path not in files and (everywhere or path in self._included):
                 defined = defined or set().union(*(self._outlines.words(p).defined for p in files))
                 if defined >= self._defined(path) & used:
                     continue

@@ -108,3 +108,22 @@ def test_memory_of_a_function_that_nothing_calls_says_how_to_reach_it() -> None:
     (refusal,) = analyze({"a.cu": source}, Config()).refusals
     assert refusal.message == "no path from `main` or an exported function reaches it"
     assert refusal.unlock.startswith("Call its function")
+
+
+@pytest.mark.parametrize("defined", ["scale", "CUDA", "clock"])
+def test_a_source_that_defines_nothing_that_a_program_lacks_is_no_part_of_it(defined: str) -> None:
+    """Notes between the exercises of a folder: they seem to define a function that the program has itself, or a word of
+    its texts and comments.
+    """
+    notes = f"""
+In {defined} (and in C++ in general), the type of a pointer says what the raw bytes mean.
+__global__ void kernel(float *f, int n) {{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+"""
+    main = """
+#define CHECK(call) do { if (call) { printf("CUDA error"); exit(1); } } while (0)
+__global__ void scale(float *f, int n) { f[n] *= 2; } // without a clock
+int main() { float *d; CHECK(cudaMalloc(&d, 4)); scale<<<1, 1>>>(d, 0); CHECK(cudaFree(d)); return 0; }
+"""
+    report = analyze({"main.cu": main.encode(), "notes.cu": notes.encode()}, Config())
+    assert [f.safety for f in report.findings if f.path == "main.cu"] == [Safety.PROVEN]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from cudafix import ir, refusals, statements
 from cudafix.config import Config
@@ -47,6 +47,14 @@ def _places(named: Iterable[tuple[ir.Span, str]]) -> tuple[Place, ...]:
     return tuple(Place(span.path, span.start, words) for span, words in named)
 
 
+class _SetUp(NamedTuple):
+    """What sets the release threshold of a pool, in front of a statement, and the groups (by `id`) that need it."""
+
+    site: ir.Site
+    lines: list[str]
+    owners: set[int]
+
+
 class Rewriter:
     """Turns the plan for one cluster of programs into text."""
 
@@ -79,24 +87,24 @@ class Rewriter:
             for owner in {o for i, needed_by in plan.insertions.items() if i.event == event for o in needed_by}:
                 self.of_group[owner] += declared
         lines, owners = self._inserted_lines(plan)
-        threshold = dict(self._thresholds(moving)) if moving else {}
+        set_ups = self._set_ups(moving)
         for (key, after), (at, texts) in sorted(lines.items(), key=lambda item: item[0]):
             data = self.files[key.path]
-            set_up = None if after else threshold.pop(key, None)
+            set_up = None if after else set_ups.pop(key, None)
             if set_up is not None:
-                texts = set_up[1] + texts
+                texts = set_up.lines + texts
             made = self._inserted(at, texts, data, after)
             for owner in owners[key, after]:
                 self.of_group[owner] += made
             if set_up is not None:
                 made += self.writer(at.span.path).threshold_needs()
-                for group in moving:
-                    self.of_group[id(group)] += made
-        for at, texts in threshold.values():
+                for owner in set_up.owners:
+                    self.of_group[owner] += made
+        for at, texts, needed_by in set_ups.values():
             made = statements.before(at, texts, self.files[at.span.path])
             made += self.writer(at.span.path).threshold_needs()
-            for group in moving:
-                self.of_group[id(group)] += made
+            for owner in needed_by:
+                self.of_group[owner] += made
         return list(dict.fromkeys(e for edits in self.of_group.values() for e in edits))
 
     def _declared(self, event: OwnEvent) -> list[Edit]:
@@ -133,36 +141,56 @@ class Rewriter:
 
     # -- the release threshold -----------------------------------------------------------------------------------------
 
-    def _thresholds(self, moving: Sequence[Group]) -> Iterator[tuple[Key, tuple[ir.Site, list[str]]]]:
-        """Where each program first allocates from the pool: one place for each program, in front of that statement."""
+    def _set_ups(self, moving: Sequence[Group]) -> dict[Key, _SetUp]:
+        """Where each program first allocates from the pool of a device: one place for each, in front of that
+        statement.
+        """
         moved = {key for group in moving for key in group.allocations}
-        done: set[Key] = set()
+        found: dict[Key, _SetUp] = {}
         for view, outcome in zip(self.views, self.survey, strict=True):
             reached = sorted((s.order, key) for key, s in outcome.allocations.items() if key in moved)
             if not reached or any(_THRESHOLD.search(self.files[m.path]) for m in view.program.modules):
                 continue
-            key = reached[0][1]
-            if not self.config.is_on("pool_release_threshold", key.path):
-                continue
-            call = outcome.allocations[key].call
-            function, block, once = self._where(view, outcome, key)
-            if function.problems or not self._can_call(function):  # a `main` that includes no header of CUDA
-                function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
-            stmt = next((s for s in block if _contains(s, key, view.program)), None)
-            in_place = stmt is not None and _is_in(
-                stmt, function
-            )  # in the body of a macro there may be no place for it
-            if stmt is None or not in_place or self.writer(call.span.path).needs_context(call.site):
-                stmt, once = call, False
-            anchor = key_of(stmt)
-            if done & {key_of(s) for s in block} or anchor in done:
-                continue
-            done.add(anchor)
-            data = self.files[anchor.path]
-            unit = statements.style_of(data).unit
-            site = self._in_style(self._site(stmt, data))
-            lines = self.writer(anchor.path).threshold(site, once, unit, frozenset(function.types))
-            yield anchor, (site, lines)
+            devices: dict[str, list[Key]] = {}
+            for _, key in reached:
+                for device in {
+                    outcome.objects[number].device: None for number in sorted(outcome.allocations[key].objects)
+                }:
+                    devices.setdefault(device, []).append(key)
+            for device, (key, *others) in devices.items():
+                if self.config.is_on("pool_release_threshold", key.path):
+                    for_one = len(devices) == 1 and device.isdigit()
+                    anchor, set_up = self._set_up(view, outcome, key, found, for_one)
+                    if set_up is not None:
+                        found[anchor] = set_up
+                    found[anchor].owners.update(id(g) for g in moving if g.names_any({key, *others}))
+        return found
+
+    def _set_up(
+        self, view: View, outcome: Outcome, key: Key, found: Mapping[Key, _SetUp], for_one: bool
+    ) -> tuple[Key, _SetUp | None]:
+        """The statement in front of which an allocation needs the pool to be set up, and how; None if another program
+        has it there. `for_one`: the program works on one device, whichever statement makes it current.
+        """
+        call = outcome.allocations[key].call
+        function, block, once = self._where(view, outcome, key)
+        if function.problems or not self._can_call(function):  # a `main` that includes no header of CUDA
+            function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
+        stmt = next((s for s in block if _contains(s, key, view.program)), None)
+        if not for_one and stmt is not None and _sets_device(stmt, view.program):
+            stmt, block, once = call, (), True  # the pool is that of the current device: each round sets up its own
+        elif stmt is None or not _is_in(stmt, function) or self.writer(call.span.path).needs_context(call.site):
+            stmt, once = call, False  # in the body of a macro there may be no place for it
+        anchor = key_of(stmt)
+        there = [key_of(s) for s in block] if for_one else []
+        there = [other for other in (anchor, *there) if other in found]
+        if there:
+            return there[0], None
+        data = self.files[anchor.path]
+        unit = statements.style_of(data).unit
+        site = self._in_style(self._site(stmt, data))
+        lines = self.writer(anchor.path).threshold(site, once, unit, frozenset(function.types))
+        return anchor, _SetUp(site, lines, set())
 
     def _can_call(self, function: ir.Function) -> bool:
         """Whether the file of a function can name the runtime."""
@@ -340,16 +368,20 @@ def _words(insertion: Insertion, at: ir.Call, site: ir.Site, unit: str, writer: 
 
 def _contains(stmt: ir.Stmt, key: Key, program: Program) -> bool:
     """Whether the call at `key` runs inside a statement, through calls too."""
+    return _runs(stmt, program, f"{key}", lambda call: key_of(call) == key)
 
-    def is_it(inner: ir.Stmt) -> bool:
-        return isinstance(inner, ir.Call) and key_of(inner) == key
 
-    reach = program.reaching(f"{key}", is_it)
+def _sets_device(stmt: ir.Stmt, program: Program) -> bool:
+    return _runs(stmt, program, "sets the device", lambda call: call.callee == "cudaSetDevice")
+
+
+def _runs(stmt: ir.Stmt, program: Program, fact: str, holds: Callable[[ir.Call], bool]) -> bool:
+    """Whether a call for which `holds` runs inside a statement, through calls too. Kept by `fact`."""
+    reach = program.reaching(fact, lambda inner: isinstance(inner, ir.Call) and holds(inner))
     return any(
-        is_it(inner)
-        or isinstance(inner, ir.Call)
-        and any(id(f) in reach for f in program.resolve(inner.callee, len(inner.args), inner.span.path))
+        holds(inner) or any(id(f) in reach for f in program.resolve(inner.callee, len(inner.args), inner.span.path))
         for inner in walk((stmt,))
+        if isinstance(inner, ir.Call)
     )
 
 

@@ -67,7 +67,7 @@ cusparseSpSM_solve/11                   work            handle - - hr r r rw - -
 cusparseSpSM_updateMatrix               work            handle rw r -
 # the product of two sparse matrices keeps the buffers of its steps, which the later ones use
 cusparseSpGEMM_{workEstimation,compute} work            handle - - hr r r hr rw - - keeper out keep ; waits=maybe
-cusparseSpGEMM_estimateMemory           work            handle - - hr r r hr rw - - keeper - out keep out ; waits=maybe
+cusparseSpGEMM_estimateMemory           work            handle - - hr r r hr rw - - keeper - out w out ; waits=maybe
 cusparseSpGEMM_copy                     work            handle - - hr r r hr rw - - rw ; waits=maybe
 cusparseSpGEMMreuse_{workEstimation,compute,nnz,copy} external handle -* ; \
 why=its descriptor keeps buffers from call to call

@@ -179,8 +179,8 @@ class Rewriter:
         stmt = next((s for s in block if _contains(s, key, view.program)), None)
         if not for_one and stmt is not None and _sets_device(stmt, view.program):
             stmt, block, once = call, (), True  # the pool is that of the current device: each round sets up its own
-        elif stmt is None or not _is_in(stmt, function) or self.writer(call.span.path).needs_context(call.site):
-            stmt, once = call, False  # in the body of a macro there may be no place for it
+        elif stmt is None or not _has_room(stmt, function) or self.writer(call.span.path).needs_context(call.site):
+            stmt, once = call, False
         anchor = key_of(stmt)
         there = [key_of(s) for s in block] if for_one else []
         there = [other for other in (anchor, *there) if other in found]
@@ -345,8 +345,12 @@ def _indent(data: bytes, at: int) -> str:
     return line[: len(line) - len(line.lstrip())].decode("ascii", "replace")
 
 
-def _is_in(stmt: ir.Stmt, function: ir.Function) -> bool:
-    return stmt.span.path == function.span.path and function.span.start <= stmt.span.start < function.span.end
+def _has_room(stmt: ir.Stmt, function: ir.Function) -> bool:
+    """Whether something may stand in front of a statement of a function: there may be no place for it in the body of a
+    macro, and there is none in the initializer list of a constructor.
+    """
+    is_in = stmt.span.path == function.span.path and function.span.start <= stmt.span.start < function.span.end
+    return is_in and not (isinstance(stmt, ir.Call | ir.Launch) and stmt.site.blocked is not None)
 
 
 def _holds(function: ir.Function, key: Key) -> bool:

@@ -6,7 +6,8 @@ import pytest
 
 from cudafix.config import Config
 from cudafix.driver import analyze
-from cudafix.findings import Report
+from cudafix.edits import apply
+from cudafix.findings import Report, Safety
 
 KERNELS = b"""
 #include <cuda_runtime.h>
@@ -129,3 +130,36 @@ int main() {{ float *d; cudaMalloc(&d, 4); go(d); cudaFree(d); }}
     report = analyze({"main.cu": KERNELS + text.encode()}, Config())
     assert bool(report.findings) is moves
     assert moves or [refusal.name for refusal in report.refusals] == ["unknown_call"]
+
+
+DELEGATES = b"""
+struct Part { float *p; Part(int n) { cudaMalloc(&p, n); } ~Part() { cudaFree(p); } };
+struct Bench {
+    Part part;
+    float *q;
+    Bench(int n)
+        : Bench(n, n) {
+        cudaMemset(q, 0, n);
+    }
+    Bench() : Bench(1, 2) {}
+    Bench(int n, int m) : part(n + m) {
+        cudaMalloc(&q, n);
+    }
+    ~Bench() { cudaFree(q); }
+};
+"""
+
+
+def test_a_constructor_that_calls_another_one_makes_no_parts_of_its_own() -> None:
+    report = analyze({"main.cu": DELEGATES + b"int main() { { Bench a; } Bench b(4); return 0; }\n"}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN, Safety.PROVEN]
+
+
+def test_nothing_is_written_into_the_initializer_list_of_a_constructor() -> None:
+    """Without `main`, the pool is set up in the class: in the body that allocates, not in front of `Bench(n, n)`."""
+    source = DELEGATES.replace(b": part(n + m)", b"").replace(b"    Part part;\n", b"")
+    report = analyze({"bench.cuh": source}, Config())
+    edits = [edit for finding in report.findings for edit in finding.edits]
+    after = apply(source, edits).decode()
+    assert "        : Bench(n, n) {\n" in after
+    assert "cudaMemPoolAttrReleaseThreshold" in after[after.index("Bench(int n, int m)") :]

@@ -419,6 +419,9 @@ class Statements(Loops):
             ]
             return
         text = self.raw(initializers) if initializers is not None else ""
+        if initializers is not None and re.match(rf":\s*{re.escape(cls.constructor)}\s*[({{<]", text) is not None:
+            self._member_initializers(initializers)  # another constructor of the class makes the parts
+            return
         made = 0
         for name in cls.fields:
             if name in cls.initialized and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cudafix import ir
@@ -335,6 +335,8 @@ class Effects(Engine):
             for frame in reversed(self.frames):
                 if expr.name in frame.function.types:
                     return frame.function.types[expr.name]
+                if not self.in_python and (expr.name.startswith("%") or "::<lambda@" not in frame.function.name):
+                    break  # a variable of the caller is another one
         if isinstance(expr, ir.Deref):
             kind = self.type_of(expr.base)
             kept = _KEEPS_ONE.match(kind)
@@ -345,8 +347,9 @@ class Effects(Engine):
                 (cls, expr.name), ""
             )
         if isinstance(expr, ir.Index):
-            inner = self.type_of(expr.base)
-            return inner[inner.index("<") + 1 : inner.rindex(">")] if "<" in inner and ">" in inner else inner
+            if isinstance(expr.base, ir.Var) and self.meaning(expr.base.name).is_array:
+                return self.type_of(expr.base)  # as it is written in front of the name
+            return _element(self.type_of(expr.base))
         return ""
 
     def runs_unseen(self, cls: str | None) -> str:
@@ -775,7 +778,7 @@ class Effects(Engine):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
                 args.writes |= values
-            elif role == "stream" and args.stream is None:
+            elif args.stream is None and (role == "stream" or (role == "stream?" and not self._are_memory(api, given))):
                 args.stream = expr
             args.named.setdefault(role, []).append(expr)
         for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
@@ -792,6 +795,11 @@ class Effects(Engine):
             if of is not None:
                 self.store(state, self.cells(state, ir.Deref(expr)), self.values(state, of), call.span)
         return args
+
+    def _are_memory(self, api: Api, given: Sequence[ir.Expr]) -> bool:
+        """Whether all that a call is given as memory, but for its temporary storage, are pointers by their type."""
+        memory = [expr for role, expr in list(zip(api.roles, given, strict=False))[1:] if role in ("r", "w", "rw")]
+        return all("*" in self.type_of(e.base if isinstance(e, ir.Offset) else e) for e in memory)
 
     def _handle_name(self, call: ir.Call) -> str:
         return f"{call.callee}@{call.span.path}:{call.span.start}{self.frame.name}{''.join(self.family)}"
@@ -1849,6 +1857,24 @@ class Effects(Engine):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
         self._foreign_work(stmt, name, self.mask(values), state)
+
+
+def _element(kind: str) -> str:
+    """The type of what `[]` gives: an element of an array or of a container, or what a map has for a key."""
+    if "<" not in kind or ">" not in kind:
+        return kind
+    behind = kind[kind.rindex(">") + 1 :].strip(" &")
+    if behind:  # an array of containers, or a pointer to one
+        return kind.rstrip(" &").removesuffix("[]" if behind.endswith("[]") else "*").rstrip()
+    head, _, inside = kind[: kind.rindex(">")].partition("<")
+    parts, depth = [""], 0
+    for char in inside:
+        depth += (char == "<") - (char == ">")
+        if char == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts[head.endswith("map") and len(parts) > 1].strip()
 
 
 def _waits_by_itself(stream: Stream) -> bool:

@@ -1416,6 +1416,7 @@ class Effects(Engine):
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
+        state.made(stream)
         state.orders.created(stream)
         for expr in args.named.get("stream_out", ()):
             self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.StreamValue(stream)}), call.span)
@@ -1427,7 +1428,7 @@ class Effects(Engine):
             calls = self.outcome.destroys.setdefault(s, [])
             if call not in calls:
                 calls.append(call)
-        if state.reset and where is not In.ORIGINAL:
+        if self._ended_by_reset(args.stream, streams, state) and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "a stream", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
@@ -1454,8 +1455,16 @@ class Effects(Engine):
         if event not in state.orders.pending or not event.summary:
             state.orders.pending.pop(event, None)
             state.orders.lost.pop(event, None)
+        state.made(event)
         self.store(state, cells, frozenset({mem.EventValue(event)}), call.span)
         return state
+
+    def _ended_by_reset(self, expr: ir.Expr | None, meant: Iterable[Stream | Event], state: State) -> bool:
+        """Whether a reset may have destroyed a stream or an event before: it may be one from before that."""
+        if state.since_reset is None:
+            return False
+        known = expr is not None and mem.UNKNOWN.isdisjoint(self.values(state, expr))
+        return not (known and meant and state.since_reset.issuperset(meant))
 
     def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events = self._events(args.one("event"), state)
@@ -1463,7 +1472,7 @@ class Effects(Engine):
             self._is_there(events, call, state)
             if len(events) == 1 and not events[0].summary:
                 state.brought -= {events[0]}
-        if state.reset and where is not In.ORIGINAL:
+        if self._ended_by_reset(args.one("event"), events, state) and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "an event", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call))
         return state
@@ -1639,7 +1648,7 @@ class Effects(Engine):
             self.wrong(Wrong.RESET_PENDING, op, point, via=tuple(op.via))
         orders.finish(-1, where)
         state.live = 0
-        state.reset = True
+        state.since_reset = frozenset()
         return state
 
     # -- what the host sees ------------------------------------------------------------------------------------------

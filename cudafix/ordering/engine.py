@@ -100,7 +100,7 @@ class State:
     live: Bits = 0  # objects that may be allocated
     freed: Bits = 0  # objects that may be freed
     destroyed: frozenset[Stream] = frozenset()
-    reset: bool = False
+    since_reset: frozenset[Stream | Event] | None = None  # what was made since the device was reset; None: it was not
     capturing: bool = False
     captured: Bits = 0  # objects that a graph may hold
     unreported: Bits = 0  # operations whose error P would have reported by now
@@ -122,7 +122,7 @@ class State:
             self.live,
             self.freed,
             self.destroyed,
-            self.reset,
+            self.since_reset,
             self.capturing,
             self.captured,
             self.unreported,
@@ -135,6 +135,11 @@ class State:
             self.brought,
             dict(self.round_waits),
         )
+
+    def made(self, one: Stream | Event) -> None:
+        """A stream or an event is created: a reset of the device before that does not end it."""
+        if self.since_reset is not None and not one.summary:
+            self.since_reset |= {one}
 
     def may_wait(self) -> None:
         """From here on it may be that somebody has waited for any work."""
@@ -152,7 +157,7 @@ class State:
             self.live,
             self.freed,
             self.destroyed,
-            self.reset,
+            self.since_reset,
             self.capturing,
             self.captured,
             self.unreported,
@@ -174,7 +179,10 @@ class State:
         self.live |= other.live
         self.freed |= other.freed
         self.destroyed |= other.destroyed
-        self.reset |= other.reset
+        if self.since_reset is None or other.since_reset is None:
+            self.since_reset = other.since_reset if self.since_reset is None else self.since_reset
+        else:
+            self.since_reset &= other.since_reset
         self.capturing |= other.capturing
         self.captured |= other.captured
         self.unreported |= other.unreported

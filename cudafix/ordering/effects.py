@@ -256,7 +256,7 @@ class Effects(Engine):
                 api = self.slicer.method_by_name(name)
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
-            exact = isinstance(call.receiver, ir.Var) and "*" not in kind
+            exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods += self.overriders(methods)
             return [(f, this) for f in methods]

@@ -563,11 +563,16 @@ class Machine:
             case ir.Choice(options):
                 return mem.NOTHING.union(*(self.values(state, option) for option in options))
             case ir.Opaque(parts):
-                inside = [v for part in parts for v in self.values(state, part)]
+                inside = [v for part in parts for v in self._made_of(state, part)]
                 kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)
                 return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
+
+    def _made_of(self, state: State, part: ir.Expr) -> Values:
+        """What a computed value may have of one that it is made of: of a temporary object, all that it holds."""
+        temporary = isinstance(part, ir.Var) and part.name.startswith("%")
+        return self.whole(state, part) if temporary else self.values(state, part)
 
     @property
     def in_python(self) -> bool:

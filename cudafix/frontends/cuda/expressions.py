@@ -41,6 +41,7 @@ from cudafix.ir import (
 )
 
 MAX_DEPTH = 200
+MAX_ARROWS = 8  # `operator->`s that `->` goes through
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
 _REFERENCE = re.compile(
@@ -50,6 +51,11 @@ _OPAQUE_KIND = re.compile(r"\*$|^cu\w*(?:_t|Handle\w*)$|^CU\w+$")  # pointers an
 _CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
+# expressions of which the value may be that of an operand
+_PASS_ON = frozenset(
+    ("parenthesized_expression", "identifier", "cast_expression", "comma_expression", "conditional_expression")
+)
+_ALTERNATIVES = {"not": "!", "compl": "~", "and": "&&", "or": "||"}  # other spellings of operators
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
 
 
@@ -318,7 +324,10 @@ class Expressions:
             method = _VALUES.get(node.type)
             if method is None:
                 return self._other(node)
-            return method(self, node, target, used)
+            result = method(self, node, target, used)
+            if used and is_temporary(result) and node.type not in _PASS_ON:
+                self.converts(node, result)
+            return result
         finally:
             self.depth -= 1
 
@@ -478,13 +487,23 @@ class Expressions:
             return Opaque(())
         operator = node.child_by_field_name("operator")
         arrow = operator is None or operator.type == "->"
-        base = deref(self.value(argument)) if arrow else self.lvalue(argument)
+        base = self.pointed(node, argument) if arrow else self.lvalue(argument)
         label = self.raw(name)
         if operator is not None and operator.type.endswith("*"):
             return self.unknown("a pointer to a member", node, (base,))
         if name.type == "dependent_field_identifier" or not label.isidentifier():
             label = plain_name(label)
         return Field(base, label)
+
+    def pointed(self, node: Node, argument: Node) -> Expr:
+        """What is in front of `->`: what a pointer leads to, or what the `operator->`s of classes give."""
+        value = self.value(argument)
+        for _ in range(MAX_ARROWS):
+            given = self.overloaded(node, "->", (value,))
+            if given is None:
+                break
+            value = given
+        return deref(value)
 
     def _field_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
         place = self._field(node)
@@ -503,9 +522,15 @@ class Expressions:
             left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
             operator = inner.child_by_field_name("operator")
             if left is not None and right is not None and operator is not None and operator.type == "+":
-                base = self.value(left)
-                return index_of(base, self.value(right))
-        return deref(self.value(argument))
+                base, index = self.value(left), self.value(right)
+                if (moved := self.overloaded(inner, "+", (base, index))) is None:
+                    return index_of(base, index)
+                return self._dereferenced(node, moved)
+        return self._dereferenced(node, self.value(argument))
+
+    def _dereferenced(self, node: Node, value: Expr) -> Expr:
+        given = self.overloaded(node, "*", (value,))
+        return given if given is not None else deref(value)
 
     def _pointer(self, node: Node, target: Expr | None, used: bool) -> Expr:
         if node.children[0].type == "*":
@@ -517,6 +542,8 @@ class Expressions:
         if argument is None:
             return Opaque(())
         place = self.lvalue(argument)
+        if (given := self.overloaded(node, "&", (place,))) is not None:
+            return given
         if isinstance(place, (FuncRef, Const)):
             return place
         if isinstance(place, Deref):
@@ -569,6 +596,8 @@ class Expressions:
         return opaque(left, right)
 
     def _short_circuit(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
+        if self.is_overloaded(operator):
+            return self._both(node, left_node, right_node, operator)
         test = self.test(left_node)
         right: list[Expr] = []
         kept = self.blocked
@@ -582,6 +611,14 @@ class Expressions:
             self.merge(block)
         parts = (test.place,) if test.place is not None else ()
         return opaque(*parts, *right)
+
+    def _both(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
+        """`a && b` where a class has an operator of that name: the right operand may be evaluated in any case."""
+        left, right = self.value(left_node), list[Expr]()
+        block = self.collect(lambda: right.append(self.value(right_node)))
+        self.emit(ir.If(ir.Test("other", None, self.condition_text(node)), block, (), self.span(node)))
+        given = self.overloaded(node, operator, (left, *right))
+        return given if given is not None else opaque(left, *right)
 
     def _stream_chain(self, node: Node, operator: str) -> Expr | None:
         """`std::cout << a << b` is one call of `std::cout`; on another stream object a call of its `operator<<`."""
@@ -608,6 +645,8 @@ class Expressions:
         else:
             return None
         arguments = tuple(self.value(operand) for operand in reversed(operands))
+        for argument in arguments:
+            self.overloaded(node, operator, (Opaque(()), argument))
         if operator == ">>":
             arguments = tuple(Addr(a) if isinstance(a, (Var, Field, Index, Deref)) else a for a in arguments)
         self.emit(
@@ -629,15 +668,22 @@ class Expressions:
         if argument is None:
             return self._other(node)
         value = self.value(argument)
-        if isinstance(value, Const) and node.children[0].type == "-":
+        sign = node.children[0].type
+        if isinstance(value, Const) and sign == "-":
             return Const("-" + value.text)
-        return opaque(value)
+        given = self.overloaded(node, _ALTERNATIVES.get(sign, sign), (value,))
+        return given if given is not None else opaque(value)
 
     def _update(self, node: Node, target: Expr | None, used: bool) -> Expr:
         argument = node.child_by_field_name("argument")
         if argument is None:
             return Opaque(())
         place = self.lvalue(argument)
+        postfix = node.children[0] == argument
+        symbol = node.children[-1 if postfix else 0].type
+        given = self.overloaded(node, symbol, (place, Const("0")) if postfix else (place,))
+        if given is not None:
+            return given
         self.touch(argument, place)
         self.touch(argument, place, write=True)
         kind = self.type_of(place)
@@ -682,10 +728,14 @@ class Expressions:
     def _through_reference(self, place: Expr, node: Node) -> None:
         """What a call returned was assigned: it was a reference, to what is not known."""
         root = root_of(place)
-        if is_temporary(root) and not self.type_of(root) and not self._is_number_at(place, root):
+        if is_temporary(root) and not self._is_made(root) and not self._is_number_at(place, root):
             stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
             if self.may_lead(stored):
                 self.unknown("a reference that a call returns is assigned", node, (root, stored))
+
+    def _is_made(self, root: Expr) -> bool:
+        """Whether a temporary is an object of its own, not what a reference names that a call has returned."""
+        return isinstance(root, Var) and not self.types.get(root.name, "&").endswith("&")
 
     def _is_number_at(self, place: Expr, root: Expr) -> bool:
         """Whether a place is a number, which a call has led to that returned `root`."""
@@ -800,9 +850,10 @@ class Expressions:
 
     def _comma(self, node: Node, target: Expr | None, used: bool) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is not None:
-            self.value(left, None, False)
-        return self.value(right, target, used) if right is not None else Opaque(())
+        first = self.value(left, None, False) if left is not None else Opaque(())
+        last = self.value(right, target, used) if right is not None else Opaque(())
+        given = self.overloaded(node, ",", (first, last))
+        return given if given is not None else last
 
     def _measure(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return NOTHING
@@ -830,8 +881,9 @@ class Expressions:
 
     def test(self, node: Node) -> ir.Test:
         """Evaluate a condition and say what it is about."""
-        negated = False
+        negated: Node | None = None
         text = self.condition_text(node)
+        flips = False
         while True:
             if node.type in ("parenthesized_expression", "condition_clause"):
                 inner = node.child_by_field_name("value") or first_named(node)
@@ -842,7 +894,7 @@ class Expressions:
                 inner = node.child_by_field_name("argument")
                 if inner is None:
                     break
-                node, negated = inner, not negated
+                negated, node, flips = node, inner, not flips
             elif node.type == "identifier" and (bound := self.bindings.get(self.raw(node))) is not None:
                 tests: list[ir.Test] = []
 
@@ -851,7 +903,7 @@ class Expressions:
                     return NOTHING
 
                 self.in_argument(bound, evaluate)
-                return flipped(tests[0], text) if negated else tests[0]
+                return flipped(tests[0], text) if flips else tests[0]
             elif node.type == "call_expression" and self._callee_text(node) in PASSES | {"__builtin_expect"}:
                 arguments = node.child_by_field_name("arguments")
                 inner = first_named(arguments) if arguments is not None else None
@@ -860,8 +912,8 @@ class Expressions:
                 node = inner
             else:
                 break
-        test = self._plain_test(node, text)
-        return flipped(test, text) if negated else test
+        test = self._plain_test(node, text, negated)
+        return flipped(test, text) if flips else test
 
     def condition_text(self, node: Node) -> str:
         """The normalized text, marked so that it differs where a call is in it or its variables changed in between."""
@@ -881,12 +933,16 @@ class Expressions:
         function = node.child_by_field_name("function")
         return self.raw(function) if function is not None else ""
 
-    def _plain_test(self, node: Node, text: str) -> ir.Test:
+    def _plain_test(self, node: Node, text: str, negated: Node | None) -> ir.Test:
         if node.type == "binary_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")
             if left is not None and right is not None and operator is not None and operator.type in ("==", "!="):
                 first, second = self.value(left), self.value(right)
+                if (given := self.overloaded(node, operator.type, (first, second))) is not None:
+                    if negated is not None:
+                        self.overloaded(negated, "!", (given,))
+                    return ir.Test("other", None, text)
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="
@@ -900,6 +956,8 @@ class Expressions:
                         return ir.Test("null" if same else "nonnull", first, text)
                 return ir.Test("other", None, text)
         value = self.value(node)
+        if negated is not None:
+            self.overloaded(negated, "!", (value,))
         if isinstance(value, (Var, Field, Index, Deref)):
             kind = self.type_of(value)
             if sites.STATUS_TYPE.fullmatch(kind):
@@ -932,6 +990,9 @@ class Expressions:
         raise NotImplementedError
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
+        raise NotImplementedError
+
+    def is_overloaded(self, symbol: str) -> bool:
         raise NotImplementedError
 
     def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
@@ -1001,6 +1062,7 @@ _VALUES: dict[str, _Method] = {
     "sizeof_expression": Expressions._measure,
     "alignof_expression": Expressions._measure,
     "offsetof_expression": Expressions._measure,
+    "requires_expression": Expressions._measure,
     "initializer_list": Expressions._list,
     "compound_literal_expression": lambda self, node, target, used: self.braced(node, target),
     "compound_statement": lambda self, node, target, used: self.statement_expression(node, used),

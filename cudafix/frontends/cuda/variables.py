@@ -270,6 +270,8 @@ class Variables(Blocks):
         holder = Var(self._future_name(one, kind))
         if one.array or cls is not None:
             self.emit(ir.Declare(holder, element_type(kind), one.array, self.span(node)))
+        if is_number(kind) or is_pointer(kind):  # what an object that a call returns is converted to
+            self.types[holder.name] = kind
         count = len(self.out)
         result = self.value(value, holder)
         if kind.startswith("auto"):

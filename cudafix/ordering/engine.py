@@ -1164,7 +1164,7 @@ class Engine(Machine):
         if not isinstance(place, ir.Index | ir.Deref) or self.in_python:
             return False
         kind = self.type_of(place.base)
-        return (not kind or "*" in kind) and self.is_unset(self.values(state, place.base))
+        return (not kind or "*" in kind or "&" in kind) and self.is_unset(self.values(state, place.base))
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)

@@ -457,6 +457,8 @@ class Calls(Expressions):
         for number, (child, value) in enumerate(zip(nodes, values, strict=False)):
             params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
             kinds = {p.type for p in params}
+            for kind in kinds:
+                self.copied(child, kind, self.listed.get(child.id, (value,)))
             classes = [c for kind in kinds if not is_pointer(kind) and (c := index.class_of(kind)) is not None]
             braces, kind = child.type == "initializer_list", self.type_of(value)
             own = index.class_of(kind) if kind and not is_pointer(kind) else None
@@ -504,7 +506,8 @@ class Calls(Expressions):
                 if (owner := self.owner(one)) is not None:
                     self.build(node, Field(receiver, name), owner, (one,))
                 else:
-                    self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+                    place = Field(receiver, name)
+                    self.emit(ir.Assign(place, self.bound(place, one), self.span(node)))
 
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
@@ -681,7 +684,7 @@ class Calls(Expressions):
         """Whether a type can only be a class of which nothing is known."""
         kind = kind.removeprefix("struct ").removeprefix("class ").rstrip()
         index = self.file.index
-        if _CLASS.match(kind) is None or is_pointer(kind) or is_number(kind) or index.names_type(kind):
+        if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind) or index.names_type(kind):
             return False
         return index.class_of(kind) is None and _NUMBER_OBJECT.match(kind) is None
 

@@ -245,7 +245,9 @@ def _default(param: Node, text: bytes) -> Const | None:
 
 @dataclass(slots=True)
 class Class:
-    """A class that this file defines: its data members with their types, and the names of its methods."""
+    """A class that this file defines: its data members with their types (of a reference with `&`), and the names of its
+    methods.
+    """
 
     name: str
     fields: dict[str, str] = field(default_factory=dict)
@@ -547,14 +549,13 @@ class Declarations:
         words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
         if words and ("(" in written or not is_number(kind)):
             return True
-        return any(self._leads(word, cls, text) for word in words)
+        return any(self._leads(word, cls) for word in words)
 
-    def _leads(self, word: str, cls: Class, text: bytes) -> bool:
+    def _leads(self, word: str, cls: Class) -> bool:
         """Whether a name in a class means more than a number of the host."""
         for one in (cls, *self.lineage(cls.name)):
             if word in one.fields:
-                own = one.places.get(word, (0, 0)) if one.name in self.classes else (0, 0)
-                return b"&" in text[slice(*own)] or not self.means_number(one.fields[word])
+                return not self.means_number(one.fields[word])
         variable = self.global_named("::" + word)
         return variable is not None and (variable.space != "host" or not self.means_number(variable.type))
 
@@ -706,7 +707,7 @@ def _declaration(
             found.refers.setdefault(last, set()).add(one.type if one.reference else "")
             continue
         if cls is not None:
-            (cls.statics if static else cls.fields)[one.name] = one.type
+            (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.reference and not static)
             around = node.parent.parent if node.parent is not None else None
             if around is not None and around.type == "union_specifier":
                 cls.unions[one.name] = around.start_byte

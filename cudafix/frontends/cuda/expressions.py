@@ -9,7 +9,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda import assembly, sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
     Class,
@@ -241,7 +241,7 @@ class Expressions:
         if self.cls is not None:
             for cls in index.lineage(self.cls):
                 if name in cls.fields:
-                    return Field(Deref(Var("this")), name)
+                    return self.member(Deref(Var("this")), name)
                 if name in cls.statics:
                     return Var(f"{cls.name}::{name}")
         variable = self._global(name)
@@ -296,7 +296,8 @@ class Expressions:
                     return self.types.get(expr.base.name, "").removesuffix(" &")
                 if expr.base.name == "this" and self.cls:
                     return self.cls
-            return pointee(self.type_of(expr.base))
+            kind = self.type_of(expr.base)
+            return kind.removesuffix(" &") if kind.endswith(" &") else pointee(kind)
         if isinstance(expr, Index):
             return pointee(self.type_of(expr.base))
         if isinstance(expr, Field):
@@ -423,7 +424,7 @@ class Expressions:
             if last in cls.statics:
                 return Var(f"{cls.name}::{last}")
             if self.cls is not None and last in cls.fields:
-                return Field(Deref(Var("this")), last)
+                return self.member(Deref(Var("this")), last)
         variable = self._global(name.removeprefix("::"))
         if variable is not None:
             return variable
@@ -493,7 +494,20 @@ class Expressions:
             return self.unknown("a pointer to a member", node, (base,))
         if name.type == "dependent_field_identifier" or not label.isidentifier():
             label = plain_name(label)
-        return Field(base, label)
+        return self.member(base, label)
+
+    def member(self, base: Expr, name: str) -> Expr:
+        """A data member, or what it refers to."""
+        place = Field(base, name)
+        return Deref(place) if self.type_of(place).endswith(" &") else place
+
+    def bound(self, place: Expr, value: Expr) -> Expr:
+        """What a data member gets that is made of a value: if it is a reference, where that is."""
+        if not self.type_of(place).endswith(" &"):
+            return value
+        if isinstance(value, Deref):
+            return value.base
+        return Addr(value) if isinstance(value, (Var, Field, Index)) else opaque(value)
 
     def pointed(self, node: Node, argument: Node) -> Expr:
         """What is in front of `->`: what a pointer leads to, or what the `operator->`s of classes give."""
@@ -550,6 +564,18 @@ class Expressions:
             return place.base
         if isinstance(place, Index):
             return self.moved(place.base, place.index)
+        return self.address(place)
+
+    def address(self, place: Expr) -> Expr:
+        """Where a place is. Of what a reference names that a call has returned, only the value is known: a number may
+        be anywhere.
+        """
+        made = self.reached_by(place) if is_temporary(place) else ""
+        if isinstance(place, Index) and self.file.index.class_of(self.type_of(place.base)) is not None:
+            made = "operator[]"
+        kinds = self.file.index.referred(made) - {""}
+        if kinds and all(not self.file.index.class_of(kind) and not is_pointer(kind) for kind in kinds):
+            return opaque()
         return Addr(place)
 
     def moved(self, base: Expr, index: Expr) -> Expr:
@@ -737,11 +763,14 @@ class Expressions:
         """Whether a temporary is an object of its own, not what a reference names that a call has returned."""
         return isinstance(root, Var) and not self.types.get(root.name, "&").endswith("&")
 
+    def reached_by(self, result: Expr) -> str:
+        """The last name component of the function whose call gave this result; empty if there is none."""
+        made = next((s for s in reversed(self.out) if isinstance(s, ir.Call) and s.result == result), None)
+        return made.callee.rpartition("::")[2] if made is not None else ""
+
     def _is_number_at(self, place: Expr, root: Expr) -> bool:
         """Whether a place is a number, which a call has led to that returned `root`."""
-        index = self.file.index
-        made = next((s for s in reversed(self.out) if isinstance(s, ir.Call) and s.result == root), None)
-        name = made.callee.rpartition("::")[2] if made is not None else ""
+        index, name = self.file.index, self.reached_by(root)
         if place == root:
             kinds = index.referred(name)
         else:
@@ -857,6 +886,20 @@ class Expressions:
 
     def _measure(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return NOTHING
+
+    def assembly(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        """`asm`, as the file has it: it is masked in the text that is parsed."""
+        span = self.span(node)
+        text = self.file.original if span.path == self.file.path else self.source.text
+        start, end = (span.start, span.end) if span.path == self.file.path else (node.start_byte, node.end_byte)
+        names, anywhere = assembly.given(text[start:end].decode("utf-8", "replace"))
+        places = [self.resolve(name, node) for name in names if name != "this"]
+        for place in (Deref(Var("this")), *places) if "this" in names else places:
+            for write in (False, True):
+                self.touch(node, place, write)
+                if not is_number(self.type_of(place)):
+                    self.touch(node, deref(place), write)
+        return self.unknown("inline assembly", node) if anywhere else opaque(*places)
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""
@@ -1062,6 +1105,7 @@ _VALUES: dict[str, _Method] = {
     "sizeof_expression": Expressions._measure,
     "alignof_expression": Expressions._measure,
     "offsetof_expression": Expressions._measure,
+    "gnu_asm_expression": Expressions.assembly,
     "requires_expression": Expressions._measure,
     "initializer_list": Expressions._list,
     "compound_literal_expression": lambda self, node, target, used: self.braced(node, target),

@@ -105,7 +105,7 @@ class Variables(Blocks):
         for number, binding in enumerate(one.bindings):
             part: Expr = place
             if number < len(names):
-                part = Field(place, names[number])
+                part = self.member(place, names[number])
             elif kind.endswith("]"):
                 part = Index(place, Const(str(number)))
             known = part is not place
@@ -327,13 +327,13 @@ class Variables(Blocks):
     def _reference(self, one: Declared, node: Node, value: Node, kind: str) -> None:
         place = self.lvalue(value)
         if kind.startswith("auto"):
-            kind = self.type_of(place) or kind
+            kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
             assert isinstance(place, Var)
             if (cls := self.file.index.ending(self.type_of(place))) is not None:
                 self.scopes[-1].destroyed.append((place, cls, ""))
         var = self.declare(one.name, kind, one.node, reference=True)
-        target = place.base if isinstance(place, Deref) else Addr(place)
+        target = place.base if isinstance(place, Deref) else self.address(place)
         self.emit(ir.Assign(var, target, self.span(node)))
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
@@ -493,7 +493,8 @@ class Variables(Blocks):
                 if found and (owner := self.owner(found[0])) is not None:
                     self.build(node, Field(var, name), owner, (found[0],))
                 else:
-                    self.store(Field(var, name), found[0] if found else NULL, node)
+                    place = Field(var, name)
+                    self.store(place, self.bound(place, found[0]) if found else NULL, node)
             return
         for label, initial in values_:
             if label:

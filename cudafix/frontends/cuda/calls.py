@@ -12,7 +12,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import WORDS, Class, is_number, is_pointer, plain_name, pointee, tidy
-from cudafix.frontends.cuda.expressions import Expressions, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.names import (
     COMPARING,
@@ -43,6 +43,8 @@ _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
 _OPERATOR = re.compile(r"operator(?!\s*(?:=|new\b|delete\b)$)")
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
+_REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
+_PLACES = (Var, Field, Index, Deref)
 _RUNTIME = re.compile(r"cuda[A-Z]")
 _MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
 _COPIES = frozenset(("assign", "insert", "insert_after"))
@@ -307,6 +309,8 @@ class Calls(Expressions):
             checked = self.checked(node)
             if checked is not None:
                 return self._through(arguments, checked, target)
+        if name in _REFERRING and arguments is not None:
+            return self._referring(node, arguments)
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
             return self._exchange(node, *arguments.named_children)
         if name in _MAKES and not self.raw(function).endswith(("make_unique", "make_shared", "]>")):
@@ -367,6 +371,14 @@ class Calls(Expressions):
             return self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
+
+    def _referring(self, node: Node, arguments: Node) -> Expr:
+        """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
+        values, _ = self.arguments(arguments)
+        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in values if isinstance(one, _PLACES)]
+        made = self.temporary("std::reference_wrapper")
+        self.emit(ir.Assign(made, Opaque((*kept, *values)), self.span(node)))
+        return made
 
     def _asserted(self, node: Node, arguments: Node | None) -> Expr:
         checked = self.checked(node)
@@ -436,6 +448,9 @@ class Calls(Expressions):
             values, _ = self.arguments(value)
             return self.unknown(f"the constructor of `{self.raw(kind)}`", node, values) if values else opaque()
         if cls is None or kind is None or value is None:
+            if kind is not None and value is not None and (made := self._other(node)):
+                self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
+                return made
             return self._other(node)
         if self.file.index.has(cls, cls.constructor):
             return self._construct(node, kind, cls, *self.arguments(value), target)
@@ -593,7 +608,9 @@ class Calls(Expressions):
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
         """The call of an operator of a class, be it a member or a function beside it; None where it is none."""
         classes = [self._class_at(value) for value in values]
-        if (symbol in _COMPARISONS or symbol == "[]") and self.type_of(values[0]).endswith(">"):  # of a container
+        kind = self.type_of(values[0])
+        if (symbol in _COMPARISONS or symbol == "[]") and kind.endswith(">"):  # of a container
+            self.copied_inside(node, kind, values[1:])
             self.compared(node, values)
         if not any(classes):
             self._perhaps_overloaded(node, f"operator{symbol}", values)
@@ -918,8 +935,11 @@ class Calls(Expressions):
                     self.touch(node, place)
                     return place
                 return Addr(place)
+            if KEEPS_REFERENCES.search(kind):
+                self.touch(node, receiver)
             if name in LOOKING:
                 values, spans = self.arguments(arguments)
+                self.copied_inside(node, kind, values)
                 if not any(is_pointer(self.type_of(value)) for value in values):
                     return opaque(receiver, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
@@ -928,6 +948,8 @@ class Calls(Expressions):
             values = self._elements_of(arguments, kind, values)
         if name in _COPIES:
             self.copied(node, kind, values)
+        if cls is None:
+            self.copied_inside(node, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 
     def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -1003,6 +1025,7 @@ class Calls(Expressions):
             result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")
         ):
             self.types[result.name] = pointer
+        self.copied(node, name, values)
         span = self.span(node)
         site = self.site(node)
         self.emit(

@@ -69,8 +69,13 @@ def _is_api_constant(name: str) -> bool:
 # Containers of the standard library that copy the elements of a range, and the type of their elements.
 _COPYING = re.compile(
     r"(?:std::)?(?:(?:vector|deque|(?:forward_)?list|(?:unordered_)?(?:multi)?set|priority_queue|valarray|basic_string)\s*"
-    r"<([^,]*[^,\s>])|w?string\b)"
+    r"<([^,]*[^,\s>])|w?string\b|i?stringstream\b)"
 )
+# Objects that keep references: to use one is to use what it refers to.
+KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
+_INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
+# Views: what one is used for while it is a temporary object, happens in the statement that makes it.
+_VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
 
 class Expressions:
@@ -156,6 +161,10 @@ class Expressions:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
         if not write:
             self.converts(node, place)
+        root = root_of(place)
+        if KEEPS_REFERENCES.search(self.type_of(root)):
+            self.touch(node, Deref(root))
+            self.touch(node, Deref(root), write=True)
         if isinstance(place, Var):
             name = place.name
             if name not in self.addressed and (
@@ -743,6 +752,11 @@ class Expressions:
                 self.store(place, Offset(place) if moved else opaque(place, value), node)
             return place
         place = self.lvalue(left)
+        if KEEPS_REFERENCES.search(self.type_of(root_of(place))):  # it goes to what these are
+            value = self.value(right)
+            self.touch(left, place, write=True)
+            self.store(place, opaque(place, value), node)
+            return place
         cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
         if cls is not None and self.assigned(node, place, cls, right):
             self._through_reference(place, node)
@@ -830,6 +844,16 @@ class Expressions:
         for value in values if found is not None and not is_pointer(found[1] or "") else ():
             if is_pointer(self.type_of(value)):
                 self.touch(node, deref(value))
+        if _VIEW.match(kind):
+            for value in values:
+                if not is_number(self.type_of(value)) and not isinstance(value, Const):
+                    self.touch(node, deref(value))
+                    self.touch(node, deref(value), write=True)
+
+    def copied_inside(self, node: Node, kind: str, values: tuple[Expr, ...]) -> None:
+        """The same for the elements of a container, which it makes of what it is given."""
+        for found in _INSIDE.finditer(kind):
+            self.copied(node, kind[found.end() :], values)
 
     def may_lead(self, value: Expr) -> bool:
         """Whether a value may be a pointer, a handle or an object that holds one."""

@@ -23,6 +23,7 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     pointee,
 )
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.names import ACTIVE_TYPES
 from cudafix.frontends.cuda.terms import (
     is_temporary,
@@ -248,6 +249,10 @@ class Variables(Blocks):
             if one.array:
                 self._elements(var, one, node)
             return
+        if KEEPS_REFERENCES.search(kind):
+            braced = value.type in ("argument_list", "initializer_list")
+            self._object(one, node, self.arguments(value)[0] if braced else (self.value(value),), ())
+            return
         if value.type == "argument_list":
             if is_number(kind) or is_pointer(kind) or kind.startswith("cuda"):
                 values, _ = self.arguments(value)
@@ -368,6 +373,8 @@ class Variables(Blocks):
                 )
             )
         elif values:
+            if KEEPS_REFERENCES.search(kind):
+                values = (*values, *map(self.address, values))
             self.copied(node, kind, values)
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)

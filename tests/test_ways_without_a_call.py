@@ -27,12 +27,12 @@ SHORT = {
     "LESS": "bool operator<(const R &o) const { return *p < *o.p; }",
     "SAME": "bool operator==(const R &o) const { return *p == *o.p; }",
 }
-_WHOLE = re.compile(r"(?:struct|template|__managed__) ")
+_WHOLE = re.compile(r"(?:struct|template|static|__managed__) ")
 
 
 def source_of(case: str) -> str:
     outside, before, behind = parts(" ".join(SHORT.get(word, word) for word in case.split(" ")))
-    if not _WHOLE.match(outside):
+    if outside and not _WHOLE.match(outside):
         outside = f"struct R {{ int *p; {outside} }};"
     return program("static int *g;\n" + outside, before, behind)
 
@@ -216,6 +216,159 @@ static int *gt; struct B { B &operator=(int) { go(gt); return *this; } }; || gt 
 @pytest.mark.parametrize("way", cases(LAUNCHES))
 def test_what_an_operator_of_a_class_launches_is_waited_for(way: str) -> None:
     assert not moves_without(read_behind(way.replace("LOOP", "for (int y : o);")), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is reached through views, objects that keep references, copies that containers make, and assembly
+
+KEPT = r"""
+K! | int x; asm volatile("movl %1, %0" : "=r"(x) : "m"(*t)); return x;
+K! | int x; asm volatile("movl (%1), %0" : "=r"(x) : "r"(t) : "memory"); return x;
+K! | int x; asm("movl (%1), %0" : "=r"(x) : "r"(t)); return x;
+K! | __asm__ __volatile__("lock; incl %0" : "+m"(t[0]));
+K! | asm volatile("call f" ::: "memory");
+static int rd(int *p) { int x; asm("movl (%1), %0" : "=r"(x) : "r"(p)); return x; } || K! | return rd(t);
+static inline void fence() { asm volatile("" ::: "memory"); } || K! | fence(); return t[0];
+K! | return std::span<int>(t, 4)[0];
+K! | return std::span(t, 4)[0];
+K! | return std::span{t, 4}.front();
+K! | for (int x : std::span<int>(t, 4)) argc += x; return argc;
+K! | for (int x : std::span(t, 4)) argc += x; return argc;
+K! | std::string_view v((char *)t, 4); return v[0];
+K! | return std::string_view((char *)t, 4)[0];
+K! | return std::string_view((char *)t, 4) == "x";
+K! | return std::string((char *)t, 4)[0];
+K! | return std::vector<int>(t, t + 4)[0];
+K! | return std::vector<int>(t, t + 4).size();
+K! | std::ranges::sort(t, t + 4);
+K! | std::ranges::sort(std::span(t, 4));
+K! | std::ranges::fill(t, t + 4, 1);
+K! | return std::ranges::max(std::span(t, 4));
+K! | return *std::ranges::max_element(t, t + 4);
+K! | std::ranges::copy(t, t + 4, pg);
+K! | std::ranges::copy(std::span(t, 4), pg);
+K! | std::ranges::for_each(t, t + 4, [&](int x) { argc += x; }); return argc;
+K! | return std::ranges::equal(t, t + 4, pg, pg + 4);
+K! | for (int x : std::ranges::subrange(t, t + 4)) argc += x; return argc;
+K! | for (int x : std::views::counted(t, 4)) argc += x; return argc;
+K! | return std::ranges::count(t, t + 4, 1);
+auto u = std::tie(t[0], t[1]); K! | return std::get<0>(u);
+auto u = std::tie(t[0], t[1]); K! | u = std::make_tuple(1, 2);
+std::tuple<int &, int &> u(t[0], t[1]); K! | std::get<0>(u) = 3;
+std::tuple<int &> u(t[0]); K! | return std::get<0>(u);
+std::pair<int &, int> u(t[0], 1); K! | return u.first;
+auto u = std::ref(t[0]); K! | return u;
+auto u = std::ref(t[0]); K! | return u.get();
+auto u = std::ref(t[0]); K! | u.get() = 2;
+std::reference_wrapper<int> u(t[0]); K! | return u;
+std::reference_wrapper<int> u(t[0]); K! | return u.get();
+std::reference_wrapper<int> u = t[0]; K! | int x = u; return x;
+std::vector<std::reference_wrapper<int>> u{t[0]}; K! | return u[0].get();
+auto u = std::forward_as_tuple(t[0]); K! | return std::get<0>(u);
+struct V { int &r; }; || V u{t[0]}; K! | return u.r;
+struct V { int &r; V(int &x) : r(x) {} }; || V u(t[0]); K! | return u.r;
+struct V { int &r; int get() { return r; } }; || V u{t[0]}; K! | return u.get();
+struct V { int &r; void set() { r = 1; } }; || V u{t[0]}; K! | u.set();
+struct V { int *p; int &at() { return *p; } }; || V u{t}; int &q = u.at(); K! | return q;
+struct V { int *p; int &at() { return *p; } }; || V u{t}; auto &q = u.at(); K! | q = 2;
+struct V { int *p; int &operator*() { return *p; } }; || V u{t}; int &q = *u; K! | return q;
+struct V { int *p; int &operator[](int i) { return p[i]; } }; || V u{t}; int &q = u[1]; K! | return q;
+static int &at(int *p) { return *p; } || int &q = at(t); K! | return q;
+static int &at(int *p) { return *p; } || int *q = &at(t); K! | return *q;
+K! | std::vector<std::vector<int>> v; v.emplace_back(t, t + 4); return v[0][0];
+K! | std::vector<std::string> v; v.emplace_back((char *)t); return v.size();
+K! | std::vector<std::string> v; v.push_back((char *)t); return v.size();
+K! | std::map<int, std::vector<int>> v; v.emplace(1, std::vector<int>(t, t + 2)); return v.size();
+K! | std::map<std::string, int> v; v[(char *)t] = 1; return v.size();
+K! | std::map<std::string, int> v; v.emplace((char *)t, 1); return v.size();
+K! | std::map<std::string, int> v; return v.count((char *)t);
+K! | std::optional<std::vector<int>> v; v.emplace(t, t + 2); return v->size();
+K! | auto v = std::make_unique<std::vector<int>>(t, t + 2); return v->size();
+K! | auto v = new std::vector<int>(t, t + 2); return v->size();
+K! | auto v = std::make_shared<std::string>((char *)t); return v->size();
+static int f(const std::string &s) { return s.size(); } || K! | return f((char *)t);
+static int f(std::vector<int> s) { return s.size(); } || K! | return f({t, t + 2});
+std::reverse_iterator<int *> u(t + 4); K! | return *u;
+auto u = std::make_reverse_iterator(t + 4); K! | return *u;
+auto u = std::make_move_iterator(t); K! | return *u;
+auto u = std::begin(*(int (*)[4])t); K! | return *u;
+auto u = std::next(t, 2); K! | return *u;
+std::span<int> s4(t, 4); auto u = s4.begin(); K! | return *u;
+std::span<int> s4(t, 4); auto u = s4.subspan(1); K! | return u[0];
+std::span<int> s4(t, 4); auto u = s4.first(1); K! | return u[0];
+std::span<int> s4(t, 4); auto u = s4.rbegin(); K! | return *u;
+auto u = std::to_address(t); K! | return *u;
+int *u = std::addressof(t[0]); K! | return *u;
+std::atomic_ref<int> u(t[0]); K! | return u.load();
+std::atomic_ref<int> u(t[0]); K! | return u;
+std::atomic_ref<int> u(t[0]); K! | u++;
+std::atomic_ref<int> u(t[0]); K! | u = 3;
+auto *u = reinterpret_cast<std::atomic<int> *>(t); K! | return *u;
+auto *u = reinterpret_cast<std::atomic<int> *>(t); K! | while (*u == 0) ;
+auto *u = reinterpret_cast<std::atomic<int> *>(t); K! | return u->load();
+std::experimental::mdspan u(t, 2, 2); K! | return u(0, 1);
+std::valarray<int> u; K! | u = std::valarray<int>(t, 4); return u[0];
+std::istringstream u; K! | std::istringstream v((char *)t); return v.good();
+K! | std::stringstream o; o.write((char *)t, 4); return 0;
+std::function<int()> f = std::bind([](int &x) { return x; }, std::ref(t[0])); K! | return f();
+auto f = std::bind([](int *x) { return *x; }, t); K! | return f();
+"""
+
+
+@pytest.mark.parametrize("case", cases(KEPT))
+def test_what_is_reached_through_something_that_keeps_where_it_is_is_waited_for(case: str) -> None:
+    assert not moves_without(source_of(case), "Synchronize")
+
+
+QUIET = r"""
+static inline void fence() { asm volatile("" ::: "memory"); } || k<<<1,1>>>(d, d2); | fence(); cudaFree(d2);
+static inline void pause() { asm volatile("pause"); } || k<<<1,1>>>(d, d2); | pause(); cudaFree(d2);
+static int id() { int a; asm("cpuid" : "=a"(a)); return a; } || k<<<1,1>>>(d, d2); | id(); cudaFree(d2);
+"""
+
+
+@pytest.mark.parametrize("case", cases(QUIET))
+def test_assembly_that_touches_no_memory_is_no_use(case: str) -> None:
+    assert moves_without(program(*parts(case)), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# an unseen function throws: destructors run before the handler (`G` frees what the kernel works on, `S`
+# waits for the device, `C` reads what the kernel wrote)
+
+THROWS = """
+int r = 0; try { G g; W un(1); S } catch (int) { r = t[0]; } return r;
+try { G g; W un(1); S } C
+try { G g; { W un(1); } S } C
+try { G g; W if (argc) un(1); S } C
+static void f(int *t) { G g; W un(1); S } || try { f(t); } C
+static void f(int *t) { un(1); } || try { G g; W f(t); S } C
+try { std::vector<int> v; G g; W v.resize(argc); S } catch (...) { return t[0]; }
+try { G g; W int x = std::stoi(argv[1]); S } catch (...) { return t[0]; }
+try { G g; W std::vector<int> v(argc); S } catch (...) { return t[0]; }
+try { G g; W int *q = new int[argc]; S } catch (...) { return t[0]; }
+try { D std::unique_ptr<int, Del> u(d); K! un(1); S } C
+try { for (int i = 0; i < 3; i++) { G g; W un(1); S } } C
+struct H { int *q; ~H() { q[0] = 1; } }; || D try { H h{t}; K! cudaFree(d); un(1); } C
+struct H { int *q; ~H() { q[0] = 1; } }; || D try { H h{t}; K! cudaFree(d); un(1); S } catch (int) { }
+struct H { int *q; ~H() { printf("%d", q[0]); } }; || D try { H h{t}; K! cudaFree(d); un(1); S } catch (int) { }
+try { G g; try { W un(1); } catch (float) { } S } C
+try { try { G g; W un(1); S } catch (float) { S } } C
+try { G g; W throw 1; } C
+"""
+IN_THROWS = {
+    "W": "k<<<1, 1>>>(g.p, t);",
+    "K!": "k<<<1, 1>>>(d, t);",
+    "S": "cudaDeviceSynchronize();",
+    "C": "catch (int) { return t[0]; }",
+}
+
+
+@pytest.mark.parametrize("way", cases(THROWS))
+def test_what_ends_where_an_exception_passes_is_waited_for(way: str) -> None:
+    written = " ".join(IN_THROWS.get(word, word) for word in way.split(" "))
+    both = "" if " || " in written else " || "
+    assert not moves_without(read_behind(f"void un(int); {both}{written}"), "Synchronize")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

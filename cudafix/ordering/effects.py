@@ -147,22 +147,11 @@ class Effects(Engine):
     def _throw(self, call: ir.Call, state: State) -> None:
         """An exception reaches the handlers around it; without one the process ends."""
         if self.catching:
-            around = self.catching[-1]
-            between = [f.function.body for f in self.frames[around.depth : -1]]
-            passed = [] if around.depth == len(self.frames) else [around.body, *between]
-            if any(self._ends_on_device(block) for block in passed):
-                self.control("an exception passes a destructor", call.span, state)
             for arg in call.args:
                 self.escape(state, self.whole(state, arg), "escapes", "is thrown", call.span)
-            around.thrown = joined(around.thrown, state)
+            self.unwind(state, len(self.frames))  # where it is thrown, the destructors are written down
         else:
             self.ends(state, Point(call.span, "an exception ends the program", call))
-
-    def _ends_on_device(self, block: ir.Block) -> bool:
-        """Whether a destructor in a block works on the device."""
-        return any(
-            isinstance(s, ir.Call) and last(s.callee).startswith("~") and self._reaches_device(s) for s in walk(block)
-        )
 
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""

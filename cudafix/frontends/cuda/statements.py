@@ -222,7 +222,8 @@ class Statements(Loops):
                     self.statement_list(inner.children, inner.start_byte)
 
             handlers.append(self.collect(lambda child=child, run=run: self.scoped(run, child)))  # type: ignore[misc]
-        self.emit(ir.Try(body, tuple(handlers), self.span(node)))
+        last = node.named_children[-1].child_by_field_name("parameters")
+        self.emit(ir.Try(body, tuple(handlers), self.span(node), last is not None and self.raw(last) == "(...)"))
 
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """A lambda becomes a function of its own that shares the variables around it."""

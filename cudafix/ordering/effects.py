@@ -1646,6 +1646,17 @@ class Effects(Engine):
         """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
         self.host_observes(state, Wrong.EXIT, point)
         self.faults_are_reported(state, point)
+        self._behind_main(state)
+
+    def _behind_main(self, state: State) -> None:
+        """What the destructors of local statics do: they run before the runtime is shut down, if they were made after
+        its first use. Those that work on the device are left out, with what they free.
+        """
+        for function, root in self.program.kept("behind main", lambda: _destructors_of_statics(self.program)):
+            if not self._works_on_device(function):
+                self.inline(
+                    function, [], f"{self.frame.name}/behind main", frozenset({mem.Ref((root, ()))}), state.copy()
+                )
 
     def _capture(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         state.capturing = api.effect is Effect.CAPTURE_BEGIN
@@ -1843,6 +1854,20 @@ class Effects(Engine):
 def _waits_by_itself(stream: Stream) -> bool:
     """Whether a stream is the default stream, or one that waits for that, and which one is known."""
     return not stream.summary and stream.kind in (StreamKind.LEGACY, StreamKind.BLOCKING)
+
+
+def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Root]]:
+    """The destructors of the variables that are static in a function, and what these are."""
+    homes = {function.name for function in program.functions()}
+    found: list[tuple[ir.Function, mem.Root]] = []
+    for module in program.modules:
+        for variable in module.globals:
+            home, _, _ = variable.name.rpartition("::")
+            cls = last(variable.type)
+            if home in homes and not variable.array:
+                ending = program.resolve(f"{cls}::~{cls}", 0, module.path)
+                found += [(function, ("global", module.path, variable.name)) for function in ending]
+    return found
 
 
 def _class_of(param: ir.Param) -> str:

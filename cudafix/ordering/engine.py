@@ -1544,6 +1544,9 @@ class Engine(Machine):
             self.obstacle(
                 state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
             )
+            seen = state.live & self.host_visible  # what it has kept may lead to any of it
+            point = Point(function.span, "a lambda runs that has outlived its variables", None)
+            self.host_observes(state, Wrong.HOST_ACCESS, point, reads=seen, writes=seen)
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])

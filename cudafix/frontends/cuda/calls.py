@@ -47,6 +47,11 @@ _REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tu
 _PLACES = (Var, Field, Index, Deref)
 _RUNTIME = re.compile(r"cuda[A-Z]")
 _MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
+# what moves the elements of a container, or changes them
+_CHANGES = frozenset(
+    "push_back push_front emplace_back emplace_front insert emplace assign resize reserve clear erase shrink_to_fit "
+    "append replace swap pop_back pop_front".split()
+)
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
@@ -313,7 +318,11 @@ class Calls(Expressions):
             return self._referring(node, arguments)
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
             return self._exchange(node, *arguments.named_children)
-        if name in _MAKES and not self.raw(function).endswith(("make_unique", "make_shared", "]>")):
+        if (
+            name in _MAKES
+            and not self.raw(function).endswith(("make_unique", "make_shared"))
+            and (not (of := self.raw(function)).endswith("]>") or is_number(of.partition("<")[2][:-3]))
+        ):
             return self._make_object(node, function, arguments, target)
         if name in PASSES and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1):
             inner = first_named(arguments) if arguments is not None else None
@@ -944,6 +953,9 @@ class Calls(Expressions):
                     return opaque(receiver, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
+        if name in _CHANGES and _STD_CONTAINER.match(kind):
+            self.touch(node, Index(receiver, Opaque(())))
+            self.touch(node, Index(receiver, Opaque(())), write=True)
         if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
             values = self._elements_of(arguments, kind, values)
         if name in _COPIES:
@@ -1004,6 +1016,8 @@ class Calls(Expressions):
         name = " ".join(self.raw(function).partition("<")[2].removesuffix(">").split())
         values, spans = self.arguments(arguments)
         owner = f"std::{'shared' if 'shared' in self.raw(function) else 'unique'}_ptr<{name}>"
+        if name.endswith("[]"):  # of so many numbers
+            return self._new(node, name[:-2], owner, list(values), None, (), (), target)
         return self._new(node, name, owner, [], None, values, spans, target)
 
     def _new(

@@ -74,6 +74,8 @@ _COPYING = re.compile(
 # Objects that keep references: to use one is to use what it refers to.
 KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
 _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
+_ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
+_CONTAINER = re.compile(r"(?:std::)?(?:vector|deque|string|basic_string|array)\b")  # a copy reads the elements
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
@@ -161,7 +163,12 @@ class Expressions:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
         if not write:
             self.converts(node, place)
+        if isinstance(place, (Index, Deref)) and _ON_THE_DEVICE.match(self.type_of(place.base)):
+            self.copied_element(node, place)
+            return
         root = root_of(place)
+        if _CONTAINER.match(self.type_of(place)) and isinstance(place, (Var, Field)):
+            self.touch(node, Index(place, Opaque(())), write)
         if KEEPS_REFERENCES.search(self.type_of(root)):
             self.touch(node, Deref(root))
             self.touch(node, Deref(root), write=True)
@@ -757,6 +764,10 @@ class Expressions:
             self.touch(left, place, write=True)
             self.store(place, opaque(place, value), node)
             return place
+        if _ON_THE_DEVICE.match(self.type_of(place)) and right.type != "call_expression":  # one vector into another
+            value = self.value(right)
+            self.copied_element(node, Index(place, Opaque(())))
+            self.copied_element(node, Index(value, Opaque(())))
         cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
         if cls is not None and self.assigned(node, place, cls, right):
             self._through_reference(place, node)
@@ -849,6 +860,14 @@ class Expressions:
                 if not is_number(self.type_of(value)) and not isinstance(value, Const):
                     self.touch(node, deref(value))
                     self.touch(node, deref(value), write=True)
+
+    def copied_element(self, node: Node, place: Expr) -> None:
+        """An element of memory of the device that Thrust shows as if it were the host's: it is copied, with a wait."""
+        span = self.span(node)
+        site = self.site(node)
+        site.blocked = site.blocked or "in an expression"
+        name_span = Span(span.path, span.start, span.start)
+        self.emit(ir.Call("thrust::copy", (Addr(place),), span, name_span, span.end, site))
 
     def copied_inside(self, node: Node, kind: str, values: tuple[Expr, ...]) -> None:
         """The same for the elements of a container, which it makes of what it is given."""

@@ -46,6 +46,9 @@ from cudafix.ir import (
     Var,
 )
 
+_VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
+_CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
+_USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
 _CODE = frozenset(
@@ -56,6 +59,16 @@ _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
+
+
+def _second_argument(kind: str) -> str:
+    """The second template argument of a type as written; empty if it has only one."""
+    depth = 0
+    for at, letter in enumerate(kind):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 1:
+            return kind[at + 1 :].strip()
+    return ""
 
 
 class Variables(Blocks):
@@ -349,6 +362,7 @@ class Variables(Blocks):
         var = self.declare(one.name, kind, one.node)
         span = self.span(node)
         self.emit(self._fresh(var, one, node))
+        self._own_allocator(var, kind, span)
         cls = self.file.index.class_of(kind)
         name_span = Span(span.path, span.start, span.start)
         if cls is not None:
@@ -372,6 +386,8 @@ class Variables(Blocks):
                     template_args,
                 )
             )
+            if (vector := _VECTOR.fullmatch(kind)) is not None and self.file.index.means_number(vector[1]):
+                self.emit(ir.Assign(var, Addr(Index(var, Opaque(()))), span))  # it leads to its elements
         elif values:
             if KEEPS_REFERENCES.search(kind):
                 values = (*values, *map(self.address, values))
@@ -385,6 +401,15 @@ class Variables(Blocks):
                     var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span
                 )
             )
+
+    def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
+        """The memory of a container with an allocator that is not the library's may be pinned or managed."""
+        containers = [one for one in self.file.index.meanings(kind) if _CONTAINER.match(one)]
+        if any((given := _second_argument(one)) and not _USUAL.match(given) for one in containers):
+            site = ir.Site(span, "", "", ";", blocked="the allocator of a container")
+            name_span = Span(span.path, span.start, span.start)
+            elements = (Addr(Index(var, Opaque(()))), Const("0"), Const("0"))
+            self.emit(ir.Call("cudaHostRegister", elements, span, name_span, span.end, site))
 
     def _sole_owner(self, one: Declared, values: tuple[Expr, ...]) -> Class | None:
         """The class of a smart pointer that is given its deleter here and of which no other owner is made."""

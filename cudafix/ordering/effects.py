@@ -147,22 +147,11 @@ class Effects(Engine):
     def _throw(self, call: ir.Call, state: State) -> None:
         """An exception reaches the handlers around it; without one the process ends."""
         if self.catching:
-            around = self.catching[-1]
-            between = [f.function.body for f in self.frames[around.depth : -1]]
-            passed = [] if around.depth == len(self.frames) else [around.body, *between]
-            if any(self._ends_on_device(block) for block in passed):
-                self.control("an exception passes a destructor", call.span, state)
             for arg in call.args:
                 self.escape(state, self.whole(state, arg), "escapes", "is thrown", call.span)
-            around.thrown = joined(around.thrown, state)
+            self.unwind(state, len(self.frames))  # where it is thrown, the destructors are written down
         else:
             self.ends(state, Point(call.span, "an exception ends the program", call))
-
-    def _ends_on_device(self, block: ir.Block) -> bool:
-        """Whether a destructor in a block works on the device."""
-        return any(
-            isinstance(s, ir.Call) and last(s.callee).startswith("~") and self._reaches_device(s) for s in walk(block)
-        )
 
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
@@ -256,7 +245,7 @@ class Effects(Engine):
                 api = self.slicer.method_by_name(name)
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
-            exact = isinstance(call.receiver, ir.Var) and "*" not in kind
+            exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods += self.overriders(methods)
             return [(f, this) for f in methods]
@@ -1674,6 +1663,17 @@ class Effects(Engine):
         """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
         self.host_observes(state, Wrong.EXIT, point)
         self.faults_are_reported(state, point)
+        self._behind_main(state)
+
+    def _behind_main(self, state: State) -> None:
+        """What the destructors of local statics do: they run before the runtime is shut down, if they were made after
+        its first use. Those that work on the device are left out, with what they free.
+        """
+        for function, root in self.program.kept("behind main", lambda: _destructors_of_statics(self.program)):
+            if not self._works_on_device(function):
+                self.inline(
+                    function, [], f"{self.frame.name}/behind main", frozenset({mem.Ref((root, ()))}), state.copy()
+                )
 
     def _capture(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         state.capturing = api.effect is Effect.CAPTURE_BEGIN
@@ -1889,6 +1889,20 @@ def _element(kind: str) -> str:
 def _waits_by_itself(stream: Stream) -> bool:
     """Whether a stream is the default stream, or one that waits for that, and which one is known."""
     return not stream.summary and stream.kind in (StreamKind.LEGACY, StreamKind.BLOCKING)
+
+
+def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Root]]:
+    """The destructors of the variables that are static in a function, and what these are."""
+    homes = {function.name for function in program.functions()}
+    found: list[tuple[ir.Function, mem.Root]] = []
+    for module in program.modules:
+        for variable in module.globals:
+            home, _, _ = variable.name.rpartition("::")
+            cls = last(variable.type)
+            if home in homes and not variable.array:
+                ending = program.resolve(f"{cls}::~{cls}", 0, module.path)
+                found += [(function, ("global", module.path, variable.name)) for function in ending]
+    return found
 
 
 def _class_of(param: ir.Param) -> str:

@@ -112,6 +112,11 @@ class Effects(Engine):
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
+        if ir.is_any_of(call.callee) and self.program.methods(call.callee, len(call.args)):
+            if not found:  # no object of a class that has it
+                return state
+            before = state.copy()  # the object may have none of them
+            return joined(before, self.function_call(call, found, state))
         if found:
             return self.function_call(call, found, state)
         if call.callee.startswith("~") and call.receiver is not None:
@@ -119,10 +124,7 @@ class Effects(Engine):
             text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
             self.obstacle(held, "unknown_call", text, call.span)
             return state
-        if ir.is_any_of(call.callee) and self.program.methods(call.callee, len(call.args)):
-            self.result(call, mem.NOTHING, state)  # no object of a class that has it
-            return state
-        self.unknown(f"`{call.callee}` is not known", self.given(call), call, call.span, state)
+        self.unknown(f"`{_said(call)}` is not known", self.given(call), call, call.span, state)
         self.result(call, mem.UNKNOWN, state)
         return state
 
@@ -493,7 +495,7 @@ class Effects(Engine):
                 raise OutOfBudget
             if id(function) in on_stack or deep:
                 why = "is called too deep" if deep else "calls itself"
-                self.unknown(f"`{call.callee}` {why}", self.given(call), call, call.span, state)
+                self.unknown(f"`{_said(call)}` {why}", self.given(call), call, call.span, state)
                 return state
             args: list[Values] = []
             packed = self._packed(call, state)
@@ -1891,6 +1893,11 @@ class Effects(Engine):
         found = frozenset(one for held in classes for one in held if isinstance(one, mem.Number))
         if not found <= (known := state.env.read(_GIVEN_AWAY)):
             state.env.write([_GIVEN_AWAY], known | found)
+
+
+def _said(call: ir.Call) -> str:
+    """What a call calls, in words."""
+    return "` or `".join(ir.names_of(call.callee))
 
 
 _GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given away>"), ())

@@ -169,12 +169,13 @@ class Special(Lowering):
             result = self.temporary() if result == NOTHING else result
             args = given if _takes(group[0].rpartition("::")[2]) else ()
             site = self.site(fixed="Python calls it")
-            callee = group[0] if "::" in group[0] else ir.any_of(group)
-            call = ir.Call(
-                callee, args, span, place, span.end, site, (), deref(value), result, Look.CHECKED
-            )  # fmt: skip
-            test = ir.Test("other", None, f"{callee}@{span.start}-{span.end}")
-            self.emit(ir.If(test, (call,), (), span))
+            callee = group[0] if group in qualified else ir.any_of(group)
+            call = ir.Call(callee, args, span, place, span.end, site, (), deref(value), result, Look.CHECKED)
+            if group in qualified:  # another one may be what is called
+                test = ir.Test("other", None, f"{callee}@{span.start}-{span.end}")
+                self.emit(ir.If(test, (call,), (), span))
+            else:
+                self.emit(call)
         return result
 
 

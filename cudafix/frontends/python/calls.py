@@ -352,7 +352,6 @@ class Calls(Functions):
             if done is not None and not own:
                 return done
         every, seen = self.pure(node)
-        asked = self.asks_all(f"object.{name}", node, zip((a.value for a in node.args), every, strict=True))
         if name in ("index", "count", "remove") and (origin is None or origin in _LISTS):
             self.shown(func.value, base)
         if name in COMPARE:
@@ -365,6 +364,7 @@ class Calls(Functions):
             known = bindings.tables()
             if known.lookup(full, count) is not None or known.lookup(callee, count) is None:
                 callee = full
+        asked = self.asks_all(callee, node, zip((a.value for a in node.args), every, strict=True))
         alternatives: list[tuple[Stmt, ...]] = []
         for function in own:
             given = self.arguments(node, function.node, True, function.outline)

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import libcst as cst
 
 from cudafix import ir
+from cudafix.frontends.python import bindings
 from cudafix.frontends.python.lowering import Lowering
 from cudafix.frontends.python.meaning import OwnClass
 from cudafix.frontends.python.terms import NOTHING, choice, deref
@@ -85,7 +86,7 @@ ASKED = {
 what its arguments hold too.
 """
 _NO_TEXT = re.compile(
-    r"builtins\.(?!(?:print|str|repr|format|ascii|input|exit|quit|[A-Z]\w*)$)|(?:numpy|scipy|math|cmath|ctypes|struct|"
+    r"builtins\.(?!(?:print|str(?:\(\)\.\w+)?|repr|format|ascii|input|exit|quit|[A-Z]\w*)$)|(?:numpy|scipy|math|cmath|ctypes|struct|"
     r"random|statistics|operator|itertools|bisect|heapq|time)\.|object\.(?!(?:format|format_map|join|write|writelines|"
     r"debug|info|warning|error|critical|exception|log|print_help|add_argument|write_text)$)"
 )
@@ -129,8 +130,10 @@ class Special(Lowering):
         return [one for one in found if one != NOTHING]
 
     def asks_all(self, callee: str, node: cst.Call, operands: Iterable[Operand]) -> list[Expr]:
-        """The same for what a function of a library is given."""
+        """The same for what a function of a library is given; one that no table knows may do more to it than that."""
         names = ASKED.get(callee)
+        if bindings.tables().lookup(callee, len(node.args)) is None:
+            return []
         if names is not None:
             return self.asks(names, node, operands)
         without = _NOT_ASKED.union(TEXT) if _NO_TEXT.match(callee) else _NOT_ASKED

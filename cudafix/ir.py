@@ -11,7 +11,7 @@ All positions are byte offsets into the file that the function was lowered from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
@@ -20,6 +20,9 @@ T = TypeVar("T")
 
 SHRUNK = "<shrunk>"
 """A field of a container that some of its elements have left: none can be named by its place any more."""
+CLASS = "<class>"
+"""A field of an object of Python: the class that it is of, and those that this one derives from."""
+_ANY = "|"
 PYTHON = (".py", ".ipynb")
 """How the paths of files in Python end."""
 
@@ -162,6 +165,21 @@ class Call:
     result: Expr | None = None
     look: Look = Look.IGNORED
     template_args: str = ""
+
+
+def any_of(names: Sequence[str]) -> str:
+    """The callee of a call of one of the methods of these names, of whatever class the object is, if it has one."""
+    return _ANY + _ANY.join(names)
+
+
+def is_any_of(callee: str) -> bool:
+    """Whether this is what `any_of` has made."""
+    return callee.startswith(_ANY)
+
+
+def names_of(callee: str) -> list[str]:
+    """The names in a callee: of `any_of` all of them."""
+    return callee.split(_ANY)[1:] if is_any_of(callee) else [callee]
 
 
 @dataclass(slots=True, eq=False)

@@ -122,13 +122,16 @@ class Program:
 
     def methods(self, name: str, arity: int) -> list[ir.Function]:
         """The methods of this name, of any class in any file, that a call with `arity` arguments may reach."""
-        return [f for f in self._functions.get(name, ()) if f.cls is not None and _may_take(f, arity)]
+        named = (f for one in ir.names_of(name) for f in self._functions.get(one, ()))
+        return [f for f in named if f.cls is not None and _may_take(f, arity)]
 
     def resolve(self, name: str, arity: int, path: str, cls: str | None = None) -> list[ir.Function]:
         """The functions that a call of `name` with `arity` arguments in the file `path` may reach.
 
         Default arguments let a call give fewer arguments than the function has parameters.
         """
+        if ir.is_any_of(name):
+            return self.methods(name, arity)
         if last(name) not in self._functions:
             return []
         question = name, arity, path, cls

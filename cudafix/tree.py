@@ -20,6 +20,7 @@ from cudafix.surroundings import WORD, Surroundings
 from cudafix.writer import CUDA, Writer
 
 if TYPE_CHECKING:
+    from cudafix.frontends.python.lowering import Methods
     from cudafix.frontends.python.tree import PythonTree
 
 
@@ -94,6 +95,7 @@ class Tree:
     include_folders: InitVar[Iterable[tuple[str, tuple[str, ...]]]] = ()
     files: Files = field(init=False)
     variants: dict[tuple[str, tuple[source.Macro, ...]], list[Variant]] = field(default_factory=dict)
+    read: dict[tuple[str, Methods], list[Variant]] = field(default_factory=dict)  # of Python, by `methods`
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
     by_name: dict[str, list[str]] = field(default_factory=dict)
     includes: dict[str, list[str]] = field(default_factory=dict)
@@ -209,10 +211,11 @@ class Tree:
         of `program` that include it define in front of that.
         """
         if self.python is not None and path in self.python.paths:
-            if (path, ()) not in self.variants:
-                module, _, errors = self.python.lowered(path)
-                self.variants[path, ()] = [Variant.of(module, errors)]
-            return self.variants[path, ()]
+            methods = self.python.methods(path, program)
+            if (path, methods) not in self.read:
+                module, _, errors = self.python.lowered(path, methods)
+                self.read[path, methods] = [Variant.of(module, errors)]
+            return self.read[path, methods]
         around = self.defined_around(path, program)
         if (path, around) not in self.variants:
             visible = {name: source.check_macro(name) for name in self.check_macros}
@@ -262,6 +265,7 @@ class Tree:
         """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
         other = Tree(self.files.only(paths), self.check_macros, self.folders.items())
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
+        other.read = self.read
         other.includes, other.direct = self.includes, self.direct
         other.names, other.undefined, other.orders = self.names, self.undefined, self.orders
         other.around, other.seen = self.around, self.seen
@@ -282,6 +286,9 @@ class Tree:
                 self.variants[path, around] = variants
                 for variant in variants:
                     variant.seen_from(partial(self._visible, path))
+        for (path, methods), variants in other.read.items():
+            if path in same and (files := self.included(path)) == other.included(path) and same.issuperset(files):
+                self.read[path, methods] = variants
         if self.python is not None and other.python is not None:
             if self.python.paths == other.python.paths and self.python.paths <= same:
                 self.python = other.python
@@ -298,6 +305,9 @@ class Tree:
                 if texts.keys().isdisjoint(concerned):
                     other.variants[path, around] = variants
                     other.includes[path] = self.included(path)
+        for (path, methods), variants in self.read.items():
+            if path in self.files and texts.keys().isdisjoint((path, *self.included(path))):
+                other.read[path, methods] = variants
         other.macros = {path: macros for path, macros in self.macros.items() if path not in texts}
         if self.python is not None and other.python is not None:
             other.python.take(self.python, self.files.keys() - texts.keys())

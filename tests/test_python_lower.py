@@ -87,7 +87,7 @@ STATEMENTS = [
         "check(driver.cuLaunchKernel(n, 1, 1, 1, 1, 1, 1, 0, m, ((n, 4), (None, ctypes.c_int)), 0))",
         "%1 = operator new()\n%1[0] = n\n%1[1] = 4\n%2 = operator new()\n%2[0] = %1\n%2[1] = …\nlaunch n(%2) on m\n%3 = …",
     ),
-    Case("a number keeps its pointer", "check(cudart.cudaFree(int(n)))", "%1 = cudaFree(n) checked"),
+    Case("a number keeps its pointer", "check(cudart.cudaFree(int(n)))", "host read n[…]\n%1 = cudaFree(n) checked"),
     Case(
         "an alias of the module", "rt = cudart\np = check(rt.cudaMalloc(n))", "rt = …\n%1 = cudaMalloc(&p, n) checked"
     ),

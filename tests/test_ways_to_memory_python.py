@@ -156,13 +156,18 @@ def definitions(text: str) -> str:
     return "\n".join(found) + "\n"
 
 
-def is_in_order(program: str, case: str, words: tuple[str, ...]) -> bool:
-    """Whether the pair of `d` stays, or what orders it is written with it."""
+def is_in_order(
+    program: str, case: str, words: tuple[str, ...], more: str = "", others: dict[str, str] | None = None
+) -> bool:
+    """Whether the pair of `d` stays, or what orders it is written with it. `more` stands in front of the program, and
+    `others` are other files.
+    """
     setup, _, use = case.partition(" | ")
     parts = [part.replace("\\n", "\n") for part in (setup or "pass", use)]
     body = program.replace("SETUP", parts[0]).replace("USE", parts[1])
-    source = HEAD + definitions(body) + body
-    report = analyze({"main.py": source.encode()}, Config())
+    source = HEAD + definitions(body + more) + more + body
+    files = {"main.py": source, **(others or {})}
+    report = analyze({path: text.encode() for path, text in files.items()}, Config())
     assert not report.problems
     return not moves(report, source, "check(cudart.cudaFree(d))") or any(word in inserted(report) for word in words)
 
@@ -292,6 +297,60 @@ q = weakref.ref(h) | ok = q()[0]
  | ok = h[0:1][0].item() + 1
  | ok = isinstance(h[0], int)
  | ok = np.max(h) - np.min(h)
+ | ok = abs(h)
+ | ok = int(h)
+ | out = np.empty(n); out[h] = 1
+ | out = np.empty(n); ok = out[h]
+ | out = np.empty(n); ok = out[0, h]
+ | ok = dataclasses.astuple(Data(h))
+ | ok = dataclasses.asdict(Data(h))
+q = Data(h) | ok = dataclasses.astuple(q)[0][0]
+q = [h] | ok = copy.deepcopy(q)
+q = Box(h) | ok = copy.deepcopy(q)
+q = {"a": h} | ok = json.dumps(q)
+q = {"a": h} | ok = str(q)
+q = {"a": [h]} | ok = f"{q}"
+q = {"a": [h]} | ok = "%s" % q
+q = {"a": [h]} | ok = "{}".format(q)
+q = [[h]] | print(q)
+q = [h] | logging.info("%s", q)
+q = ctypes.c_int.from_address(raw) | if q.value: ok = 1
+q = {1: h} | (k, v), = q.items(); ok = v[0]
+q = [h] | ok = max(q, key=id)[0]
+q = [h] | ok = next(iter(q))[0]
+q = [h] | ok = random.choice(q)[0]
+q = [h] | ok = list(itertools.chain.from_iterable([q]))[0][0]
+q = [h] | ok = functools.reduce(lambda a, b: b, q, None)[0]
+globals()["KEEP"] = h | ok = get_keep()[0]
+globals()["KEPT2"] = h | ok = globals()["KEPT2"][0]
+globals().update(KEPT2=h) | ok = globals()["KEPT2"][0]
+q = {"h": h} | locals().update(q); ok = locals()["h"][0]
+sys.modules[__name__].KEEP = h | ok = get_keep()[0]
+import __main__; __main__.KEEP = h | ok = get_keep()[0]
+look.__globals__["KEEP"] = h | ok = get_keep()[0]
+look.__defaults__ = (h,) | ok = look()
+look.p = h | ok = look.p[0]
+main.h = h | ok = main.h[0]
+q = Box(None); object.__setattr__(q, "p", h) | ok = q.p[0]
+q = type("T", (), {"h": h}) | ok = q.h[0]
+Box.__len__ = lambda self: self.p[0]; q = Box(h) | ok = len(q)
+h = np.empty(20, np.int32); check(cudart.cudaHostRegister(h.ctypes.data, 80, 0)); raw = h.ctypes.data | ok = h[0]
+ | for x in sorted(range(n), key=lambda i: h[i]): ok = x
+q = Data(h) | ok = q == Data(h)
+q = (h, 1) | ok = q == (1, 1)
+q = [h] | assert q == [1]
+q = [h] | ok = 1 in q
+q = [h] | ok = q.index(1)
+q = {"a": h} | ok = q == {"a": 1}
+q = [h] | ok = operator.eq(q, [1])
+q = [h] | ok = sum(q)
+q = [h] | ok = max(q)
+q = [h, h] | ok = sorted(q)
+q = [h] | ok = any(q)
+q = [h] | ok = statistics.mean(q)
+q = [h] | ok = b"".join(q)
+q = [[h]] | ok = np.array(q)
+q = [h] | for a in zip(*q): ok = a
 """
 READER = """
 def main(n):
@@ -594,3 +653,172 @@ main(20)
 @pytest.mark.parametrize("case", [*cases(USES), *cases(STREAMS)])
 def test_a_free_behind_work_on_another_stream_is_in_order(case: str) -> None:
     assert is_in_order(USER, case, ("Synchronize", "WaitEvent", ", s", ", q"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# methods of a class of the program that no call names; each line has one method (`THEN` reads pinned memory or works on
+# the device) and what asks an object of the class, or some that a list holds, for it
+
+SPECIAL = r"""
+__getitem__(self, i) | ok = q[0]
+__getitem__(self, i) | ok = [q][0][0]
+__getitem__(self, i) | q[0] += 1
+__getitem__(self, i) | a, b = q
+__getitem__(self, i) | for x in q: ok = x
+__getitem__(self, i) | look(q)
+__getitem__(self, i) | ok = operator.getitem(q, 1)
+__setitem__(self, i, x) | q[0] = 1
+__setitem__(self, i, x) | q[0], n = 1, 2
+__setitem__(self, i, x) | for q[0] in range(3): pass
+__setitem__(self, i, x) | with open("x") as q[0]: pass
+__delitem__(self, i) | del q[0]
+__len__(self) | ok = len(q)
+__len__(self) | if q: ok = 1
+__len__(self) | ok = not q
+__len__(self) | ok = 1 if q else 0
+__len__(self) | ok = q and 1
+__len__(self) | while q: pass
+__len__(self) | assert q
+__len__(self) | for i in range(len(q)): ok = i
+__len__(self) | ok = [x for x in [1] if q]
+__len__(self) | ok = (lambda: len(q))()
+__bool__(self) | if q: ok = 1
+__bool__(self) | ok = any([q])
+__iter__(self) | for x in q: ok = x
+__iter__(self) | ok = [x for x in q]
+__iter__(self) | ok = [*q]
+__iter__(self) | ok = dict(enumerate(q))
+__iter__(self) | ok = list(q)
+__iter__(self) | print(*q)
+__next__(self) | ok = next(q)
+__reversed__(self) | for x in reversed(q): ok = x
+__contains__(self, x) | ok = 1 in q
+__add__(self, x) | ok = q + 1
+__add__(self, x) | ok = sum([q, 1])
+__add__(self, x) | ok = same(q) + 1
+__add__(self, x) | ok = {"a": q}["a"] + 1
+__add__(self, x) | ok = Box(q).p + 1
+__add__(self, x) | ok = copy.copy(q) + 1
+__add__(self, x) | ok = next(iter([q])) + 1
+__add__(self, x) | ok = unseen.wrap(q) + 1
+__add__(self, x) | for x in [q]: ok = x + 1
+__add__(self, x) | ok = operator.add(q, 1)
+__radd__(self, x) | ok = 1 + q
+__radd__(self, x) | ok = np.empty(3) + q
+__iadd__(self, x) | q += 1
+__matmul__(self, x) | ok = q @ q
+__mod__(self, x) | ok = q % 2
+__neg__(self) | ok = -q
+__abs__(self) | ok = abs(q)
+__divmod__(self, x) | ok = divmod(q, 1)
+__floor__(self) | ok = math.floor(q)
+__eq__(self, x) | ok = q == 1
+__eq__(self, x) | ok = q != 1
+__eq__(self, x) | ok = [q] == [1]
+__eq__(self, x) | ok = 1 in [q]
+__eq__(self, x) | ok = [q].index(1)
+__eq__(self, x) | match q:\n        case 1: ok = 1
+__lt__(self, x) | ok = q < 1
+__lt__(self, x) | ok = 1 > q
+__lt__(self, x) | ok = sorted([q, q])
+__lt__(self, x) | ok = min(q, q)
+__str__(self) | print(q)
+__str__(self) | ok = str(q)
+__str__(self) | ok = "%s" % q
+__str__(self) | ok = "{}".format(q)
+__str__(self) | raise ValueError(q)
+__str__(self) | logging.info("%s", q)
+__repr__(self) | print([q])
+__repr__(self) | ok = f"{q!r}"
+__format__(self, spec) | ok = f"{q:>3}"
+__int__(self) | ok = int(q)
+__float__(self) | ok = float(q)
+__float__(self) | out = np.empty(3); out[0] = q
+__index__(self) | ok = [1, 2][q]
+__index__(self) | for i in range(q): ok = i
+__index__(self) | ok = struct.pack("i", q)
+__hash__(self) | ok = hash(q)
+__hash__(self) | ok = {q: 1}
+__hash__(self) | ok = {q}
+__hash__(self) | ok = TABLE[q]
+__array__(self, dtype=None) | ok = np.asarray(q)
+__array__(self, dtype=None) | ok = np.sum(q)
+__bytes__(self) | ok = bytes(q)
+__copy__(self) | ok = copy.copy(q)
+__reduce__(self) | ok = pickle.dumps(q)
+__fspath__(self) | open(q)
+__call__(self) | ok = q()
+__getattr__(self, name) | ok = q.other
+__del__(self) | del q
+__del__(self) | q = None
+write(self, text) | json.dump({}, q)
+write(self, text) | with contextlib.redirect_stdout(q): print(1)
+read(self, n=0) | json.load(q)
+close(self) | with contextlib.closing(q): pass
+"""
+
+
+@pytest.mark.parametrize("case", cases(SPECIAL))
+@pytest.mark.parametrize("then", ["return self.p[0]", "check(cudart.cudaMemcpy(self.p, self.p, 4, UP)); return 1"])
+def test_a_method_that_python_calls_by_itself_runs_where_it_is_asked_for(case: str, then: str) -> None:
+    method, _, use = case.partition(" | ")
+    cls = f"class R:\n    def __init__(self, p): self.p = p\n    def {method}: {then}\n"
+    assert is_in_order(READER, f"q = R({'h' if 'self.p[0]' in then else 'raw'}) | {use}", WAITS, cls)
+
+
+WAITS = ("Synchronize", "WaitEvent")
+
+WHOLE = r"""
+class R:@    p: object@    n: int = 0@    def __post_init__(self): self.n = self.p[0] | ok = R(h)
+class R:@    p: object@    n: int = 0@    def __post_init__(self): self.n = self.p[0] | ok = R(p=h)
+class D:@    def __get__(self, one, cls): return one.p[0]@class R(Box):@    go = D() | ok = R(h).go
+class D:@    def __get__(self, one, cls): return one.p[0]@class R(Box):@    go = D() | ok = [R(h)][0].go
+class D:@    def __set__(self, one, x): one.p[0] = x@class R(Box):@    go = D() | R(h).go = 1
+class R(Box):@    def __len__(self): return self.p[0]@class S(R): pass | ok = len(S(h))
+class R(Box):@    def __len__(self): return self.p[0]@class S(R): pass | ok = len([S(h)][0])
+class R(Box):@    def __len__(self): return self.n@    @property@    def n(self): return self.p[0] | ok = len(R(h))
+class M(type):@    def __call__(cls, p): return p[0]@class R(metaclass=M): pass | ok = R(h)
+def other(cls):@    class W(cls):@        def __add__(self, x): return self.p[0]@    return W@@other@class R(Box): pass | ok = R(h) + 1
+"""
+
+
+@pytest.mark.parametrize("case", cases(WHOLE))
+def test_a_class_runs_code_in_other_ways(case: str) -> None:
+    cls, _, use = case.partition(" | ")
+    head = "@dataclasses.dataclass\n" if "__post_init__" in cls else ""
+    lines = re.sub(r"@(?=@)|@(?!other|property)", "\n", cls) + "\n"
+    assert is_in_order(READER, f" | {use}", WAITS, head + lines)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a class of one file, of which another file has an object
+
+R = """\
+class R:
+    def __init__(self, p): self.p = p
+    def __getitem__(self, i): return self.p[0]
+    def __str__(self): return str(self.p[0])
+    @property
+    def value(self): return self.p[0]
+    @value.setter
+    def value(self, x): self.p[0] = x
+    def get(self, k=0): return self.p[0]
+    def update(self, x=None): self.p[0] = x
+"""
+MAKE = R + "def make(p): return R(p)\n"
+USERS = """\
+def first(r): return r[0]
+def get(r): return r.get()
+def value(r): return r.value
+def put(r): r.value = 1
+def update(r): r.update(x=1)
+def show(r): print(r)
+"""
+
+
+@pytest.mark.parametrize("name", ["first", "get", "value", "put", "update", "show"])
+def test_an_object_of_another_file_has_its_methods(name: str) -> None:
+    for setup in ("q = make(h)", "q = [R(h)][0]"):
+        case = f"{setup} | {name}(q)"
+        assert is_in_order(READER, case, WAITS, "from other import R, make\n" + USERS, {"other.py": MAKE})
+    assert is_in_order(READER, f"q = R(h) | {name}(q)", WAITS, f"from other import {name}\n" + R, {"other.py": USERS})

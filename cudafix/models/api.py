@@ -9,6 +9,7 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 |---|---|
 | `r` `w` `rw` | memory that the call's operation reads, writes, or both, on its stream |
 | `hr` `hw` `hrw` | memory that the host reads or writes before the call returns |
+| `look` | the host may read all host memory that can be reached from it |
 | `new` | address of a pointer that receives a new allocation (of `memory`) |
 | `free` | pointer that is freed (to `memory`) |
 | `stream` `event` `handle` `pool` `graph` | an object that the call uses; `stream` is where its operation runs |

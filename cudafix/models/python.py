@@ -61,7 +61,7 @@ DECORATORS = {"cupyx.jit.rawkernel": False, "cupy.fuse": True, "numba.cuda.jit":
 # Functions whose result may be an object of any kind: what a method of it does, no row of these modules says.
 ANYTHING = re.compile(
     r"builtins\.(getattr|next|min|max|iter|super|type|vars|globals|locals|eval|__import__|map|filter|reversed)$"
-    r"|(importlib|copy|functools|operator|contextlib|pickle|types|typing|typing_extensions|itertools|weakref|inspect"
+    r"|(random|heapq|importlib|copy|functools|operator|contextlib|pickle|types|typing|typing_extensions|itertools|weakref|inspect"
     r"|dataclasses|enum|gc|pkgutil|yaml|queue|contextvars|abc)\.|collections\.(namedtuple|ChainMap|User\w+)$"
 )
 TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem__"))
@@ -71,6 +71,16 @@ STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend
 
 TAKES_ADDRESSES = frozenset(f"ctypes.{name}" for name in ("string_at", "wstring_at", "memmove", "memset"))
 """Functions that work on the memory at an address, be it only a number."""
+
+CALLED_BACK = frozenset("write writelines read readline readinto flush keys".split())
+"""What functions of libraries call of an object that they are given, besides its special methods: as of a file."""
+CLOSES = {
+    "contextlib.closing": "close",
+    "contextlib.aclosing": "aclose",
+    "contextlib.redirect_stdout": "write",
+    "contextlib.redirect_stderr": "write",
+}
+"""Contexts that call a method of what they are given, in their body or at its end."""
 
 # Functions that call what they are given: the position of the function, or its keyword.
 CALLERS = {
@@ -83,7 +93,7 @@ CALLERS = {
     for pattern in names.split()
     for name in expand(pattern)
 }
-CALLED = frozenset("key func function callback hook object_hook default_factory target default".split())
+CALLED = frozenset("cls key func function callback hook object_hook default_factory target default".split())
 
 # Making a context current picks a device, by what stands for the context: the result or the first argument.
 CONTEXTS = {"cuCtxCreate": True, "cuCtxPopCurrent": True, "cuCtxSetCurrent": False, "cuCtxPushCurrent": False}
@@ -164,12 +174,15 @@ PARAMETERS = {
 }
 
 _BUILTINS = """
-builtins.{print,input}                  output  hr*
+builtins.{print,input}                  output  look*
+builtins.{str,repr,format,ascii}        host    look*
+builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
 builtins.*                              host    hrw*
 builtins.open().{write,writelines,flush,close,truncate,__enter__,__exit__} output - hr*
-builtins.{exec,eval,compile,__import__,setattr,delattr} external rw* ; why=code that is made while the program runs
+builtins.{exec,eval,compile,__import__,setattr,delattr,object.__setattr__,object.__delattr__} \
+external rw* ; why=code that is made while the program runs
 """
 
 _STANDARD = """
@@ -190,6 +203,7 @@ logging.{getLogger,Formatter,StreamHandler,FileHandler,basicConfig} host hr*
 threading.{Lock,RLock,current_thread,get_ident} host -*
 threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
 {atexit.register,signal.signal,weakref.finalize} external rw* ; why=a function that runs later
+{json.{dump,dumps},copy.deepcopy,dataclasses.{astuple,asdict},string.*} host look*
 {math,cmath,random,json,re,os,sys,io,time,datetime,pathlib,argparse,collections,itertools,functools,operator,typing,\
 struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,tempfile,\
 hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,configparser,gc,weakref,errno,locale,zlib,gzip,\
@@ -222,8 +236,9 @@ _METHODS = """
 object.{append,extend,insert,remove,pop,popleft,appendleft,popitem,clear,sort,reverse,update,setdefault,add,discard,\
 rotate,fill,put,partition,resize,itemset} host hrw hrw*
 object.{keys,values,items,get,index,count,copy,union,difference,intersection,issubset,isdisjoint} host hr hr*
-object.{format,join,split,rsplit,splitlines,strip,lstrip,rstrip,replace,startswith,endswith,lower,upper,title,encode,\
-decode,ljust,rjust,center,zfill,partition,rpartition,find,rfind,isdigit,isalpha,capitalize,format_map,expandtabs,hex,\
+object.{format,format_map,join} host hr look*
+object.{split,rsplit,splitlines,strip,lstrip,rstrip,replace,startswith,endswith,lower,upper,title,encode,\
+decode,ljust,rjust,center,zfill,partition,rpartition,find,rfind,isdigit,isalpha,capitalize,expandtabs,hex,\
 casefold,removeprefix,removesuffix} host hr hr*
 object.{astype,reshape,ravel,flatten,tolist,transpose,squeeze,swapaxes,view,tobytes,item,mean,sum,min,max,std,var,prod,\
 cumsum,argmax,argmin,argsort,all,any,dot,clip,round,nonzero,repeat,take,diagonal,trace,conj,byteswap,newbyteorder} \
@@ -235,7 +250,8 @@ add_argument_group,print_help} host hrw hr*
 object.{read,readline,readlines,seek,tell,fileno,readinto,read_text,read_bytes,exists,is_file,is_dir,iterdir,\
 joinpath,resolve,absolute,with_suffix,relative_to,as_posix,expanduser,total_seconds,isoformat,strftime,group,groups} \
 host hr hrw*
-object.{write,writelines,flush,close,info,debug,warning,error,critical,exception,log,write_text,write_bytes,mkdir,\
+object.{info,debug,warning,error,critical,exception,log} output hr look*
+object.{write,writelines,flush,close,write_text,write_bytes,mkdir,\
 unlink,touch,rmdir,rename} output hr hr*
 """
 

@@ -156,9 +156,8 @@ class Alone:
                 yield from (f for f in self._methods.get(name, ()) if f.bases)
         else:
             kind = last(self._type_of(call, function).partition("<")[0])
-            methods = self._methods.get(
-                name, ()
-            )  # an object that is called is of the class that is written, or unknown
+            # an object that is called is of the class that is written, or unknown
+            methods = [f for one in ir.names_of(name) for f in self._methods.get(one, ())]
             yield from (f for f in methods if name != "operator()" or last(f.cls or "") == kind)
 
     def _library(self, call: ir.Call, function: ir.Function) -> Api | None:

@@ -47,7 +47,9 @@ class Arguments:
         return found[0] if found else None
 
 
-_ON_DEVICE = frozenset(("device", "async", "managed", "pitched", "array"))
+_OUT_OF_SIGHT = frozenset(("device", "async", "pitched", "array"))
+"""Memory that the host has no access to."""
+_ON_DEVICE = _OUT_OF_SIGHT | {"managed"}
 
 
 class Effects(Engine):
@@ -110,6 +112,11 @@ class Effects(Engine):
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
+        if ir.is_any_of(call.callee) and self.program.methods(call.callee, len(call.args)):
+            if not found:  # no object of a class that has it
+                return state
+            before = state.copy()  # the object may have none of them
+            return joined(before, self.function_call(call, found, state))
         if found:
             return self.function_call(call, found, state)
         if call.callee.startswith("~") and call.receiver is not None:
@@ -117,9 +124,29 @@ class Effects(Engine):
             text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
             self.obstacle(held, "unknown_call", text, call.span)
             return state
-        self.unknown(f"`{call.callee}` is not known", self.given(call), call, call.span, state)
+        self.unknown(f"`{_said(call)}` is not known", self.given(call), call, call.span, state)
         self.result(call, mem.UNKNOWN, state)
         return state
+
+    def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
+        """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
+        those of which code that is not seen got an object, and of any where such code is the caller; inside of such a
+        method, those of the same name are the ones that the outer call runs anyway.
+        """
+        named = self.program.methods(call.callee, len(call.args))
+        running = {last(frame.function.name) for frame in self.frames}
+        given_away = {v.text for v in state.env.read(_GIVEN_AWAY) if isinstance(v, mem.Number)}
+        found: dict[int, tuple[ir.Function, Values]] = {}
+        for root, path in self.cells(state, receiver):
+            held = state.env.read((root, (*path, ("field", ir.CLASS))))
+            classes = {v.text for v in held if isinstance(v, mem.Number)}
+            for method in named:
+                may_be = self._callers_work is not None or method.cls in given_away
+                outside = held >= mem.UNKNOWN and may_be and last(method.name) not in running
+                if method.cls in classes or outside:
+                    this = found.get(id(method), (method, mem.NOTHING))[1]
+                    found[id(method)] = method, this | {mem.reference((root, path))}
+        return list(found.values())
 
     def unseen_caller(self, root: ir.Function, state: State) -> None:
         """Unseen code runs before a function of the program is called: it may have started work of its own."""
@@ -231,6 +258,8 @@ class Effects(Engine):
         """What a call reaches: a library function, or the program's own (each with its `this`)."""
         name, arity = call.callee, len(call.args)
         path = call.span.path
+        if call.receiver is not None and ir.is_any_of(call.callee):
+            return self._of_its_class(call, call.receiver, state)
         if call.receiver is not None:
             kind = self.type_of(call.receiver)
             this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
@@ -458,7 +487,7 @@ class Effects(Engine):
                 raise OutOfBudget
             if id(function) in on_stack or deep:
                 why = "is called too deep" if deep else "calls itself"
-                self.unknown(f"`{call.callee}` {why}", self.given(call), call, call.span, state)
+                self.unknown(f"`{_said(call)}` {why}", self.given(call), call, call.span, state)
                 return state
             args: list[Values] = []
             packed = self._packed(call, state)
@@ -759,6 +788,9 @@ class Effects(Engine):
                 if "w" in role[1:]:
                     args.host_writes |= bits
                     self.overwritten(state, self.cells(state, ir.Deref(expr)))
+            elif role == "look":
+                values = self.reachable(state, self.whole(state, expr))
+                args.host_reads |= self.mask(values) & ~self._on_device(values, _OUT_OF_SIGHT)
             elif role == "swap":
                 bits = self.touched(state, (expr,))
                 args.host_reads |= bits
@@ -1730,6 +1762,7 @@ class Effects(Engine):
         """Named, but out of reach: other threads, other processes, other libraries."""
         state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in self.given(call)))
+        self._give_away(values, state)
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
         name = "several_host_threads" if threads else name
@@ -1813,11 +1846,11 @@ class Effects(Engine):
         call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
-    def _on_device(self, values: Values) -> Bits:
-        """The memory that pointers lead to and that the device may work on."""
+    def _on_device(self, values: Values, kinds: frozenset[str] = _ON_DEVICE) -> Bits:
+        """The memory that pointers lead to and that the device may work on, of these kinds."""
         bits = 0
         for number in self._set(self.mask(values) & ~1):
-            if self.outcome.objects[number].memory in _ON_DEVICE:
+            if self.outcome.objects[number].memory in kinds:
                 bits |= 1 << number
         return bits
 
@@ -1850,6 +1883,7 @@ class Effects(Engine):
         if self.in_python and self._may_reach_more(values):
             device |= self._all_that_is_held(state)
         self.escaped |= device
+        self._give_away(values, state)
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
         name = f"`{stmt.callee}`" if stmt is not None else why
         point = Point(span, f"{name} runs, which is not seen", stmt)
@@ -1866,6 +1900,24 @@ class Effects(Engine):
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
         self._foreign_work(stmt, name, self.mask(values), state)
+
+    def _give_away(self, values: Values, state: State) -> None:
+        """Code that is not seen gets objects of Python: what comes from there may be one of their classes."""
+        if not self.in_python:
+            return
+        places = (place for value in values if (place := mem.at(value, "0")) is not None)
+        classes = (state.env.read((root, (*path, ("field", ir.CLASS)))) for root, path in places)
+        found = frozenset(one for held in classes for one in held if isinstance(one, mem.Number))
+        if not found <= (known := state.env.read(_GIVEN_AWAY)):
+            state.env.write([_GIVEN_AWAY], known | found)
+
+
+def _said(call: ir.Call) -> str:
+    """What a call calls, in words."""
+    return "` or `".join(ir.names_of(call.callee))
+
+
+_GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given away>"), ())
 
 
 def _element(kind: str) -> str:

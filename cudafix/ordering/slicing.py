@@ -23,7 +23,7 @@ NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NI
 OSTREAMS = ("cout", "cerr", "clog")
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
-_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "out", "kind", "flags", "device"))
+_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "out", "kind", "flags", "device"))
 _WRITES = frozenset(("hw", "hrw", "out"))
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
 _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
@@ -227,7 +227,8 @@ class Slicer:
             return not number and (not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name)
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch | ir.Unknown)
-        if stmt.receiver is None and self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+        named = stmt.receiver is None or ir.is_any_of(stmt.callee)
+        if named and self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
             return False  # what it calls is asked on its own
         if last(stmt.callee) in OSTREAMS:
             return False
@@ -459,6 +460,8 @@ class Slicer:
 
     def _own(self, call: ir.Call) -> list[ir.Function]:
         """The program's functions that a plain call reaches; none for a method, and where a variable may hide them."""
+        if ir.is_any_of(call.callee):
+            return self._program.methods(call.callee, len(call.args))
         if call.receiver is not None or call.callee in self._function.types:
             return []
         return self._program.resolve(call.callee, len(call.args), call.span.path, self._function.cls)

@@ -98,6 +98,10 @@ class Api(Containers):
             self.value(other)
         look = Look.CHECKED if call.checked or looked_at else Look.IGNORED
         result = status if status is not None else self.temporary()
+        if bindings.c_name(call.dotted) in ("cudaHostRegister", "cuMemHostRegister"):
+            self.emit(
+                ir.Unknown("memory that Python has made is registered", self.span(node))
+            )  # its views are not known
         site = self._api_site(call)
         plain = bindings.c_name(call.dotted) or ""
         if plain in _LAUNCHES:

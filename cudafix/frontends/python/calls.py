@@ -19,10 +19,11 @@ from cudafix.frontends.python.meaning import (
     scope_of,
 )
 from cudafix.frontends.python.nodes import walk
+from cudafix.frontends.python.special import COMPARE, KEY
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
-from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Stmt
+from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, Stmt
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
-from cudafix.models.python import CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES, TAKES_ADDRESSES
+from cudafix.models.python import ANYTHING, CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES, TAKES_ADDRESSES
 
 _PASSES = frozenset("int abs round".split())
 _NO_ADDRESS = frozenset(
@@ -34,7 +35,8 @@ _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex rep
 _LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
 _RUN_THROUGH = ("builtins.", "collections.", "numpy.", "math.", "statistics.", "functools.reduce")
 _LAZY = frozenset("iter map filter zip enumerate reversed".split())
-_OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.")
+_OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.", "statistics.", "operator.")
+_OF_ELEMENTS = frozenset(f"builtins.{name}" for name in "sum max min sorted any all".split())
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
     "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
@@ -111,9 +113,7 @@ class Calls(Functions):
         every: list[Expr] = []
         seen: list[Expr] = []
         for argument in node.args:
-            value = self.value(argument.value)
-            if argument.star and not isinstance(value, Const):
-                value = Index(value, NOTHING)
+            value = self.expanded(argument, self.value(argument.value))
             every.append(value)
             if isinstance(value, Const) or value == NOTHING:
                 continue
@@ -123,15 +123,38 @@ class Calls(Functions):
                 continue  # the list itself; what it leads to is read by whoever reads the elements
             seen.append(value)
         meaning = self.resolver.meaning(node.func)
-        if isinstance(meaning, Dotted) and (meaning.name.startswith(_OF_ARRAYS) or meaning.name in CALLERS):
+        if isinstance(meaning, Dotted) and _works_on_elements(meaning.name):
             for argument, value in zip(node.args, every, strict=True):
                 self._arrays_in(argument.value, value, argument.keyword is not None and argument.keyword.value == "out")
         return tuple(every), tuple(seen)
 
+    def _passed(
+        self, node: cst.Call, callee: str, every: tuple[Expr, ...], seen: tuple[Expr, ...], skipped: int
+    ) -> tuple[Expr, ...]:
+        """The arguments as far as they matter to a function whose row has `skipped` others in front of them."""
+        count = skipped + len(every)
+        if _only_looks(callee, count):
+            return seen
+        api = bindings.tables().lookup(callee, count)
+        if api is not None and "look" in roles_of(api, count):  # of a number it shows no more than that
+            pairs = zip(node.args, every, strict=True)
+            return tuple(value for a, value in pairs if self.resolver.origin(a.value) not in _NUMBERS)
+        return every
+
+    def shown(self, node: cst.BaseExpression, value: Expr) -> None:
+        """A text is made of something, and of all that it holds."""
+        if isinstance(value, Const) or value == NOTHING or self.resolver.origin(node) == "pointer":
+            return
+        span, site = self.span(node), self.site(fixed="a text is made of it")
+        place = Span(span.path, span.start, span.start)
+        self.emit(ir.Call("builtins.format", (value,), span, place, span.end, site, (), None, None, Look.IGNORED))
+
     def _arrays_in(self, node: cst.BaseExpression, value: Expr, is_out: bool) -> None:
         """What works on a list of arrays reads all of them (`out=`: writes); addresses in a list are numbers."""
         if is_place(value) and self.resolver.origin(node) in _LISTS and not self.resolver.holds_numbers(node):
-            self.looked_through(Index(value, NOTHING), node, written=is_out)
+            if is_out:
+                self.looked_through(Index(value, NOTHING), node, written=True)
+            self.shown(node, value)
 
     def _takes_addresses(self, func: cst.BaseExpression) -> bool:
         """Whether a function works on the memory at a number that it is given."""
@@ -148,22 +171,28 @@ class Calls(Functions):
         last = dotted.rpartition(".")[2]
         if dotted == "builtins.super":
             return NOTHING
+        if dotted == "builtins.object.__new__" or (dotted == "builtins.type" and len(node.args) > 1):
+            return self.unknown(f"`{self.source.text(node)}`", node, self.given(node))
         if dotted.startswith("cupy."):
             made = self._cupy(node, dotted)
             if made is not None:
                 return made
         if dotted in ("builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars"):
-            if last in ("exec", "eval"):
+            if last != "vars" or not node.args:  # the variables of a scope by their names
                 self.emit(ir.Unknown(f"`{last}`", self.span(node)))
-            elif node.args:  # the fields of an object by their names
+            else:  # the fields of an object by their names
                 self.emit(ir.Unknown(f"`{last}`", self.span(node), (self.value(node.args[0].value),)))
-        if dotted == "builtins.getattr" and len(node.args) >= 2:
+        if dotted in ("builtins.getattr", "builtins.hasattr") and len(node.args) >= 2:
             return self._getattr(node)
         if dotted.startswith("builtins.") and last in _PASSES and len(node.args) == 1:
-            return self.value(node.args[0].value)
+            value = self.value(node.args[0].value)
+            if self.resolver.origin(node.args[0].value) not in _NUMBERS:  # the only element of an array is a number
+                self.looked_through(value, node)
+            return choice(value, *self.asks_all(dotted, node, [(node.args[0].value, value)]))
         if dotted in _CONTAINERS:
             return self._container_call(node)
         every, seen = self.pure(node)
+        asked = self.asks_all(dotted, node, zip((a.value for a in node.args), every, strict=True))
         if self._calls_back(node, dotted, every):
             return self.unknown(dotted, node, every)
         placed = self._by_position(node, dotted, every, 0)
@@ -171,10 +200,12 @@ class Calls(Functions):
             return self.unknown(f"{dotted} (its arguments are given by name)", node, every)
         every = placed
         result = self.temporary()
-        self.call_ir(node, dotted, seen if _only_looks(dotted, len(every)) else every, result=result)
+        self.call_ir(node, dotted, self._passed(node, dotted, every, seen, 0), result=result)
         if dotted.startswith("builtins.") and (last in _NO_ADDRESS or last[:1].isupper()):
             return NOTHING
-        return choice(result, *(opaque(v) for v in every if not isinstance(v, Const) and v != NOTHING))
+        given = [v for v in every if not isinstance(v, Const) and v != NOTHING]
+        inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
+        return choice(result, *asked, *inside, *map(opaque, given))
 
     def _calls_back(self, node: cst.Call, callee: str, values: tuple[Expr, ...]) -> bool:
         """Whether a function that only works on the host, or runs an engine, has one to call that may do more."""
@@ -239,10 +270,11 @@ class Calls(Functions):
                 self.emit(ir.Assign(Index(made, Const(text)), value, self.span(node)))
                 self.emit(ir.Assign(Field(Deref(made), argument.keyword.value), value, self.span(node)))
             elif not isinstance(value, Const) and value != NOTHING:
-                self.looked_through(value, node)
-                self.emit(
-                    ir.Assign(Index(made, NOTHING), self.element(argument.value, value, NOTHING), self.span(node))
-                )
+                given = [self.element(argument.value, value, NOTHING)]
+                given += self.looked_through(value, node, owner=argument.value)
+                if self.resolver.origin(node) not in _LISTS:
+                    self.asks(KEY, node, [(argument.value, value)], held=True)
+                self.emit(ir.Assign(Index(made, NOTHING), choice(*given), self.span(node)))
         return made
 
     def _getattr(self, node: cst.Call) -> Expr:
@@ -297,6 +329,18 @@ class Calls(Functions):
         return self._method_of(node, func, origin, base)
 
     def _method_of(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
+        """A method of an object whose class is not known; it may be of a class of another file."""
+        name = func.attr.value
+        if origin is not None or name not in self.unit.methods.elsewhere:
+            return self._method_here(node, func, origin, base)
+        with self.once([argument.value for argument in node.args]):
+            given = self.given(node)
+            if any(argument.keyword is not None or argument.star for argument in node.args):
+                given = tuple(choice(*given) for _ in given)  # which parameter gets which is not known
+            asked = self.asks((name,), node, [(func.value, base)], given)
+            return choice(self._method_here(node, func, origin, base), *asked)
+
+    def _method_here(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
         name = func.attr.value
         own = [
             OwnFunction(self.unit.outline, cls.methods[name], f"{self.unit.outline.id}::{cls.name}::{name}", cls)
@@ -308,6 +352,10 @@ class Calls(Functions):
             if done is not None and not own:
                 return done
         every, seen = self.pure(node)
+        if name in ("index", "count", "remove") and (origin is None or origin in _LISTS):
+            self.shown(func.value, base)
+        if name in COMPARE:
+            self.asks(("__eq__", "__lt__", "__gt__", "__hash__"), node, [(func.value, base)], held=True)
         result = self.temporary()
         callee = f"object.{name}"
         if origin is not None and origin != "pointer":
@@ -316,6 +364,7 @@ class Calls(Functions):
             known = bindings.tables()
             if known.lookup(full, count) is not None or known.lookup(callee, count) is None:
                 callee = full
+        asked = self.asks_all(callee, node, zip((a.value for a in node.args), every, strict=True))
         alternatives: list[tuple[Stmt, ...]] = []
         for function in own:
             given = self.arguments(node, function.node, True, function.outline)
@@ -330,7 +379,7 @@ class Calls(Functions):
             elif placed is None:
                 self.unknown(f"{callee} (its arguments are given by name)", node, (base, *every))
             else:
-                passed = seen if _only_looks(callee, len(every) + 1) else placed
+                passed = self._passed(node, callee, placed, seen, 1)
                 self.call_ir(node, callee, (base, *passed), result=result)
         block: tuple[Stmt, ...] = tuple(library)
         for other in alternatives:
@@ -338,7 +387,13 @@ class Calls(Functions):
                 ir.If(ir.Test("other", None, f"method {name}@{self.span(node).start}"), other, block, self.span(node)),
             )
         self.out += block
-        return choice(result, *(opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING))
+        made_of = (opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING)
+        return choice(result, *asked, *made_of)
+
+
+def _works_on_elements(name: str) -> bool:
+    """Whether a function reads what the elements of a list hold, and not just takes them."""
+    return name.startswith(_OF_ARRAYS) or name in CALLERS or name in _OF_ELEMENTS
 
 
 def _is_host(meaning: object) -> bool:

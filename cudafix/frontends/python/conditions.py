@@ -16,6 +16,7 @@ import libcst as cst
 
 from cudafix.findings import Assumption, Place
 from cudafix.frontends.python import streams
+from cudafix.frontends.python.meaning import Dotted
 from cudafix.frontends.python.placement import HOST_PACKAGES
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.terms import literal
@@ -35,6 +36,15 @@ _INDEPENDENT_HOST_MEMORY = re.compile(
     r".*(?:pinned|Pinned|_async$|malloc_managed|ManagedMemory|managed_array|mapped_array|\.mapped$|hostAlloc|"
     r"mallocManaged|memAdvise|memPrefetch|hostRegister|runtime\.\w+Async$|launchHostFunc|add_callback).*"
 )
+_IN_FLIGHT = re.compile(
+    r"(?:empty|zeros)(?:_like)?_pinned|alloc_pinned_memory|set_pinned_memory_allocator|Pinned\w+|malloc_managed|"
+    r"ManagedMemory|(?:copy_\w+|memset)_async|mem(?:cpy|set|Prefetch)\w*Async|hostAlloc|mallocManaged|memAdvise|"
+    r"hostRegister|launchHostFunc|launch_host_func|add_callback"
+)
+"""The same of CuPy by their last names, wherever a program has them: they need not be called where they stand."""
+
+
+_LOOKS = "the host may look at memory that is still being written, and the release of an array was the wait"
 
 
 class Obstacle(NamedTuple):
@@ -132,12 +142,14 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
         name = use.name
         if name in ("cupy.cuda.runtime.malloc", "cupy.cuda.runtime.free"):
             yield Obstacle("mixed_allocation_kinds", "it allocates through the runtime module too", _at(use, "here"))
-        elif _INDEPENDENT_HOST_MEMORY.match(name) or _is_false(use.argument(99, "blocking")):
-            text = "the host may look at memory that is still being written, and the release of an array was the wait"
-            yield Obstacle("host_memory_in_flight", text, _at(use, "here"))
+        elif _INDEPENDENT_HOST_MEMORY.match(name) or _may_not_block(use, program):
+            yield Obstacle("host_memory_in_flight", _LOOKS, _at(use, "here"))
         elif name.startswith(_PROCESSES):
             yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
     for file in program.files.values():
+        for found in filter(_IN_FLIGHT.fullmatch, sorted(file.names)):
+            where = _in_text(file, re.compile(rb"\b" + found.encode() + rb"\b")) or Place(file.path, 0, "here")
+            yield Obstacle("host_memory_in_flight", _LOOKS, where)
         place = _in_text(file, _PRINTS)
         if place is not None:
             text = "what kernels print appears when the host waits, and the release of an array was a wait"
@@ -157,12 +169,14 @@ def _cupy_elsewhere(program: PythonProgram) -> Iterator[Obstacle]:
             yield Obstacle("several_streams", "where the stream waits for others is not known", _at(use, "here"))
         elif name.startswith(("cupy.cuda.Stream.ptds", "cupy.cuda.runtime.streamCreate")):
             yield Obstacle("several_streams", "work runs on a stream that is not the null stream", _at(use, "here"))
+        elif name == "builtins.getattr" and use.node.args and _is_runtime(use):
+            yield Obstacle("unknown_call", "a function of the runtime is called by its name", _at(use, "here"))
         elif last in ("setDevice", "use") or (last == "Device" and use.context):
             yield Obstacle("device_changes", "another device may be current when the array goes", _at(use, "here"))
         elif name.startswith(("cupyx.distributed", "cupy.cuda.nccl", "cupy.cuda.UnownedMemory")):
             yield Obstacle("external_library", f"`{name}` works with memory of others", _at(use, "here"))
     for file in program.files.values():
-        several = _in_text(file, re.compile(rb"\b(?:use_multi_gpus|set_cufft_gpus)\b"))
+        several = _in_text(file, re.compile(rb"\b(?:use_multi_gpus|set_cufft_gpus|setDevice)\b"))
         if several is not None:
             yield Obstacle("device_changes", "the program works on several devices", several)
 
@@ -201,8 +215,19 @@ def numba(program: PythonProgram) -> Iterator[Obstacle]:
             yield Obstacle("site_not_editable", "the program also runs in Numba's simulator", simulator)
 
 
-def _is_false(node: cst.BaseExpression | None) -> bool:
-    return isinstance(node, cst.Name) and node.value == "False"
+def _may_not_block(use: Use, program: PythonProgram) -> bool:
+    """Whether a call may copy to the host without waiting: `x.get(stream, order, out, blocking)`."""
+    last = use.name.rpartition(".")[2]
+    given = use.argument(3 if last == "get" else 99, "blocking")
+    if last in ("get", "asnumpy") and any(argument.star == "**" for argument in use.node.args):
+        return "blocking" in program.files[use.path].names
+    return given is not None and not (isinstance(given, cst.Name) and given.value == "True")
+
+
+def _is_runtime(use: Use) -> bool:
+    """Whether `getattr` gets the runtime module of CuPy, or one around it."""
+    meaning = use.resolver.meaning(use.node.args[0].value)
+    return isinstance(meaning, Dotted) and "cupy.cuda.runtime".startswith(meaning.name)
 
 
 def literal_of(use: Use, position: int) -> str | None:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 import libcst as cst
 
 from cudafix import ir
-from cudafix.frontends.python.lowering import Lowering
 from cudafix.frontends.python.meaning import (
     Dotted,
 )
+from cudafix.frontends.python.special import ASKED, ITERATION, KEY, ORDER, Special
 from cudafix.frontends.python.terms import NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Expr, Field, Index, Opaque, Span, Var
 from cudafix.models.python import STORES
@@ -22,14 +22,19 @@ _MARK = "{}"  # of `ir.Loop.range`
 DICTIONARIES = frozenset(("builtins.dict()", "collections.OrderedDict()", "collections.defaultdict()"))
 
 
-class Containers(Lowering):
+class Containers(Special):
     """Lowers what holds references, and what runs through it."""
 
-    def looked_through(self, value: Expr, node: cst.CSTNode, written: bool = False) -> None:
-        """Whoever takes the elements of an array reads its memory; a container is read itself."""
+    def looked_through(
+        self, value: Expr, node: cst.CSTNode, written: bool = False, owner: cst.BaseExpression | None = None
+    ) -> list[Expr]:
+        """Whoever takes the elements of an array reads its memory; a container is read itself. What an object of the
+        program, named by `owner`, may give.
+        """
         if is_place(value) or isinstance(value, ir.Choice | Opaque | ir.Offset) and value != NOTHING:
             places = (Index(value, NOTHING),)
             self.emit(ir.HostAccess(places, places if written else (), self.span(node)))
+        return self.asks(ITERATION, node, [(owner, value)])
 
     def element(self, node: cst.BaseExpression, base: Expr, key: Expr) -> Expr:
         """`base[key]`: what a container holds there, a part of an array, or either."""
@@ -46,17 +51,25 @@ class Containers(Lowering):
     def _display(self, node: cst.CSTNode, elements: object) -> Expr:
         assert isinstance(elements, list | tuple)
         values = [(self.value(element.value), isinstance(element, cst.StarredElement)) for element in elements]
+        if isinstance(node, cst.Set):
+            self.asks(KEY, node, [(element.value, value) for element, (value, _) in zip(elements, values, strict=True)])
         if all(isinstance(v, Const) or v == NOTHING for v, _ in values) and not isinstance(node, cst.List | cst.Set):
             return NOTHING
         made = self.container(node)
         known = not any(starred for _, starred in values)
         for number, (value, starred) in enumerate(values):
             if starred:
-                self.looked_through(value, node)
-                value = Index(value, NOTHING)
+                more = self.looked_through(value, node, owner=elements[number].value)
+                value = choice(Index(value, NOTHING), *more)
             key: Expr = Const(str(number)) if known else NOTHING
             self.emit(ir.Assign(Index(made, key), value, self.span(node)))
         return made
+
+    def expanded(self, argument: cst.Arg, value: Expr) -> Expr:
+        if not argument.star or isinstance(value, Const):
+            return value
+        more = self.asks((*ITERATION, "keys"), argument, [(argument.value, value)])
+        return choice(Index(value, NOTHING), *more)
 
     def shuffle(self, base: Expr, node: cst.CSTNode) -> None:
         """From here on any element may stand at any place, or be gone."""
@@ -73,6 +86,7 @@ class Containers(Lowering):
     def _hold_key(self, made: Var, key: cst.BaseExpression, node: cst.CSTNode) -> None:
         """A key of a dictionary, which is kept like its values."""
         value = self.value(key)
+        self.asks(KEY, node, [(key, value)])
         if is_place(value):
             self.emit(ir.Assign(keys_of(made), value, self.span(node)))
 
@@ -88,7 +102,8 @@ class Containers(Lowering):
                 self.emit(ir.Assign(Index(made, key), value, self.span(node)))
             else:
                 value = self.value(element.value)
-                self.emit(ir.Assign(Index(made, NOTHING), Index(value, NOTHING), self.span(node)))
+                more = self.looked_through(value, node, owner=element.value)
+                self.emit(ir.Assign(Index(made, NOTHING), choice(Index(value, NOTHING), *more), self.span(node)))
         return made
 
     def _container_method(
@@ -105,8 +120,8 @@ class Containers(Lowering):
                 if not isinstance(value, Const) and value != NOTHING:
                     stored: Expr = value
                     if name in ("extend", "update") and argument.keyword is None:
-                        self.looked_through(value, node)
-                        stored = self.element(argument.value, value, NOTHING)
+                        more = self.looked_through(value, node, owner=argument.value)
+                        stored = choice(self.element(argument.value, value, NOTHING), *more)
                     self.emit(ir.Assign(Index(base, NOTHING), stored, self.span(node)))
             return NOTHING
         values = self.given(node)
@@ -119,7 +134,11 @@ class Containers(Lowering):
             self.emit(ir.Assign(Index(made, NOTHING), Index(base, NOTHING), self.span(node)))
             return made
         if name == "items":
-            return base
+            pair, made = self.container(node), self.container(node)
+            self.emit(ir.Assign(Index(pair, Const("0")), keys_of(base), self.span(node)))
+            self.emit(ir.Assign(Index(pair, Const("1")), Index(base, NOTHING), self.span(node)))
+            self.emit(ir.Assign(Index(made, NOTHING), pair, self.span(node)))
+            return choice(made, base)
         if name == "setdefault" and values[1:]:
             self.emit(ir.Assign(Index(base, key), choice(Index(base, key), *values[1:]), self.span(node)))
         found = choice(Index(base, key), *values[1:]) if name in ("get", "pop", "setdefault") else Index(base, key)
@@ -221,6 +240,7 @@ class Containers(Lowering):
                     numbers.append(int(number))
                 continue
             value = self.value(bound)
+            self.asks(ASKED["builtins.range"], bound, [(bound, value)])
             names = _names_of(bound)
             if names is None or isinstance(bound, cst.Name):
                 texts.append(_MARK)
@@ -239,17 +259,27 @@ class Containers(Lowering):
             args = [a.value for a in node.args if a.keyword is None]
             if name == "builtins.range":
                 return lambda: [NOTHING]
+            special = any(a.star or (a.keyword is not None and a.keyword.value == "key") for a in node.args)
             if (
-                name in ("builtins.enumerate", "tqdm.tqdm", "builtins.reversed", "builtins.sorted", "builtins.iter")
+                not special
+                and name in ("builtins.enumerate", "tqdm.tqdm", "builtins.reversed", "builtins.sorted", "builtins.iter")
                 and args
             ):
                 inner = self._elements(args[0])
                 for extra in node.args[1:]:
                     self.value(extra.value)
+                if name == "builtins.sorted":
+
+                    def compared() -> list[Expr]:
+                        given = inner()
+                        self.asks(ORDER, node, [(None, one) for one in given])
+                        return given
+
+                    return compared
                 if name == "builtins.enumerate":
-                    return lambda: [NOTHING, choice(*inner()) if len(inner()) == 1 else opaque(*inner())]
+                    return lambda: [NOTHING, choice(*given) if len(given := inner()) == 1 else opaque(*given)]
                 return inner
-            if name == "builtins.zip" and args:
+            if name == "builtins.zip" and args and not special:
                 takes = [self._elements(one) for one in args]
                 return lambda: [one for take in takes for one in take()[:1]]
             if meaning is None and isinstance(node.func, cst.Attribute) and not args:
@@ -265,12 +295,18 @@ class Containers(Lowering):
         origin = self.resolver.origin(node)
         if origin in DICTIONARIES:
             return lambda: [keys_of(value)]
-        if not isinstance(node, cst.List | cst.Tuple):
-            self.looked_through(value, node)
+        iterators = [] if isinstance(node, cst.List | cst.Tuple) else self.looked_through(value, node, owner=node)
         item = self.element(node, value, NOTHING)
         if origin is None and is_place(value):  # it may be a dictionary that somebody else made
             item = choice(item, keys_of(value))
-        return lambda: [item]
+
+        def round_() -> list[Expr]:
+            of_it = self.asks(ITERATION, node, [(node, value)]) if iterators else []
+            for one in iterators:
+                of_it += [Index(one, NOTHING), *self.asks(ITERATION, node, [(None, one)])]
+            return [choice(item, *of_it)]
+
+        return round_
 
     # -- unpacking -----------------------------------------------------------------------------------------------------
 
@@ -289,19 +325,25 @@ class Containers(Lowering):
         place = self.target(target)
         if place is not None:
             value = values[0] if len(values) == 1 else opaque(*values)
-            self.emit(ir.Assign(place, value, self.span(target)))
+            self.store(target, place, value, self.span(target))
+
+    def store(self, target: cst.BaseExpression, place: Expr, value: Expr, span: Span) -> None:
+        """Assign to the place of a target; an object of the program may do what it likes with it."""
+        self.emit(ir.Assign(place, value, span))
+        if isinstance(target, cst.Subscript) and isinstance(place, Index):
+            self.asks(("__setitem__",), target, [(target.value, place.base)], (place.index, value))
 
     def unpack(self, target: cst.BaseExpression, value: Expr) -> None:
         """`a, b = value`."""
         if not isinstance(target, cst.Tuple | cst.List):
             place = self.target(target)
             if place is not None:
-                self.emit(ir.Assign(place, value, self.span(target)))
+                self.store(target, place, value, self.span(target))
             return
         starred = any(isinstance(e, cst.StarredElement) for e in target.elements)
-        self.looked_through(value, target)
+        more = self.looked_through(value, target)
         for number, element in enumerate(target.elements):
-            item: Expr = Index(value, Const(str(number)) if not starred else NOTHING)
+            item: Expr = choice(Index(value, Const(str(number)) if not starred else NOTHING), *more)
             if isinstance(value, Opaque):
                 item = value
             elif isinstance(value, ir.Choice):  # parts of an array, not what it holds

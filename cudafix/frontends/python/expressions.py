@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import libcst as cst
 
 from cudafix import ir
@@ -16,10 +19,12 @@ from cudafix.frontends.python.meaning import (
     OwnModule,
 )
 from cudafix.frontends.python.names import decorators
+from cudafix.frontends.python.special import COMPARED, KEY, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
 from cudafix.models.python import MODULES, STREAM
 
+_SPECIAL = re.compile(r"__\w+__")
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
 )
@@ -31,6 +36,8 @@ class Expressions(Calls):
 
     def value(self, node: cst.BaseExpression) -> Expr:
         """Lower an expression: its calls are emitted, its value is returned."""
+        if node in self.done:
+            return self.done[node]
         text = literal(node)
         if text is not None:
             return Const(text)
@@ -49,14 +56,23 @@ class Expressions(Calls):
                 return self._display(node, elements)
             case cst.Dict(elements):
                 return self._dict(node, elements)
-            case cst.BinaryOperation(left=left, right=right):
-                return self._arithmetic(node, [self.value(left), self.value(right)])
+            case cst.BinaryOperation(left=left, operator=operator, right=right):
+                values = [self.value(left), self.value(right)]
+                asked = self.operator(node, operator, [(left, values[0]), (right, values[1])])
+                if isinstance(operator, cst.Modulo) and not isinstance(left, cst.Integer | cst.Float | cst.Name):
+                    self.shown(right, values[1])
+                return choice(self._arithmetic(node, values), *asked)
             case cst.UnaryOperation(operator=operator, expression=inner):
                 value = self.value(inner)
-                return opaque(value) if isinstance(operator, cst.Not) else self._arithmetic(node, [value])
+                asked = self.operator(node, operator, [(inner, value)])
+                if isinstance(operator, cst.Not):
+                    return opaque(value)
+                return choice(self._arithmetic(node, [value]), *asked)
             case cst.Comparison(left=left, comparisons=comparisons):
-                self._arithmetic(node, [self.value(left), *(self.value(c.comparator) for c in comparisons)])
-                return NOTHING
+                values = [self.value(left), *(self.value(c.comparator) for c in comparisons)]
+                asked = self._compared(node, values)
+                self._arithmetic(node, values)
+                return choice(NOTHING, *asked)
             case cst.BooleanOperation(left=left, right=right):
                 return self._boolean(node, left, right)
             case cst.IfExp(test=test, body=body, orelse=orelse):
@@ -98,7 +114,11 @@ class Expressions(Calls):
         match self.resolver.meaning(node):
             case OwnFunction(name=qualified):
                 return FuncRef(qualified)
-            case OwnClass() | OwnModule():
+            case OwnClass(outline, cls):
+                if any(one.runs_code for one in outline.ancestors(cls)):
+                    self.emit(ir.Unknown(f"`{name}` runs code of its own", self.span(node)))
+                return NOTHING
+            case OwnModule():
                 return NOTHING
             case OwnGlobal(outline, other):
                 return Var(f"::{outline.id}::{other}")
@@ -112,6 +132,8 @@ class Expressions(Calls):
 
     def _dotted(self, dotted: str, node: cst.CSTNode) -> Expr:
         """A constant of a binding module by its C name; whatever other packages hold is a plain value."""
+        if dotted.startswith(("sys.modules", "__main__")):  # the variables of a module by their names
+            self.emit(ir.Unknown(f"`{dotted}`", self.span(node)))
         name = bindings.member(dotted)
         if dotted in (f"{STREAM}.null.ptr", f"{STREAM}.ptds.ptr"):
             return Const("0" if dotted.endswith("null.ptr") else "cudaStreamPerThread")
@@ -138,7 +160,7 @@ class Expressions(Calls):
             case OwnGlobal(outline, other):
                 return Var(f"::{outline.id}::{other}")
             case OwnFunction() as function:
-                if "property" in decorators(function.node) or "cached_property" in decorators(function.node):
+                if _is_property(function.node):
                     return self._property(node, function)
                 if function.cls is not None:
                     owner = self.value(node.value)
@@ -147,6 +169,11 @@ class Expressions(Calls):
                 return FuncRef(function.name)
             case OwnClass() | OwnModule():
                 return NOTHING
+        if name == "__globals__":
+            self.emit(ir.Unknown("`__globals__`", self.span(node)))
+        attribute = self._of_function(node)
+        if attribute is not None:
+            return attribute
         base = self.flat(self.value(node.value), node)
         if isinstance(base, Const):
             return base
@@ -154,10 +181,13 @@ class Expressions(Calls):
             self.emit(ir.Unknown("`__dict__`", self.span(node), (base,)))
             return self.unknown("__dict__", node, (base,))
         if self.resolver.cls_of(node.value) is not None or self._is_own_field(name):
-            return choice(Field(deref(base), name), *self._class_values(name))
+            values = self._class_values(node, name)
+            more = self.described("__get__", node, values, base)
+            more += self._properties(node, name, base) if self.resolver.cls_of(node.value) is None else []
+            return choice(Field(deref(base), name), *values, *more)
         held = self._properties(node, name, base)
-        if held is not None:
-            return held
+        if held:
+            return choice(Field(deref(base), name), ir.Offset(base), *held)
         if name == "ptr" and (self.resolver.origin(node.value) or "").startswith("cupy.cuda."):
             return Field(deref(base), name)
         if name in _PLAIN_FIELDS and (self.resolver.origin(node.value) or "").partition(".")[0] != "ctypes":
@@ -168,36 +198,39 @@ class Expressions(Calls):
         self.emit(ir.HostAccess((Field(deref(base), name),), (), self.span(node)))  # a struct that stands in an array
         return found
 
+    def _of_function(self, node: cst.Attribute) -> Var | None:
+        """An attribute of a function of the program, which keeps it like a global variable."""
+        function = self.resolver.meaning(node.value)
+        return Var(f"::{function.name}.{node.attr.value}") if isinstance(function, OwnFunction) else None
+
     def _is_own_field(self, name: str) -> bool:
         """Whether some class of the file gives its objects a field of this name."""
         return any(cls.assigned[name] or name in cls.attributes for cls in self.unit.outline.classes.values())
 
-    def _class_values(self, name: str) -> list[Expr]:
-        """What classes of the file hold under this name for all of their objects, other than literals."""
-        outline = self.unit.outline
+    def described(
+        self, method: str, node: cst.Attribute, values: Sequence[Expr], base: Expr, *given: Expr
+    ) -> list[Expr]:
+        """What a class holds may be an object that says what reading or setting an attribute does."""
+        return self.asks((method,), node, [(None, value) for value in values], (base, *given))
+
+    def _class_values(self, node: cst.Attribute, name: str) -> list[Expr]:
+        """What classes of the file, or of that of the object's class, hold under this name for all of their objects,
+        other than literals.
+        """
+        cls = self.resolver.cls_of(node.value)
+        outline = cls.outline if cls is not None else self.unit.outline
         return [
             Var(f"::{outline.id}::{cls.name}::{name}")
             for cls in outline.classes.values()
             if name in outline.set_on_classes or (name in cls.attributes and not is_plain(cls.attributes[name]))
         ]
 
-    def _properties(self, node: cst.Attribute, name: str, base: Expr) -> Expr | None:
-        """A property of some class of the file, of an object whose class is not known; None if there is none."""
-        outline = self.unit.outline
-        found = [
-            OwnFunction(outline, cls.methods[name], f"{outline.id}::{cls.name}::{name}", cls)
-            for cls in outline.classes.values()
-            if name in cls.methods and {"property", "cached_property"} & decorators(cls.methods[name])
-        ]
-        if not found:
-            return None
-        values: list[Expr] = [Field(deref(base), name), ir.Offset(base)]
-        for function in found:
-            with self.block() as inner:
-                values.append(self._property(node, function, base))
-            test = ir.Test("other", None, f"{function.name}@{self.span(node).start}")
-            self.emit(ir.If(test, tuple(inner), (), self.span(node)))
-        return choice(*values)
+    def _properties(self, node: cst.Attribute, name: str, base: Expr) -> list[Expr]:
+        """What a property of some class of the program gives, of an object whose class is not known."""
+        methods = [cls.methods[name] for cls in self.unit.outline.classes.values() if name in cls.methods]
+        if name in self.unit.methods.elsewhere or any(map(_is_property, methods)):
+            return self.asks((name,), node, [(node.value, base)])
+        return []
 
     def _property(self, node: cst.Attribute, function: OwnFunction, base: Expr | None = None) -> Expr:
         receiver = deref(self.value(node.value) if base is None else base)
@@ -219,13 +252,20 @@ class Expressions(Calls):
                 return self.variable(name)
             case cst.Attribute(value=inner, attr=attr):
                 meaning = self.resolver.meaning(inner)
+                if _SPECIAL.fullmatch(attr.value):  # what a class or a function does is another thing from here on
+                    self.emit(ir.Unknown(f"`{self.source.text(node)}` is set", self.span(node)))
+                attribute = self._of_function(node)
+                if attribute is not None:
+                    return attribute
                 if isinstance(meaning, OwnModule):
                     return Var(f"::{meaning.outline.id}::{attr.value}")
-                if attr.value in self.unit.outline.setters:
+                if attr.value in self.unit.outline.setters | self.unit.methods.elsewhere:
                     self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
                 if isinstance(meaning, OwnClass):
                     return Var(f"::{meaning.outline.id}::{meaning.cls.name}::{attr.value}")
-                place = Field(deref(self.value(inner)), attr.value)
+                base = self.value(inner)
+                place = Field(deref(base), attr.value)
+                self.described("__set__", node, self._class_values(node, attr.value), base)
                 if self.resolver.cls_of(inner) is None and not self._is_own_field(attr.value):
                     self.emit(ir.HostAccess((), (place,), self.span(node)))  # as in `_attribute`
                 return place
@@ -244,6 +284,7 @@ class Expressions(Calls):
         inner = index[0].slice if len(index) == 1 else None
         if isinstance(inner, cst.Index):
             value = self.value(inner.value)
+            self._picked_by(inner.value, value)
             text = literal(inner.value)
             if text is not None:
                 return Const(text) if not text.startswith("-") else NOTHING
@@ -252,8 +293,14 @@ class Expressions(Calls):
             part = element.slice
             for node in (part.lower, part.upper, part.step) if isinstance(part, cst.Slice) else (part.value,):
                 if node is not None:
-                    self.value(node)
+                    self._picked_by(node, self.value(node))
         return NOTHING
+
+    def _picked_by(self, node: cst.BaseExpression, value: Expr) -> None:
+        """An index may be an array of them, and a key an object."""
+        self.asks(KEY, node, [(node, value)])
+        if is_place(value) and self.resolver.origin(node) not in ("builtins.int()", "builtins.str()"):
+            self.emit(ir.HostAccess((Index(value, NOTHING),), (), self.span(node)))
 
     def _subscript(self, node: cst.Subscript) -> Expr:
         call = self.api_call(node)
@@ -265,7 +312,7 @@ class Expressions(Calls):
             return NOTHING
         place = self.element(node.value, base, key)
         self.emit(ir.HostAccess((Index(base, key),), (), self.span(node)))
-        return place
+        return choice(place, *self.asks(("__getitem__",), node, [(node.value, base)], (key,)))
 
     # -- operators -----------------------------------------------------------------------------------------------------
 
@@ -283,14 +330,39 @@ class Expressions(Calls):
             if isinstance(part, cst.FormattedStringExpression):
                 value = self.value(part.expression)
                 values.append(value)
-                if is_place(value):
-                    self.emit(ir.HostAccess((Index(value, NOTHING),), (), self.span(part.expression)))
+                self.shown(part.expression, value)
+                self.asks(TEXT, part, [(part.expression, value)], held=True)
                 if part.format_spec is not None:
                     values.append(self._formatted(part.format_spec))
         return opaque(*values)
 
+    def _compared(self, node: cst.Comparison, values: list[Expr]) -> list[Expr]:
+        """What a comparison asks its operands for, those that a list holds too."""
+        nodes = [node.left, *(one.comparator for one in node.comparisons)]
+        found: list[Expr] = []
+        for number, one in enumerate(node.comparisons):
+            operands = list(zip(nodes, values, strict=True))[number : number + 2]
+            self._compared_inside(one.operator, operands)
+            found += self.operator(node, one.operator, operands, held=True)
+        return found
+
+    def _compared_inside(self, operator: cst.BaseCompOp, operands: Sequence[Operand]) -> None:
+        """Containers are compared with all that they hold, but not with a literal; of a dictionary a text is a key."""
+        if isinstance(operator, cst.Is | cst.IsNot):
+            return
+        if isinstance(operator, cst.In | cst.NotIn):
+            (left, _), *operands = operands
+            if left is not None and self.resolver.origin(left) == "builtins.str()":
+                return
+        elif any(isinstance(value, Const) for _, value in operands):
+            return
+        for node, value in operands:
+            if node is not None and (self.resolver.origin(node) or "builtins.list()") in COMPARED:
+                self.shown(node, value)
+
     def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression) -> Expr:
         first = self.value(left)
+        self.asks(TRUTH, node, [(left, first)])
         with self.block() as inner:
             self.conditional += 1
             second = self.value(right)
@@ -327,6 +399,7 @@ class Expressions(Calls):
                 same = isinstance(operator, cst.Is | cst.Equal)
                 if isinstance(operator, cst.Is | cst.IsNot | cst.Equal | cst.NotEqual):
                     one, two = self.value(left), self.value(right)
+                    self._compared(node, [one, two])
                     if isinstance(one, Const) and not isinstance(two, Const):
                         one, two = two, one
                     if isinstance(two, Const) and is_place(one):
@@ -343,10 +416,16 @@ class Expressions(Calls):
                 value = self.value(inner)
                 if value in self.statuses:
                     return ir.Test("failed", value, text)
+                self.looked_through(value, inner)  # a number of `ctypes` that stands in an array
                 return ir.Test("other", None, text)
         value = self.value(node)
+        self.asks(TRUTH, node, [(node, value)])
         if value in self.statuses:
             return ir.Test("failed", value, text)
         if is_place(value):
             return ir.Test("nonnull", value, text)
         return ir.Test("other", None, text)
+
+
+def _is_property(method: cst.FunctionDef) -> bool:
+    return bool({"property", "cached_property"} & decorators(method))

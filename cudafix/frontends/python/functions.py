@@ -15,7 +15,7 @@ from cudafix.frontends.python.meaning import (
 )
 from cudafix.frontends.python.names import Outline, decorators
 from cudafix.frontends.python.nodes import walk_own
-from cudafix.frontends.python.terms import NONE, NOTHING, deref, is_plain, literal
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_plain, literal
 from cudafix.ir import Const, Deref, Expr, Field, Index, Look, Span, Var
 
 DEVICE = frozenset(("jit", "rawkernel", "kernel"))
@@ -25,6 +25,10 @@ TRANSPARENT = frozenset(
     "inference_mode dataclass profile skipif parametrize gpu multi_gpu slow".split()
 )
 """Decorators that leave it at one call of the function for each call."""
+
+
+_EMPTY = frozenset("list dict set tuple str bytes bytearray int float bool object".split())
+"""What makes the default of a field and does no more."""
 
 
 class Functions(CupyObjects):
@@ -151,6 +155,10 @@ class Functions(CupyObjects):
         """`Class(…)`: a fresh object, the class's own values, then `__init__`."""
         outline, cls = meaning
         made = self.container(node)
+        classes = choice(*(Const(f"{outline.id}::{one.name}") for one in outline.ancestors(cls)))
+        self.emit(ir.Assign(Field(Deref(made), ir.CLASS), classes, self.span(node)))
+        if any(one.ends_late for one in outline.ancestors(cls)):
+            self.emit(ir.Unknown(f"`{cls.name}.__del__` runs at any time", self.span(node)))
         init = self.unit.modules.method(outline, cls, "__init__")
         new = self.unit.modules.method(outline, cls, "__new__")
         outside = any(one.outside for one in outline.ancestors(cls))
@@ -172,6 +180,8 @@ class Functions(CupyObjects):
                     self.emit(ir.Assign(Field(Deref(made), name), given, self.span(node)))
                 elif "dataclass" in decorators(one.node):
                     self.emit(ir.Assign(Field(Deref(made), name), self.container(node), self.span(node)))
+                    if _may_do_more(value):
+                        self.unknown(f"`default_factory` of `{name}`", node, (made,))
         if init is None:
             given_values = self.given(node)
             if given_values and "dataclass" in decorators(cls.node):
@@ -181,6 +191,9 @@ class Functions(CupyObjects):
                     self.emit(ir.Assign(Field(Deref(made), name), argument_value, self.span(node)))
             elif given_values:
                 self.unknown(f"`{cls.name}`", node, (made, *given_values))
+            after = self.unit.modules.method(outline, cls, "__post_init__")
+            if after is not None:
+                self.call_ir(node, after.name, (), Deref(made))
             return made
         given_args = self.arguments(node, init.node, True, init.outline)
         if given_args is None or self._cannot_be_called(init.node):
@@ -218,6 +231,13 @@ class Functions(CupyObjects):
                 return NOTHING  # `object.__init__`
         this = (Var("this"),) if scope is not None and scope.this is not None else ()
         return self.unknown(f"`super().{func.attr.value}`", node, (*this, *self.given(node)))
+
+
+def _may_do_more(value: cst.BaseExpression) -> bool:
+    """Whether the default of a field is made by a function that is not one of the containers."""
+    given = value.args if isinstance(value, cst.Call) else ()
+    factories = [one.value for one in given if one.keyword is not None and one.keyword.value == "default_factory"]
+    return any(not isinstance(one, cst.Name) or one.value not in _EMPTY for one in factories)
 
 
 def _fields(node: cst.ClassDef) -> Iterator[str]:

@@ -17,7 +17,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.findings import Edit
 from cudafix.frontends.python import bindings
-from cudafix.frontends.python.lowering import CURRENT, Unit
+from cudafix.frontends.python.lowering import CURRENT, Methods, Unit
 from cudafix.frontends.python.meaning import Dotted, Modules, OwnClass, OwnFunction, Resolver
 from cudafix.frontends.python.names import Outline, decorators, identifier
 from cudafix.frontends.python.nodes import walk_own
@@ -42,9 +42,9 @@ class Lowered(NamedTuple):
     writer: PythonWriter
 
 
-def lower(source: Source, outline: Outline, modules: Modules) -> Lowered:
-    """Lower a file that was read."""
-    unit = Unit(source, outline, modules)
+def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) -> Lowered:
+    """Lower a file that was read. `methods` are those of the objects that it may meet."""
+    unit = Unit(source, outline, modules, methods)
     script = is_script(source.module, outline, modules)
     name = "main" if script else f"{outline.id}::<initializers>"
     top = Statements(unit, None, outline.id)

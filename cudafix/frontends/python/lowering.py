@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,9 +19,9 @@ from cudafix.frontends.python.meaning import (
 )
 from cudafix.frontends.python.names import Outline
 from cudafix.frontends.python.source import Source
-from cudafix.frontends.python.terms import NOTHING, is_deep
+from cudafix.frontends.python.terms import is_deep
 from cudafix.frontends.python.writer import Style
-from cudafix.ir import Const, Expr, Index, Look, Site, Span, Stmt, Var
+from cudafix.ir import Expr, Look, Site, Span, Stmt, Var
 
 CURRENT = Var("::cupy::current")
 """CuPy's current stream. Every thread has one of its own; other threads are out of reach anyway."""
@@ -48,6 +48,15 @@ class ApiCall(NamedTuple):
     others: tuple[cst.BaseExpression, ...] = ()
 
 
+class Methods(NamedTuple):
+    """The names of methods of classes whose objects a file may meet: of all classes of its program, and of those in
+    other files than this one.
+    """
+
+    every: frozenset[str] = frozenset()
+    elsewhere: frozenset[str] = frozenset()
+
+
 @dataclass
 class Unit:
     """What the functions of one file share."""
@@ -55,6 +64,7 @@ class Unit:
     source: Source
     outline: Outline
     modules: Modules
+    methods: Methods
     functions: list[ir.Function] = field(default_factory=list)
     styles: dict[str, Style] = field(default_factory=dict)
     launches: dict[str, Span] = field(default_factory=dict)
@@ -80,6 +90,7 @@ class Lowering:
         self.temporaries = 0
         self.problems: list[tuple[str, int]] = []
         self.conditional = 0
+        self.done: dict[cst.CSTNode, Expr] = {}  # expressions that are lowered already
         self.run_through: set[cst.CSTNode] = set()  # generator expressions that run where they stand
 
     # -- what the classes below add ------------------------------------------------------------------------------------
@@ -130,6 +141,14 @@ class Lowering:
             yield self.out
         finally:
             self.out = outer
+
+    @contextmanager
+    def once(self, nodes: Sequence[cst.BaseExpression]) -> Iterator[None]:
+        """Lower these expressions here: inside, whoever asks for one of them gets the value."""
+        self.done.update([(node, self.value(node)) for node in nodes])
+        yield
+        for node in nodes:
+            del self.done[node]
 
     def site(self, prefix: str = "", suffix: str = "", fixed: str | None = None) -> Site:
         blocked = self.place.blocked
@@ -203,8 +222,12 @@ class Lowering:
         values: list[Expr] = []
         for argument in node.args:
             value = self.value(argument.value)
-            values.append(Index(value, NOTHING) if argument.star and not isinstance(value, Const) else value)
+            values.append(self.expanded(argument, value))
         return tuple(values)
+
+    def expanded(self, argument: cst.Arg, value: Expr) -> Expr:
+        """An argument; what a starred one expands to."""
+        raise NotImplementedError
 
     def container(self, node: cst.CSTNode) -> Var:
         """A fresh object of the host: a list, a tuple, a struct.

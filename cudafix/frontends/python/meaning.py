@@ -131,6 +131,9 @@ class Modules:
 
     def _bound(self, outline: Outline, name: str, depth: int) -> Meaning | None:
         """What the statements of a module make of a name."""
+        defined = name in outline.functions or name in outline.classes
+        if defined and name in outline.imports:
+            return None  # which of the two runs last is not looked at
         if name in outline.functions and outline.assigned[name] == 1 and name not in outline.rebound:
             return OwnFunction(outline, outline.functions[name], f"{outline.id}::{name}")
         if name in outline.classes and outline.assigned[name] == 1 and name not in outline.rebound:

@@ -10,7 +10,7 @@ import builtins
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -31,6 +31,11 @@ _RENAMED = {
     "cupy.core.core": "cupy._core.core",
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
+_GIVES_BACK = re.compile(r"free|destroy|release|close|reset|delete|unload|detach", re.IGNORECASE)
+_RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__"))
+_METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
+_CLASS_DECORATORS = frozenset("dataclass total_ordering final unique runtime_checkable".split())
+"""Decorators that leave a class what it is, but for methods that they add."""
 _BUILTINS = frozenset(dir(builtins))
 _BINDING = frozenset(
     (
@@ -70,7 +75,9 @@ def identifier(path: str) -> str:
 
 @dataclass(eq=False)
 class Class:
-    """A class of a module. `outside` is true where a base class is not of the same module: it may have any method."""
+    """A class of a module. `outside` is true where a base class is not of the same module, or a decorator or metaclass
+    may make it another one: it may have any method.
+    """
 
     name: str
     node: cst.ClassDef
@@ -81,6 +88,8 @@ class Class:
     values: dict[str, cst.BaseExpression] = field(default_factory=dict)
     bases: tuple[str, ...] = ()
     outside: bool = False
+    ends_late: bool = False  # its `__del__` does something else than to give back what the object holds
+    runs_code: bool = False  # what is done with the class itself may run methods: of a metaclass, or class methods
 
 
 MADE: dict[type[cst.CSTNode], str] = {
@@ -228,6 +237,22 @@ class Bindings:
                 self._imported(name.value, f"{module}{'' if module.endswith('.') else '.'}{word}")
 
 
+def _ends_late(methods: Mapping[str, cst.FunctionDef]) -> bool:
+    """Whether `__del__`, with the methods that it calls, does something, and not just gives back what it has."""
+    stack, seen, called = ["__del__"], set[str](), set[str]()
+    acts = False
+    while stack:
+        name = stack.pop()
+        if name in methods and name not in seen:
+            seen.add(name)
+            inside = list(walk(methods[name].body))
+            acts = acts or any(isinstance(one, cst.Call | cst.Subscript | cst.FormattedString) for one in inside)
+            words = [chain(one.func) for one in inside if isinstance(one, cst.Call)]
+            stack += [one[-1] for one in words if one is not None]
+            called.update(one[-1] for one in words if one is not None)
+    return acts and not any(_GIVES_BACK.search(name) for name in called)
+
+
 def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
     """The last words of a function's decorators."""
     found = set()
@@ -266,6 +291,13 @@ class Outline:
         self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
         self.rebound = self._written(module)
         self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
+        self.methods = frozenset(
+            method.name.value
+            for cls in walk(module)
+            if isinstance(cls, cst.ClassDef)
+            for method in cls.body.body
+            if isinstance(method, cst.FunctionDef)
+        )
         self.set_on_classes = frozenset(
             target.attr.value
             for target in (one.target for one in walk(module) if isinstance(one, cst.AssignTarget))
@@ -282,12 +314,18 @@ class Outline:
         found.attributes = body.values
         found.bases = tuple(".".join(words) for base in node.bases if (words := chain(base.value)) is not None)
         known = self.top.classes
+        meta = [one.value for one in node.keywords if one.keyword is not None and one.keyword.value == "metaclass"]
+        own_meta = any((chain(one) or ["?"])[-1] not in _METACLASSES for one in meta)
+        found.runs_code = own_meta or not _RUN_BY_CLASSES.isdisjoint(found.methods)
         harmless = {"object", "ABC", "abc.ABC", "Protocol"}
         found.outside = (
             bool(_DYNAMIC & found.methods.keys())
+            or own_meta
+            or not decorators(node) <= _CLASS_DECORATORS
             or len(found.bases) != len(node.bases)
             or any(base not in known and base not in harmless for base in found.bases)
         )
+        found.ends_late = _ends_late(found.methods)
         for method in found.methods.values():
             first = method.params.params[0].name.value if method.params.params else ""
             inner = bindings_of(method.body)

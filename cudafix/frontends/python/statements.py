@@ -15,9 +15,10 @@ from cudafix.frontends.python.lowering import CURRENT, ApiCall, Place, Unit
 from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, Scope, scope_of
 from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
+from cudafix.frontends.python.special import ITERATION
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Assign, Const, Expr, FuncRef, Span, Stmt, Var
-from cudafix.models.python import DEFAULTS, STREAM
+from cudafix.models.python import CLOSES, DEFAULTS, STREAM
 
 _HEADER = "it is in the header of a compound statement"
 # Contexts of the standard library that only change how exceptions or output go.
@@ -130,6 +131,7 @@ class Statements(Expressions):
         old, given = self.value(target), self.value(value)
         place = self.target(target)
         reads = tuple(ir.Index(v, NOTHING) for v in (old, given) if is_place(v))
+        asked = self.operator(node, node.operator, [(target, old), (value, given)])
         if place is not None:
             if isinstance(node.operator, cst.AddAssign) and isinstance(value, cst.List | cst.ListComp):
                 self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
@@ -138,8 +140,10 @@ class Statements(Expressions):
             self.emit(ir.HostAccess(reads, (ir.Index(place, NOTHING),) if is_place(old) else (), self.span(node)))
             if is_place(given) and isinstance(node.operator, cst.AddAssign | cst.BitOrAssign):
                 self.emit(Assign(ir.Index(place, NOTHING), ir.Index(given, NOTHING), self.span(node)))
-            if isinstance(place, Var) or is_place(given):
-                self.emit(Assign(place, choice(old, opaque(old, given)), self.span(node)))
+            if isinstance(place, Var) or is_place(given) or asked:
+                self.emit(Assign(place, choice(old, opaque(old, given), *asked), self.span(node)))
+            if isinstance(place, ir.Index) and isinstance(target, cst.Subscript):
+                self.asks(("__setitem__",), target, [(target.value, place.base)], (place.index, opaque(old, given)))
 
     def delete(self, node: cst.Del, target: cst.BaseExpression) -> None:
         for one in [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]:
@@ -152,8 +156,9 @@ class Statements(Expressions):
                 if place is not None:
                     self.emit(Assign(place, NOTHING, self.span(node)))
             elif isinstance(one, cst.Subscript):
-                self.shuffle(self.value(one.value), node)
-                self.key(one.slice)
+                base = self.value(one.value)
+                self.shuffle(base, node)
+                self.asks(("__delitem__",), node, [(one.value, base)], (self.key(one.slice),))
 
     def assign(self, targets: Sequence[cst.BaseExpression], value: cst.BaseExpression) -> None:
         """`a = b = value`; the results of a call of the API go straight to the places that take them."""
@@ -173,11 +178,12 @@ class Statements(Expressions):
                     and self.resolver.origin(value) != "pointer"
                     and not (self.resolver.origin(target.value) or "").startswith(("builtins.", "collections."))
                 ):
-                    self.looked_through(given, value)  # an array copies what it is given
+                    self.looked_through(given, value, owner=value)  # an array copies what it is given
+                    self.asks(("__array__", "__float__", "__int__", "__index__"), value, [(value, given)])
                 if isinstance(target, cst.Subscript) and any(isinstance(e.slice, cst.Slice) for e in target.slice):
                     self.emit(Assign(place, ir.Index(given, NOTHING), self.place.span))
                     self.shuffle(place.base if isinstance(place, ir.Index) else place, target)
-                self.emit(Assign(place, given, self.place.span))
+                self.store(target, place, given, self.place.span)
                 if given in self.statuses:
                     self.statuses.add(place)
 
@@ -222,7 +228,7 @@ class Statements(Expressions):
         for number, one in wanted.items():
             place = places.get(number)
             if number < len(results) and place is not None and results[number] != place:
-                self.emit(Assign(place, results[number], self.place.span))
+                self.store(one, place, results[number], self.place.span)
             elif place is None and number < len(results):
                 self.unpack(one, results[number])
         for one, symbol in rest:
@@ -232,7 +238,7 @@ class Statements(Expressions):
                 continue
             place = self.target(one)
             if place is not None:
-                self.emit(Assign(place, given, self.place.span))
+                self.store(one, place, given, self.place.span)
                 if symbol == Parts((checks.STATUS,)):
                     self.statuses.add(place)  # `if ret != success` of a tuple of one
 
@@ -337,6 +343,7 @@ class Statements(Expressions):
     def match_(self, node: cst.Match) -> None:
         self.at(node, None)
         subject = self.value(node.subject)
+        self.asks(("__eq__", *ITERATION), node, [(node.subject, subject)])
         if is_place(subject) and any(isinstance(one, cst.MatchAs) and one.name for c in node.cases for one in walk(c)):
             self.unknown("`match`", node.subject, (subject,))  # which part of it gets a name is not told
         for guard in (one.guard for one in node.cases if one.guard is not None):
@@ -420,7 +427,9 @@ class Statements(Expressions):
         entered = value
         if cls is not None:
             entered = self._context_method(node, cls, "__enter__", value) or value
-        elif not (isinstance(meaning, Dotted) and meaning.name.startswith(_PLAIN_CONTEXTS)):
+        elif not (isinstance(meaning, Dotted) and meaning.name.startswith(_PLAIN_CONTEXTS)) or (
+            CLOSES.get(meaning.name) in self.unit.methods.every
+        ):
             if origin is None or not self._is_lock(origin):
                 entered = self.unknown("with " + self.source.text(item.item), node, (value,))
         if item.asname is not None:

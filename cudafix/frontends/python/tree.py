@@ -9,17 +9,20 @@ from collections.abc import Collection, Iterator, Mapping
 
 from cudafix import ir
 from cudafix.frontends.python import lower, source
+from cudafix.frontends.python.lowering import Methods
 from cudafix.frontends.python.meaning import Modules
 from cudafix.frontends.python.names import Outline, absolute
 from cudafix.frontends.python.prefilter import DESCRIBED, SUFFIX, is_candidate, may_be_script
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
+from cudafix.models.python import CALLED_BACK
 from cudafix.models.tensorrt import TAKES_CODE
 
 _IMPORTS = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
 MAX_FILES = 60
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
 class PythonTree:
@@ -31,7 +34,8 @@ class PythonTree:
         self.modules = Modules(self.find, self.outline, self._gives_code)
         self._sources: dict[str, source.Source | UnreadableError] = {}
         self._outlines: dict[str, Outline | None] = {}
-        self._lowered: dict[str, tuple[ir.Module, PythonWriter | None, int]] = {}
+        self._lowered: dict[tuple[str, Methods], tuple[ir.Module, PythonWriter | None, int]] = {}
+        self._words: dict[str, frozenset[str]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
         self._giving: dict[str, bool] = {}
 
@@ -81,20 +85,35 @@ class PythonTree:
                 self._outlines[path] = Outline(path, read.module)
         return self._outlines[path]
 
-    def lowered(self, path: str) -> tuple[ir.Module, PythonWriter | None, int]:
-        """The module, how to write into it, and how many places of it could not be read."""
-        if path not in self._lowered:
+    def methods(self, path: str, program: Collection[str] = ()) -> Methods:
+        """The methods of classes of a program which a file may call on an object that it is given: those that Python
+        calls by itself, and those whose names it has.
+        """
+        outlines = {one: self.outline(one) for one in program or self.program(path)}
+        known = {one: outline.methods for one, outline in outlines.items() if outline is not None}
+        elsewhere = frozenset[str]().union(*(names for one, names in known.items() if one != path))
+        if path not in self._words:
+            self._words[path] = frozenset(word.decode() for word in _WORD.findall(self.files[path]))
+        words = self._words[path] | CALLED_BACK
+        elsewhere = frozenset(name for name in elsewhere if name in words or name.startswith("__"))
+        return Methods(elsewhere | known.get(path, frozenset()), elsewhere)
+
+    def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, PythonWriter | None, int]:
+        """The module, how to write into it, and how many places of it could not be read; `methods` as above."""
+        methods = methods if methods is not None else self.methods(path)
+        key = path, methods
+        if key not in self._lowered:
             read, outline = self.source(path), self.outline(path)
             if isinstance(read, UnreadableError) or outline is None:
                 offset = read.offset if isinstance(read, UnreadableError) else 0
-                self._lowered[path] = lower.unreadable(path, self.files[path], offset), None, 1
+                self._lowered[key] = lower.unreadable(path, self.files[path], offset), None, 1
             else:
                 try:
-                    done = lower.lower(read, outline, self.modules)
-                    self._lowered[path] = done.module, done.writer, 0
+                    done = lower.lower(read, outline, self.modules, methods)
+                    self._lowered[key] = done.module, done.writer, 0
                 except RecursionError:  # nested too deeply
-                    self._lowered[path] = lower.unreadable(path, self.files[path], 0), None, 1
-        return self._lowered[path]
+                    self._lowered[key] = lower.unreadable(path, self.files[path], 0), None, 1
+        return self._lowered[key]
 
     # -- programs ------------------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class File:
     source: Source
     uses: list[Use]
     imports: frozenset[str]  # full names of what is imported anywhere in it
-    names: frozenset[str]  # every identifier
+    names: frozenset[str]  # every identifier, and every text that is one (`getattr(x, "name")`)
     kernels_print: bool
 
     @property
@@ -270,6 +270,9 @@ class _Reader:
         self.loops -= repeats
         if isinstance(node, cst.Name):
             self.names.add(node.value)
+        if isinstance(node, cst.SimpleString) and isinstance(node.evaluated_value, str):
+            if node.evaluated_value.isidentifier():
+                self.names.add(node.evaluated_value)
         if isinstance(node, cst.Call):
             name, own = self.name_of(node)
             self.uses.append(

@@ -318,6 +318,7 @@ class Try:
     body: Block
     handlers: tuple[Block, ...]
     span: Span
+    all: bool = False  # no exception passes it: `catch (...)`
 
 
 @dataclass(slots=True, eq=False)

@@ -7,6 +7,7 @@ import pytest
 from cudafix import driver, edits
 from cudafix.config import Config
 from cudafix.driver import prove
+from cudafix.findings import Safety
 
 HEAD = """
 #include <algorithm>
@@ -115,3 +116,47 @@ def test_a_rewrite_on_a_stream_that_nothing_waits_for_is_rejected(name: str) -> 
     assert prove({"main.cu": before}, {"main.cu": after}) == []
     elsewhere = after.replace(b", 0);", b", t);")
     assert prove({"main.cu": before}, {"main.cu": elsewhere}) != []
+
+
+BESIDE_THRUST = [
+    "std::map<int, std::vector<int>> m; m[3].push_back(4); m[3].clear();",
+    "std::vector<int> m[3]; m[1].push_back(4);",
+    "std::array<std::vector<int>, 3> m; m[1].reserve(4);",
+    "std::unordered_map<int, std::vector<std::pair<int, float>>> m; m[1].emplace_back(1, 2.0f);",
+    'if (std::ifstream("a", std::ios::binary).is_open()) return 1;',
+]
+
+
+@pytest.mark.parametrize("body", BESIDE_THRUST)
+def test_what_a_container_of_the_standard_library_holds_has_a_type(body: str) -> None:
+    """Beside Thrust, which has methods of the same names that work on the device, the type decides."""
+    source = f"""
+#include <cuda_runtime.h>
+#include <thrust/sort.h>
+__global__ void k(float *p) {{ *p = 1; }}
+int host() {{ {body} return 0; }}
+int main() {{ float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); if (host()) return 1; cudaFree(d); return 0; }}
+"""
+    report = driver.analyze({"main.cu": source.encode()}, Config())
+    assert all(f.safety is Safety.PROVEN for f in report.findings)
+    assert not any(refusal.name == "unknown_call" for refusal in report.refusals)
+
+
+def test_an_element_of_thrust_in_a_container_is_no_host_memory() -> None:
+    source = b"""
+#include <cuda_runtime.h>
+#include <thrust/device_vector.h>
+#include <map>
+__global__ void k(float *p) { *p = 1; }
+int main() {
+    std::map<int, thrust::device_vector<int>> m;
+    float *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    m[3].push_back(4);
+    cudaFree(d);
+    return 0;
+}
+"""
+    report = driver.analyze({"main.cu": source}, Config())
+    assert not any(f.safety is Safety.PROVEN and not f.related for f in report.findings)

@@ -132,3 +132,35 @@ def test_a_stream_that_was_destroyed_on_every_path() -> None:
     assert in_main(f"{made} cudaMemsetAsync(h, 0, 4, s);") == ["free_before_stream_destroy"]
     assert not in_main(f"{made.replace('cudaStreamD', 'if (n) cudaStreamD')} cudaStreamSynchronize(s);")
     assert not in_main(f"{made} cudaStreamCreate(&s); cudaStreamSynchronize(s);")
+
+
+RESETS = "float *d; cudaMalloc(&d, 4); cudaFree(d); cudaDeviceReset();"
+MADE_AGAIN = {
+    "an event": "cudaEvent_t e; cudaEventCreate(&e); cudaEventDestroy(e);" + RESETS,
+    "a stream": "cudaStream_t s; cudaStreamCreate(&s); cudaStreamDestroy(s);" + RESETS,
+    "a vector of events": "int n = rand(); std::vector<cudaEvent_t> e(n);"
+    "for (int i = 0; i < n; i++) cudaEventCreate(&e[i]);"
+    "for (int i = 0; i < n; i++) cudaEventDestroy(e[i]);" + RESETS,
+}
+OF_BEFORE = {
+    "behind the reset": "cudaEvent_t e; cudaEventCreate(&e);" + RESETS + "cudaEventDestroy(e);",
+    "kept": "static cudaEvent_t e; if (!e) cudaEventCreate(&e);" + RESETS + "cudaEventDestroy(e);",
+    "of the last call": "static cudaEvent_t e; static bool f; if (f) cudaEventDestroy(e);"
+    "f = true; cudaEventCreate(&e);" + RESETS,
+}
+
+
+def found_where_it_runs_twice(body: str) -> set[str]:
+    source = "#include <cuda_runtime.h>\n#include <vector>\n"
+    source += f"int once() {{ {body} return 0; }}\nint main() {{ once(); once(); return 0; }}\n"
+    return {finding.codemod for finding in driver.analyze({"main.cu": source.encode()}, Config()).findings}
+
+
+@pytest.mark.parametrize("body", MADE_AGAIN.values(), ids=list(MADE_AGAIN))
+def test_what_is_made_after_a_reset_is_not_ended_by_it(body: str) -> None:
+    assert found_where_it_runs_twice(body) == {"stream_ordered_pairs"}
+
+
+@pytest.mark.parametrize("body", OF_BEFORE.values(), ids=list(OF_BEFORE))
+def test_what_was_made_before_a_reset_is_ended_by_it(body: str) -> None:
+    assert "destroy_before_reset" in found_where_it_runs_twice(body)

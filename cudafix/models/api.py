@@ -13,6 +13,7 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `new` | address of a pointer that receives a new allocation (of `memory`) |
 | `free` | pointer that is freed (to `memory`) |
 | `stream` `event` `handle` `pool` `graph` | an object that the call uses; `stream` is where its operation runs |
+| `stream?` | a stream, unless every argument in a role of memory is memory: then it is a number of another form |
 | `stream_out` `event_out` `handle_out` `pool_out` `graph_out` | address of an object that the call makes |
 | `out` | address of a plain value that the host receives before the call returns |
 | `alias` | address of a pointer that receives the address of the memory in `of` (mapped host memory, a symbol) |

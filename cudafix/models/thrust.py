@@ -88,7 +88,8 @@ thrust::tuple.get                       host            -       ; returns=same
 """
 
 _CUB = """
-# temporary storage, its size, ..., stream; older versions have a last parameter for debugging
+# temporary storage, its size, ..., stream; older versions have a last parameter for debugging. The forms that work in
+# place have as many arguments with their stream as the others have without (`stream?`)
 cub::DeviceReduce::{Sum,Min,Max,ArgMin,ArgMax} work     rw - r w - stream -
 cub::DeviceReduce::{ArgMin,ArgMax}/7    work            rw - r w w - stream
 cub::DeviceReduce::Reduce               work            rw - r w - - - stream -
@@ -98,19 +99,19 @@ cub::DeviceSegmentedReduce::{Sum,Min,Max,ArgMin,ArgMax} work rw - r w - r r stre
 cub::DeviceSegmentedReduce::Reduce      work            rw - r w - r r - - stream -
 cub::DeviceScan::{ExclusiveSum,InclusiveSum} work       rw - rw w - stream -
 cub::DeviceScan::{ExclusiveSum,InclusiveSum}/4 work     rw - rw -
-cub::DeviceScan::{ExclusiveSum,InclusiveSum}/5 work     rw - rw rw stream
+cub::DeviceScan::{ExclusiveSum,InclusiveSum}/5 work     rw - rw rw stream?
 cub::DeviceScan::{ExclusiveScan,InclusiveScanInit} work rw - rw w - - - stream -
-cub::DeviceScan::{ExclusiveScan,InclusiveScanInit}/7 work rw - rw rw - - stream
+cub::DeviceScan::{ExclusiveScan,InclusiveScanInit}/7 work rw - rw rw - - stream?
 cub::DeviceScan::InclusiveScan          work            rw - rw w - - stream -
-cub::DeviceScan::InclusiveScan/6        work            rw - rw rw - stream
+cub::DeviceScan::InclusiveScan/6        work            rw - rw rw - stream?
 cub::DeviceScan::{Exclusive,Inclusive}SumByKey work     rw - r rw w - - stream -
 cub::DeviceScan::ExclusiveScanByKey     work            rw - r rw w - - - - stream -
 cub::DeviceScan::InclusiveScanByKey     work            rw - r rw w - - - stream -
 # the forms with a `DoubleBuffer` have two or four pointers less: the last argument of the shorter form is a stream
 cub::DeviceRadixSort::SortPairs{,Descending} work       rw - rw rw rw rw - - - stream -
-cub::DeviceRadixSort::SortPairs{,Descending}/8 work     rw - rw rw rw rw - stream
+cub::DeviceRadixSort::SortPairs{,Descending}/8 work     rw - rw rw rw rw - stream?
 cub::DeviceRadixSort::SortKeys{,Descending} work        rw - rw rw - - - stream -
-cub::DeviceRadixSort::SortKeys{,Descending}/7 work      rw - rw rw - - stream
+cub::DeviceRadixSort::SortKeys{,Descending}/7 work      rw - rw rw - - stream?
 cub::DeviceSegmentedRadixSort::SortPairs{,Descending} work rw - rw rw rw rw - - r r - - stream -
 cub::DeviceSegmentedRadixSort::SortPairs{,Descending}/11 work rw - rw rw rw rw r r - - stream
 cub::DeviceSegmentedRadixSort::SortKeys{,Descending} work rw - rw rw - - r r - - stream -
@@ -126,11 +127,11 @@ cub::DeviceMergeSort::{SortKeysCopy,StableSortKeysCopy} work rw - r w - - stream
 cub::DeviceMerge::MergePairs            work            rw - r r - r r - w w - stream
 cub::DeviceMerge::MergeKeys             work            rw - r - r - w - stream
 cub::DeviceSelect::Flagged              work            rw - r r w w - stream -
-cub::DeviceSelect::Flagged/7            work            rw - rw r rw rw stream
+cub::DeviceSelect::Flagged/7            work            rw - rw r rw rw stream?
 cub::DeviceSelect::If                   work            rw - r w w - - stream -
-cub::DeviceSelect::If/7                 work            rw - rw rw rw - stream
+cub::DeviceSelect::If/7                 work            rw - rw rw rw - stream?
 cub::DeviceSelect::FlaggedIf            work            rw - r r w w - - stream
-cub::DeviceSelect::FlaggedIf/8          work            rw - rw r rw rw - stream
+cub::DeviceSelect::FlaggedIf/8          work            rw - rw r rw rw - stream?
 cub::DeviceSelect::Unique               work            rw - r w w - stream -
 cub::DeviceSelect::UniqueByKey          work            rw - r r w w w - stream -
 cub::DeviceSelect::UniqueByKey/10       work            rw - r r w w w - - stream

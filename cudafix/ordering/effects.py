@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cudafix import ir
@@ -175,22 +175,11 @@ class Effects(Engine):
     def _throw(self, call: ir.Call, state: State) -> None:
         """An exception reaches the handlers around it; without one the process ends."""
         if self.catching:
-            around = self.catching[-1]
-            between = [f.function.body for f in self.frames[around.depth : -1]]
-            passed = [] if around.depth == len(self.frames) else [around.body, *between]
-            if any(self._ends_on_device(block) for block in passed):
-                self.control("an exception passes a destructor", call.span, state)
             for arg in call.args:
                 self.escape(state, self.whole(state, arg), "escapes", "is thrown", call.span)
-            around.thrown = joined(around.thrown, state)
+            self.unwind(state, len(self.frames))  # where it is thrown, the destructors are written down
         else:
             self.ends(state, Point(call.span, "an exception ends the program", call))
-
-    def _ends_on_device(self, block: ir.Block) -> bool:
-        """Whether a destructor in a block works on the device."""
-        return any(
-            isinstance(s, ir.Call) and last(s.callee).startswith("~") and self._reaches_device(s) for s in walk(block)
-        )
 
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
@@ -286,7 +275,7 @@ class Effects(Engine):
                 api = self.slicer.method_by_name(name)
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
-            exact = isinstance(call.receiver, ir.Var) and "*" not in kind
+            exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods += self.overriders(methods)
             return [(f, this) for f in methods]
@@ -365,6 +354,8 @@ class Effects(Engine):
             for frame in reversed(self.frames):
                 if expr.name in frame.function.types:
                     return frame.function.types[expr.name]
+                if not self.in_python and (expr.name.startswith("%") or "::<lambda@" not in frame.function.name):
+                    break  # a variable of the caller is another one
         if isinstance(expr, ir.Deref):
             kind = self.type_of(expr.base)
             kept = _KEEPS_ONE.match(kind)
@@ -375,8 +366,9 @@ class Effects(Engine):
                 (cls, expr.name), ""
             )
         if isinstance(expr, ir.Index):
-            inner = self.type_of(expr.base)
-            return inner[inner.index("<") + 1 : inner.rindex(">")] if "<" in inner and ">" in inner else inner
+            if isinstance(expr.base, ir.Var) and self.meaning(expr.base.name).is_array:
+                return self.type_of(expr.base)  # as it is written in front of the name
+            return _element(self.type_of(expr.base))
         return ""
 
     def runs_unseen(self, cls: str | None) -> str:
@@ -808,7 +800,7 @@ class Effects(Engine):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
                 args.writes |= values
-            elif role == "stream" and args.stream is None:
+            elif args.stream is None and (role == "stream" or (role == "stream?" and not self._are_memory(api, given))):
                 args.stream = expr
             args.named.setdefault(role, []).append(expr)
         for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
@@ -825,6 +817,11 @@ class Effects(Engine):
             if of is not None:
                 self.store(state, self.cells(state, ir.Deref(expr)), self.values(state, of), call.span)
         return args
+
+    def _are_memory(self, api: Api, given: Sequence[ir.Expr]) -> bool:
+        """Whether all that a call is given as memory, but for its temporary storage, are pointers by their type."""
+        memory = [expr for role, expr in list(zip(api.roles, given, strict=False))[1:] if role in ("r", "w", "rw")]
+        return all("*" in self.type_of(e.base if isinstance(e, ir.Offset) else e) for e in memory)
 
     def _handle_name(self, call: ir.Call) -> str:
         return f"{call.callee}@{call.span.path}:{call.span.start}{self.frame.name}{''.join(self.family)}"
@@ -1441,6 +1438,7 @@ class Effects(Engine):
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
+        state.made(stream)
         state.orders.created(stream)
         for expr in args.named.get("stream_out", ()):
             self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.StreamValue(stream)}), call.span)
@@ -1452,7 +1450,7 @@ class Effects(Engine):
             calls = self.outcome.destroys.setdefault(s, [])
             if call not in calls:
                 calls.append(call)
-        if state.reset and where is not In.ORIGINAL:
+        if self._ended_by_reset(args.stream, streams, state) and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "a stream", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
@@ -1479,8 +1477,16 @@ class Effects(Engine):
         if event not in state.orders.pending or not event.summary:
             state.orders.pending.pop(event, None)
             state.orders.lost.pop(event, None)
+        state.made(event)
         self.store(state, cells, frozenset({mem.EventValue(event)}), call.span)
         return state
+
+    def _ended_by_reset(self, expr: ir.Expr | None, meant: Iterable[Stream | Event], state: State) -> bool:
+        """Whether a reset may have destroyed a stream or an event before: it may be one from before that."""
+        if state.since_reset is None:
+            return False
+        known = expr is not None and mem.UNKNOWN.isdisjoint(self.values(state, expr))
+        return not (known and meant and state.since_reset.issuperset(meant))
 
     def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         events = self._events(args.one("event"), state)
@@ -1488,7 +1494,7 @@ class Effects(Engine):
             self._is_there(events, call, state)
             if len(events) == 1 and not events[0].summary:
                 state.brought -= {events[0]}
-        if state.reset and where is not In.ORIGINAL:
+        if self._ended_by_reset(args.one("event"), events, state) and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "an event", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call))
         return state
@@ -1664,7 +1670,7 @@ class Effects(Engine):
             self.wrong(Wrong.RESET_PENDING, op, point, via=tuple(op.via))
         orders.finish(-1, where)
         state.live = 0
-        state.reset = True
+        state.since_reset = frozenset()
         return state
 
     # -- what the host sees ------------------------------------------------------------------------------------------
@@ -1690,6 +1696,17 @@ class Effects(Engine):
         """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
         self.host_observes(state, Wrong.EXIT, point)
         self.faults_are_reported(state, point)
+        self._behind_main(state)
+
+    def _behind_main(self, state: State) -> None:
+        """What the destructors of local statics do: they run before the runtime is shut down, if they were made after
+        its first use. Those that work on the device are left out, with what they free.
+        """
+        for function, root in self.program.kept("behind main", lambda: _destructors_of_statics(self.program)):
+            if not self._works_on_device(function):
+                self.inline(
+                    function, [], f"{self.frame.name}/behind main", frozenset({mem.Ref((root, ()))}), state.copy()
+                )
 
     def _capture(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         state.capturing = api.effect is Effect.CAPTURE_BEGIN
@@ -1904,9 +1921,41 @@ def _said(call: ir.Call) -> str:
 _GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given away>"), ())
 
 
+def _element(kind: str) -> str:
+    """The type of what `[]` gives: an element of an array or of a container, or what a map has for a key."""
+    if "<" not in kind or ">" not in kind:
+        return kind
+    behind = kind[kind.rindex(">") + 1 :].strip(" &")
+    if behind:  # an array of containers, or a pointer to one
+        return kind.rstrip(" &").removesuffix("[]" if behind.endswith("[]") else "*").rstrip()
+    head, _, inside = kind[: kind.rindex(">")].partition("<")
+    parts, depth = [""], 0
+    for char in inside:
+        depth += (char == "<") - (char == ">")
+        if char == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts[head.endswith("map") and len(parts) > 1].strip()
+
+
 def _waits_by_itself(stream: Stream) -> bool:
     """Whether a stream is the default stream, or one that waits for that, and which one is known."""
     return not stream.summary and stream.kind in (StreamKind.LEGACY, StreamKind.BLOCKING)
+
+
+def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Root]]:
+    """The destructors of the variables that are static in a function, and what these are."""
+    homes = {function.name for function in program.functions()}
+    found: list[tuple[ir.Function, mem.Root]] = []
+    for module in program.modules:
+        for variable in module.globals:
+            home, _, _ = variable.name.rpartition("::")
+            cls = last(variable.type)
+            if home in homes and not variable.array:
+                ending = program.resolve(f"{cls}::~{cls}", 0, module.path)
+                found += [(function, ("global", module.path, variable.name)) for function in ending]
+    return found
 
 
 def _class_of(param: ir.Param) -> str:

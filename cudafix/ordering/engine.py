@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -100,7 +101,7 @@ class State:
     live: Bits = 0  # objects that may be allocated
     freed: Bits = 0  # objects that may be freed
     destroyed: frozenset[Stream] = frozenset()
-    reset: bool = False
+    since_reset: frozenset[Stream | Event] | None = None  # what was made since the device was reset; None: it was not
     capturing: bool = False
     captured: Bits = 0  # objects that a graph may hold
     unreported: Bits = 0  # operations whose error P would have reported by now
@@ -122,7 +123,7 @@ class State:
             self.live,
             self.freed,
             self.destroyed,
-            self.reset,
+            self.since_reset,
             self.capturing,
             self.captured,
             self.unreported,
@@ -135,6 +136,11 @@ class State:
             self.brought,
             dict(self.round_waits),
         )
+
+    def made(self, one: Stream | Event) -> None:
+        """A stream or an event is created: a reset of the device before that does not end it."""
+        if self.since_reset is not None and not one.summary:
+            self.since_reset |= {one}
 
     def may_wait(self) -> None:
         """From here on it may be that somebody has waited for any work."""
@@ -152,7 +158,7 @@ class State:
             self.live,
             self.freed,
             self.destroyed,
-            self.reset,
+            self.since_reset,
             self.capturing,
             self.captured,
             self.unreported,
@@ -174,7 +180,10 @@ class State:
         self.live |= other.live
         self.freed |= other.freed
         self.destroyed |= other.destroyed
-        self.reset |= other.reset
+        if self.since_reset is None or other.since_reset is None:
+            self.since_reset = other.since_reset if self.since_reset is None else self.since_reset
+        else:
+            self.since_reset &= other.since_reset
         self.capturing |= other.capturing
         self.captured |= other.captured
         self.unreported |= other.unreported
@@ -201,11 +210,19 @@ def joined(a: State | None, b: State | None) -> State | None:
 
 @dataclass(slots=True)
 class Catching:
-    """A `try` whose body runs: in which call (by its depth), and what has reached its handlers so far."""
+    """A `try` whose body runs: how much of `Engine.unwinding` is around it, and what has reached its handlers."""
+
+    around: int
+    thrown: State | None = None
+
+
+class Unwinding(NamedTuple):
+    """The objects of a block that an exception destroys: in which call (by its depth), in which loops, and how."""
 
     depth: int
-    body: ir.Block
-    thrown: State | None = None
+    loops: int
+    family: tuple[str, ...]
+    destructors: ir.Block
 
 
 class Meaning(NamedTuple):
@@ -563,11 +580,16 @@ class Machine:
             case ir.Choice(options):
                 return mem.NOTHING.union(*(self.values(state, option) for option in options))
             case ir.Opaque(parts):
-                inside = [v for part in parts for v in self.values(state, part)]
+                inside = [v for part in parts for v in self._made_of(state, part)]
                 kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)
                 return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
+
+    def _made_of(self, state: State, part: ir.Expr) -> Values:
+        """What a computed value may have of one that it is made of: of a temporary object, all that it holds."""
+        temporary = isinstance(part, ir.Var) and part.name.startswith("%")
+        return self.whole(state, part) if temporary else self.values(state, part)
 
     @property
     def in_python(self) -> bool:
@@ -854,6 +876,31 @@ class Machine:
         return bits
 
 
+def destructor_of(stmt: ir.Stmt) -> ir.Expr | None:
+    """The object, or the array of them, that a destructor at the end of a scope ends; None for any other statement."""
+    if isinstance(stmt, ir.Loop) and len(stmt.body) == 1 and stmt.index is not None:
+        found = destructor_of(stmt.body[0])
+        return found.base if isinstance(found, ir.Index) else None
+    if isinstance(stmt, ir.Call) and last(stmt.callee).startswith("~") and not stmt.args:
+        return stmt.receiver
+    return None
+
+
+def _made_at(var: ir.Var, block: ir.Block, end: int) -> int | None:
+    """The statement that makes an object which a block destroys at `end`; None if none does."""
+    made = None
+    for at in range(end - 1, -1, -1):
+        stmt = block[at]
+        if destructor_of(stmt) == var:
+            break
+        if isinstance(stmt, ir.Declare) and stmt.var == var:
+            follows = block[at + 1]
+            return at + (isinstance(follows, ir.Call) and var in (follows.receiver, follows.result))
+        if (isinstance(stmt, ir.Call) and stmt.result == var) or (isinstance(stmt, ir.Assign) and stmt.target == var):
+            made = at
+    return made
+
+
 def _launches(arm: ir.Block) -> object:
     """What an arm of a `switch` launches, if it does nothing else and then leaves; None for any other arm."""
     if not arm or not isinstance(arm[-1], ir.Break) or not all(isinstance(s, ir.Launch | ir.Break) for s in arm):
@@ -869,6 +916,8 @@ class Engine(Machine):
         self.returned_inside: dict[mem.Path, Values] = {}  # of the call that ended last
         self._arrays: dict[int, frozenset[str]] = {}
         self._families: dict[int, bool] = {}
+        self.unwinding: list[Unwinding] = []  # each block around here that has such objects
+        self._destroyed: dict[int, list[tuple[int, int, ir.Stmt]]] = {}  # see `_objects_of`, by block
         self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
             ir.Call: self._call_statement,
             ir.Launch: self._launch_statement,
@@ -924,13 +973,15 @@ class Engine(Machine):
         self.nesting += 1
         declared: list[Root] = []
         objects: list[ir.Declare] = []
-        overlay = self.overlay
-        extra = overlay.before or overlay.after
         self._watch(state)
-        for stmt in block:
+        made = self._objects_of(block) if self.catching else []
+        for number, stmt in enumerate(block):
             if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
                 continue
+            live = tuple(end for at, to, end in made if at < number < to) if made else ()
             if state is not None and self.passes(stmt, state):
+                if self.catching:
+                    self.perhaps_throws(stmt, state, live)
                 continue
             self.steps += 1
             if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
@@ -941,16 +992,7 @@ class Engine(Machine):
             if state is None:
                 state = self._unreached(stmt)
                 continue
-            if not extra:
-                state = self._run[type(stmt)](stmt, state)
-            else:
-                key = key_of(stmt)
-                for inserted in overlay.before.get(key, ()):
-                    state = self.call(inserted, state, In.REWRITTEN) or state
-                state = self._run[type(stmt)](stmt, state)
-                if state is not None:
-                    for inserted in overlay.after.get(key, ()):
-                        state = self.call(inserted, state, In.REWRITTEN) or state
+            state = self._run_caught(stmt, state, live) if self.catching else self._step(stmt, state)
             self._watch(state)
         if state is not None and declared:
             for stmt in objects:
@@ -959,6 +1001,83 @@ class Engine(Machine):
             state.env.forget(declared)
         self.nesting -= 1
         return state
+
+    def _step(self, stmt: ir.Stmt, state: State) -> State | None:
+        """Run a statement, with what the rewritten program has around it."""
+        overlay = self.overlay
+        if not (overlay.before or overlay.after):
+            return self._run[type(stmt)](stmt, state)
+        key = key_of(stmt)
+        for inserted in overlay.before.get(key, ()):
+            state = self.call(inserted, state, In.REWRITTEN) or state
+        after = self._run[type(stmt)](stmt, state)
+        if after is not None:
+            for inserted in overlay.after.get(key, ()):
+                after = self.call(inserted, after, In.REWRITTEN) or after
+        return after
+
+    # -- exceptions --------------------------------------------------------------------------------------------------
+
+    def _run_caught(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> State | None:
+        """Run a statement in a `try`, in the scope of objects that an exception would destroy."""
+        if destructor_of(stmt) is not None:  # lets no exception out (C++ [except.dtor])
+            kept, self.catching = self.catching, []
+            out = self._step(stmt, state)
+            self.catching = kept
+            return out
+        self.perhaps_throws(stmt, state, destructors)
+        with self._within(destructors):
+            return self._step(stmt, state)
+
+    @contextmanager
+    def _within(self, destructors: ir.Block) -> Iterator[None]:
+        """Where an exception runs these."""
+        if destructors:
+            self.unwinding.append(Unwinding(len(self.frames), self.loops, self.family, destructors))
+        yield
+        if destructors:
+            self.unwinding.pop()
+
+    def perhaps_throws(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> None:
+        """What is not known may throw. Functions of CUDA do not, nor does anything that is no call."""
+        api = isinstance(stmt, ir.Call) and last(stmt.callee).startswith("cu")
+        if api or isinstance(stmt, ir.Launch) or (isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")):
+            return
+        with self._within(destructors):
+            if self.unwinding[self.catching[-1].around :]:
+                self.unwind(state.copy(), len(self.frames) + 1)
+
+    def unwind(self, state: State, above: int) -> None:
+        """An exception passes the blocks around here, of the calls above this depth, to the handlers of a `try`."""
+        around = self.catching[-1]
+        kept = self.frame, self.frames, self.loops, self.family, self.catching
+        out: State | None = state
+        self.catching = []
+        for block in reversed(self.unwinding[around.around :]):
+            if block.depth < above and out is not None:
+                self.frames, self.loops, self.family = kept[1][: block.depth], block.loops, block.family
+                self.frame = self.frames[-1]
+                out = self.block(block.destructors, out)
+        self.frame, self.frames, self.loops, self.family, self.catching = kept
+        around.thrown = joined(around.thrown, out)
+
+    def _objects_of(self, block: ir.Block) -> list[tuple[int, int, ir.Stmt]]:
+        """The objects of a block with a destructor: behind which statement each is made, and before which it ends, by
+        its destructor.
+        """
+        found = self._destroyed.get(id(block))
+        if found is None:
+            found = self._destroyed[id(block)] = []
+            params = {param.name for param in self.frame.function.params}
+            for end, stmt in enumerate(block):
+                var = destructor_of(stmt)
+                if isinstance(var, ir.Var):
+                    made = _made_at(var, block, end)
+                    if made is None and var.name in params:
+                        made = -1
+                    if made is not None:
+                        found.insert(0, (made, end, stmt))
+        return found
 
     def _watch(self, state: State | None) -> None:
         if state is None:
@@ -1159,7 +1278,7 @@ class Engine(Machine):
         if not isinstance(place, ir.Index | ir.Deref) or self.in_python:
             return False
         kind = self.type_of(place.base)
-        return (not kind or "*" in kind) and self.is_unset(self.values(state, place.base))
+        return (not kind or "*" in kind or "&" in kind) and self.is_unset(self.values(state, place.base))
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
@@ -1209,14 +1328,19 @@ class Engine(Machine):
         # An exception may leave the body after any of its statements; what was released then is not released twice.
         seen = state.copy()
         current: State | None = state
-        self.catching.append(Catching(len(self.frames), stmt.body))
-        for inner in stmt.body:
-            current = self.block((inner,), current)
-            if current is not None:
+        self.catching.append(Catching(len(self.unwinding)))
+        made = self._objects_of(stmt.body)
+        for number, inner in enumerate(stmt.body):
+            live = tuple(end for at, to, end in made if at < number < to)
+            with self._within(live):
+                current = self.block((inner,), current)
+            if current is not None and not live:
                 seen.join(current)
         thrown = self.catching.pop().thrown
         if thrown is not None:
             seen.join(thrown)
+        if self.catching and not stmt.all:
+            self.unwind(seen.copy(), len(self.frames) + 1)
         out = current
         for handler in stmt.handlers:
             out = joined(out, self.block(handler, seen.copy()))
@@ -1428,6 +1552,9 @@ class Engine(Machine):
             self.obstacle(
                 state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
             )
+            seen = state.live & self.host_visible  # what it has kept may lead to any of it
+            point = Point(function.span, "a lambda runs that has outlived its variables", None)
+            self.host_observes(state, Wrong.HOST_ACCESS, point, reads=seen, writes=seen)
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])

@@ -189,9 +189,15 @@ class Tracer(Effects):
             through = self.block(arm, through)
         return joined(through, self.frame.breaks.pop())
 
+    def unwind(self, state: State, above: int) -> None:
+        self.catching[-1].thrown = state  # on one path the destructors are those of the `throw`
+
+    def perhaps_throws(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> None:
+        pass
+
     def _try(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Try)
-        self.catching.append(Catching(len(self.frames), stmt.body))
+        self.catching.append(Catching(len(self.unwinding)))
         end = self.block(stmt.body, state)
         thrown = self.catching.pop().thrown
         if end is None and thrown is not None and stmt.handlers:

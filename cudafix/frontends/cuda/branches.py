@@ -70,6 +70,8 @@ class Branches(Variables):
                 one = declared("", declarator, self.source.text) if declarator is not None else None
                 found = self.local(one.name) if one is not None else None
                 kind = self.type_of(found) if found is not None else ""
+                if found is not None:
+                    self.converts(value, found)
                 how = "nonnull" if is_pointer(kind) else "failed" if sites.STATUS_TYPE.fullmatch(kind) else "other"
                 test = Test(how, found if how != "other" else None, self.condition_text(value))
                 self.blocked = kept
@@ -124,6 +126,8 @@ class Branches(Variables):
             operator = inner.child_by_field_name("operator")
             left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
             if operator is not None and left is not None and right is not None and operator.type in ("&&", "||"):
+                if self.is_overloaded(operator.type):
+                    return self._leaf(node)
                 self.depth += 1
                 one = self._plan(left, first) if self.depth < MAX_DEPTH else self._leaf(left)
                 kept = self.blocked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -11,12 +11,21 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import Class, is_number, is_pointer, plain_name, pointee, tidy
-from cudafix.frontends.cuda.expressions import Expressions, first_named
+from cudafix.frontends.cuda.declarations import WORDS, Class, is_number, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
-from cudafix.frontends.cuda.names import LOOKING, PASSES, PURE, QUIET
-from cudafix.frontends.cuda.terms import deref, is_temporary, opaque, root_of
-from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.frontends.cuda.names import (
+    COMPARING,
+    DEBUG_ONLY,
+    LOOKING,
+    PASSES,
+    PERHAPS_EVALUATED,
+    PURE,
+    QUIET,
+    UNEVALUATED,
+)
+from cudafix.frontends.cuda.terms import deref, is_temporary, matters, opaque, root_of
+from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Param, Site, Span, Var
 
 # what may be a class: no type of the standard library, of CUDA and its libraries, and no handle
 _CLASS = re.compile(
@@ -28,8 +37,21 @@ _CLASS = re.compile(
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
+_COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
+# the operators that a comparison is made of where its own is not declared (C++20)
+_REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
+_OPERATOR = re.compile(r"operator(?!\s*(?:=|new\b|delete\b)$)")
+_SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
+_CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
+_REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
+_PLACES = (Var, Field, Index, Deref)
 _RUNTIME = re.compile(r"cuda[A-Z]")
 _MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
+# what moves the elements of a container, or changes them
+_CHANGES = frozenset(
+    "push_back push_front emplace_back emplace_front insert emplace assign resize reserve clear erase shrink_to_fit "
+    "append replace swap pop_back pop_front".split()
+)
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
@@ -97,7 +119,7 @@ class Calls(Expressions):
             return None
         macro = self.file.macros.get(name)
         if macro is not None:
-            if macro.kind != "transparent" or name in self.expanding:
+            if macro.kind != "transparent" or name in self.expanding or self._vanishes(macro):
                 return None
             passes = macro.passes or 0
             return (values[passes], macro.looks) if passes < len(values) else None
@@ -113,8 +135,14 @@ class Calls(Expressions):
         if inner.type == "call_expression":
             api = sites.is_api(self._callee_text(inner))
             return (first, True) if api or (body is None and len(values) == 1) or self.checked(inner) else None
-        kind = self.type_of(self.lvalue(inner)) if inner.type == "identifier" else ""
+        named = inner.type == "identifier" and self.raw(inner) not in self.bindings
+        kind = self.type_of(self.lvalue(inner)) if named else ""
         return (first, True) if body is None and sites.STATUS_TYPE.fullmatch(kind) else None
+
+    def _vanishes(self, macro: Macro) -> bool:
+        """Whether `NDEBUG` may take away what a macro is given."""
+        called = (name.decode() for name in _CALLED.findall(macro.body))
+        return not self.file.asserts_hold and any(map(DEBUG_ONLY.fullmatch, called))
 
     def _status_source(self, node: Node) -> Node | None:
         """The call or variable whose status an argument is, through parentheses, casts and comparisons."""
@@ -267,6 +295,13 @@ class Calls(Expressions):
         fixed: str | None = None,
     ) -> Expr:  # fmt: skip
         macro = self.file.macros.get(name)
+        if macro is None and name not in self.file.hosts:
+            if name in UNEVALUATED:
+                return Opaque(())
+            if name in PERHAPS_EVALUATED:
+                return self._perhaps(node, name, lambda: opaque(*self.arguments(arguments)[0]))
+            if DEBUG_ONLY.fullmatch(name) and not self.file.asserts_hold:
+                return self._perhaps(node, "NDEBUG", lambda: self._asserted(node, arguments))
         if macro is not None and name not in self.expanding and fixed is None:
             done = self._macro(node, function, macro, arguments, target, used)
             if done is not None:
@@ -279,9 +314,15 @@ class Calls(Expressions):
             checked = self.checked(node)
             if checked is not None:
                 return self._through(arguments, checked, target)
+        if name in _REFERRING and arguments is not None:
+            return self._referring(node, arguments)
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
             return self._exchange(node, *arguments.named_children)
-        if name in _MAKES and not self.raw(function).endswith(("make_unique", "make_shared", "]>")):
+        if (
+            name in _MAKES
+            and not self.raw(function).endswith(("make_unique", "make_shared"))
+            and (not (of := self.raw(function)).endswith("]>") or is_number(of.partition("<")[2][:-3]))
+        ):
             return self._make_object(node, function, arguments, target)
         if name in PASSES and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1):
             inner = first_named(arguments) if arguments is not None else None
@@ -308,6 +349,8 @@ class Calls(Expressions):
         ):
             values, spans = self.arguments(arguments)
             self.copied(node, self.raw(function), values)
+            if name.removeprefix("std::") in COMPARING:
+                self.compared(node, values)
             if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
                 return opaque(*values)
             return self.emit_call(node, function, name, values, spans, None, target, used)
@@ -337,6 +380,30 @@ class Calls(Expressions):
             return self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
+
+    def _referring(self, node: Node, arguments: Node) -> Expr:
+        """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
+        values, _ = self.arguments(arguments)
+        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in values if isinstance(one, _PLACES)]
+        made = self.temporary("std::reference_wrapper")
+        self.emit(ir.Assign(made, Opaque((*kept, *values)), self.span(node)))
+        return made
+
+    def _asserted(self, node: Node, arguments: Node | None) -> Expr:
+        checked = self.checked(node)
+        return self._through(arguments, checked, None) if checked else opaque(*self.arguments(arguments)[0])
+
+    def _perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
+        """What `run` evaluates, which the program may do or not."""
+        values: list[Expr] = []
+        kept, self.blocked = self.blocked, self.blocked or f"in `{self._callee_text(node)}`"
+        block = self.collect(lambda: values.append(run()))
+        self.blocked = kept
+        if matters(block):
+            self.emit(ir.If(ir.Test("other", None, when), block, (), self.span(node)))
+        else:
+            self.merge(block)
+        return opaque(*values)
 
     def _exchange(self, node: Node, first: Node, second: Node) -> Expr:
         """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
@@ -390,10 +457,13 @@ class Calls(Expressions):
             values, _ = self.arguments(value)
             return self.unknown(f"the constructor of `{self.raw(kind)}`", node, values) if values else opaque()
         if cls is None or kind is None or value is None:
+            if kind is not None and value is not None and (made := self._other(node)):
+                self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
+                return made
             return self._other(node)
         if self.file.index.has(cls, cls.constructor):
             return self._construct(node, kind, cls, *self.arguments(value), target)
-        kept = self.file.index.has(cls, cls.destructor) or "operator()" in cls.methods
+        kept = self.file.index.has(cls, cls.destructor) or any(map(_OPERATOR.match, cls.methods))
         if not kept or any(c.type == "initializer_pair" for c in value.children):
             return self._other(node)
         values, _ = self.arguments(value)
@@ -411,6 +481,8 @@ class Calls(Expressions):
         for number, (child, value) in enumerate(zip(nodes, values, strict=False)):
             params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
             kinds = {p.type for p in params}
+            for kind in kinds:
+                self.copied(child, kind, self.listed.get(child.id, (value,)))
             classes = [c for kind in kinds if not is_pointer(kind) and (c := index.class_of(kind)) is not None]
             braces, kind = child.type == "initializer_list", self.type_of(value)
             own = index.class_of(kind) if kind and not is_pointer(kind) else None
@@ -458,7 +530,8 @@ class Calls(Expressions):
                 if (owner := self.owner(one)) is not None:
                     self.build(node, Field(receiver, name), owner, (one,))
                 else:
-                    self.emit(ir.Assign(Field(receiver, name), one, self.span(node)))
+                    place = Field(receiver, name)
+                    self.emit(ir.Assign(place, self.bound(place, one), self.span(node)))
 
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
@@ -469,6 +542,13 @@ class Calls(Expressions):
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
         return ["".join(name.split()) for name in sorted(cls.methods) if _CONVERSION.match(name)] if cls else []
+
+    def _is_converted(self, kind: str, wanted: str) -> bool:
+        """Whether an object of a class with conversions is given where something else is wanted."""
+        own = self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
+        if own is None or not wanted or self.file.index.class_of(wanted) is own:
+            return False
+        return any(map(_CONVERSION.match, own.methods))
 
     def _as_handle(self, node: Node, value: Expr) -> Expr:
         """What an object gives a library that takes no objects: what its conversion returns, if it has one only."""
@@ -535,23 +615,72 @@ class Calls(Expressions):
         )
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
-        """The call of an operator of a class that holds pointers or handles; None where it is none."""
-        index, name = self.file.index, f"operator{symbol}"
-        kinds = [self.type_of(value) for value in values]
-        classes = [index.class_of(kind) if kind and not is_pointer(kind) else None for kind in kinds]
-        if not any(cls is not None and self._holds(cls) for cls in classes):
+        """The call of an operator of a class, be it a member or a function beside it; None where it is none."""
+        classes = [self._class_at(value) for value in values]
+        kind = self.type_of(values[0])
+        if (symbol in _COMPARISONS or symbol == "[]") and kind.endswith(">"):  # of a container
+            self.copied_inside(node, kind, values[1:])
+            self.compared(node, values)
+        if not any(classes):
+            self._perhaps_overloaded(node, f"operator{symbol}", values)
             return None
-        first = classes[0]
-        if first is not None and any(name in cls.methods for cls in index.lineage(first.name)):
+        orders = (values, values[::-1]) if symbol in _COMPARISONS else (values,)
+        for name in (symbol, *_REWRITTEN.get(symbol, ())):
+            for given in orders:
+                if (made := self._called(node, f"operator{name}", given)) is not None:
+                    return made
+        return None
+
+    def _class_at(self, value: Expr) -> Class | None:
+        """The class of an object that is seen; None for a pointer to one."""
+        kind = self.type_of(value)
+        return self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
+
+    def _called(self, node: Node, name: str, values: tuple[Expr, ...]) -> Expr | None:
+        """The call of a member of the first object, or of a function that takes them all; None if there is none."""
+        index, classes = self.file.index, [self._class_at(value) for value in values]
+        taken = index.taken(name)
+        lineage = index.lineage(classes[0].name) if classes[0] is not None else ()
+        if any(len(listed) == len(values) - 1 for listed in taken) and any(name in cls.methods for cls in lineage):
             return self.emit_call(node, node, name, values[1:], (), values[0], None, True)
-        if index.parameters_at(name, 0, len(values)):
+        if any(self._fits(listed, classes) for listed in taken):
             return self.emit_call(node, node, name, values, (), None, None, True)
         return None
 
-    def _holds(self, cls: Class) -> bool:
-        """Whether the objects of a class may hold pointers or handles."""
-        lineage = list(self.file.index.lineage(cls.name)) or [cls]
-        return any(not is_number(kind) for one in lineage for kind in one.fields.values())
+    def _fits(self, params: tuple[Param, ...], classes: list[Class | None]) -> bool:
+        """Whether a function takes an object of one of these classes at its place."""
+        index = self.file.index
+        return len(params) == len(classes) and any(
+            self._is_open(param.type) or any(index.class_of(param.type) is one for one in index.lineage(cls.name))
+            for param, cls in zip(params, classes, strict=True)
+            if cls is not None
+        )
+
+    def _perhaps_overloaded(self, node: Node, name: str, values: tuple[Expr, ...]) -> None:
+        """An operator on an object of a type that is left to the caller of a template: it may be one of a class."""
+        kind = self.type_of(values[0])
+        if kind and not is_pointer(kind) and self._is_open(kind) and self.file.index.is_member(name):
+            self.emit_call(node, node, name, values[1:], (), values[0], None, True)
+
+    def compared(self, node: Node, values: tuple[Expr, ...]) -> None:
+        """The standard library compares elements of what it is given: by the operators of their class."""
+        written = (word for value in values for word in WORDS.findall(self.type_of(value)))
+        classes = {cls.name: cls for word in written if (cls := self.file.index.class_of(word)) is not None}
+        for cls in classes.values():
+            one = self.temporary(cls.name)
+            self.store(one, opaque(*values, *(Index(value, Opaque(())) for value in values)), node)
+            for symbol in ("<", "=="):
+                self.overloaded(node, symbol, (one, one))
+
+    def iterated(self, node: Node, container: Expr) -> tuple[Expr, Expr] | None:
+        """What the `begin` and the `end` of an object give a loop over it; None if its class has none."""
+        if self._class_at(container) is None:
+            return None
+        first, last = (self._called(node, name, (container,)) for name in ("begin", "end"))
+        return (first, last) if first is not None and last is not None else None
+
+    def is_overloaded(self, symbol: str) -> bool:
+        return bool(self.file.index.taken(f"operator{symbol}"))
 
     def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
         """`place = right` for an object of a class with an own assignment or a destructor: the right side may be a
@@ -562,7 +691,7 @@ class Calls(Expressions):
             self._replaced(node, place, cls, right)
             return True
         own = any("operator=" in one.methods for one in index.lineage(cls.name))
-        if not (own and self._holds(cls)) and not index.has(cls, cls.destructor):
+        if not own and not index.has(cls, cls.destructor):
             return False
         value: Expr
         if right.type == "initializer_list":
@@ -581,7 +710,7 @@ class Calls(Expressions):
         """Whether a type can only be a class of which nothing is known."""
         kind = kind.removeprefix("struct ").removeprefix("class ").rstrip()
         index = self.file.index
-        if _CLASS.match(kind) is None or is_pointer(kind) or is_number(kind) or index.names_type(kind):
+        if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind) or index.names_type(kind):
             return False
         return index.class_of(kind) is None and _NUMBER_OBJECT.match(kind) is None
 
@@ -675,6 +804,18 @@ class Calls(Expressions):
             self.unknown("an object of which it is not known whether the call makes it", node)
         return classes[0] if classes and len(kinds) == 1 else None
 
+    def _given_by(self, callee: str, receiver: Expr | None) -> str:
+        """The type of what a call gives, where that is a status, or one class for all functions that may be meant."""
+        index, name = self.file.index, callee.rpartition("::")[2]
+        own = index.class_of(self.type_of(receiver)) if receiver is not None else None
+        if receiver is not None and (own is None or not any(name in c.methods for c in index.lineage(own.name))):
+            return ""
+        if kind := sites.status_type(callee):
+            return kind
+        kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
+        kind = kinds.pop() if len(kinds) == 1 else ""
+        return kind if index.class_of(kind.strip(" *&")) is not None else ""
+
     def _through(self, arguments: Node | None, checked: tuple[Node, bool], target: Expr | None) -> Expr:
         """A check around one argument: only that argument's calls happen."""
         node, looks = checked
@@ -724,10 +865,17 @@ class Calls(Expressions):
                 name_span = self.span(name) if name is not None else name_span
         if pasted:
             name_span = Span(span.path, span.start, span.start)
+        if callee.removeprefix("std::") in COMPARING and callee not in self.file.hosts:
+            self.compared(node, values)
+        elif receiver is not None and _SORTED.match(self.type_of(receiver)):
+            self.compared(node, (receiver,))
+        kind = self._given_by(callee, receiver)
+        if target is not None and self._is_converted(kind, self.type_of(target)):
+            target = None
         result: Expr | None = target
         made = self._made_by(node, callee)
         if target is None and (used or made is not None):
-            result = self.temporary(made.name if made is not None else sites.status_type(callee))
+            result = self.temporary(made.name if made is not None else kind)
         elif made is not None and isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
             self.types[target.name] = made.name
         body = self.file.hosts.get(callee.rpartition("::")[2])
@@ -771,7 +919,7 @@ class Calls(Expressions):
         if argument is None or name_node is None:
             return self._other(node)
         arrow = operator is not None and operator.type == "->"
-        receiver = deref(self.value(argument)) if arrow else self.lvalue(argument)
+        receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
         name = plain_name(self.raw(name_node))
         kind = self.type_of(receiver)
         cls = self.file.index.class_of(kind) if kind else None
@@ -796,16 +944,24 @@ class Calls(Expressions):
                     self.touch(node, place)
                     return place
                 return Addr(place)
+            if KEEPS_REFERENCES.search(kind):
+                self.touch(node, receiver)
             if name in LOOKING:
                 values, spans = self.arguments(arguments)
+                self.copied_inside(node, kind, values)
                 if not any(is_pointer(self.type_of(value)) for value in values):
                     return opaque(receiver, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
+        if name in _CHANGES and _STD_CONTAINER.match(kind):
+            self.touch(node, Index(receiver, Opaque(())))
+            self.touch(node, Index(receiver, Opaque(())), write=True)
         if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:
             values = self._elements_of(arguments, kind, values)
         if name in _COPIES:
             self.copied(node, kind, values)
+        if cls is None:
+            self.copied_inside(node, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 
     def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -860,6 +1016,8 @@ class Calls(Expressions):
         name = " ".join(self.raw(function).partition("<")[2].removesuffix(">").split())
         values, spans = self.arguments(arguments)
         owner = f"std::{'shared' if 'shared' in self.raw(function) else 'unique'}_ptr<{name}>"
+        if name.endswith("[]"):  # of so many numbers
+            return self._new(node, name[:-2], owner, list(values), None, (), (), target)
         return self._new(node, name, owner, [], None, values, spans, target)
 
     def _new(
@@ -881,6 +1039,7 @@ class Calls(Expressions):
             result.name.startswith("%") or not self.types.get(result.name, "auto").strip("auto")
         ):
             self.types[result.name] = pointer
+        self.copied(node, name, values)
         span = self.span(node)
         site = self.site(node)
         self.emit(
@@ -955,7 +1114,7 @@ class Calls(Expressions):
         expands = any(len(self._pack(one)) > 1 for one in nodes)  # `__VA_ARGS__` is several arguments
         # what is evaluated of the other arguments, and when, the body says; of one not seen nothing is known
         acts = macro.path and any(_acts(child) for n, child in enumerate(nodes) if n != macro.passes)
-        if macro.kind == "transparent" and not expands and not acts:
+        if macro.kind == "transparent" and not expands and not acts and not self._vanishes(macro):
             checked = self.checked(node)
             if checked is None:
                 return self.unknown(f"macro `{macro.name}`", node, self.arguments(arguments)[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tree_sitter import Language, Node, Parser
 from tree_sitter_cuda import language
@@ -43,7 +44,12 @@ class Bound:
     reports: bool = False  # the macro only looks at a status, and its branches are for failures
 
 
-@dataclass(slots=True)
+# an API call that is more than a wait or a question
+_WORKS = rb"\b(?:assert|%s)\s*\(+[^;()]*\bcu(?:da|blas|fft|rand)?(?!\w*(?:Synchronize|Query|LastError)\b)[A-Z]\w*\s*\("
+_ASSERTS = re.compile(rb"\bassert\s*\(")
+
+
+@dataclass
 class File:
     """What all functions of one file share while they are lowered."""
 
@@ -61,6 +67,15 @@ class File:
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
     bodies: dict[tuple[str, bool], tuple[Node, Source] | None] = field(default_factory=dict)
+
+    @cached_property
+    def asserts_hold(self) -> bool:
+        """Whether the file works inside of `assert`, on its own or through a macro: it is then not built with NDEBUG,
+        with which it would do nothing.
+        """
+        asserting = [name for name, macro in self.macros.items() if macro.params and _ASSERTS.search(macro.body)]
+        names = "|".join(re.escape(name) for name in asserting)
+        return re.search(_WORKS % (names or "assert").encode(), self.original) is not None
 
     def macro_body(self, macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
         """The parsed body of a macro: a compound statement, or an expression; None where it is neither."""

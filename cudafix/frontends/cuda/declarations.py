@@ -44,6 +44,7 @@ _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_li
 _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "managed"}
 _OWNER = re.compile(r"(?:std::)?unique_ptr\s*<[^<>]*,([^<>,]*)>")
 _STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
+_OPERATOR = re.compile(r"\boperator\s+(?=[^\w\s])")
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
@@ -164,7 +165,7 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
                 parameters = node
                 meant = text[node.start_byte : node.end_byte].decode("utf-8", "replace").partition("(")[0]
                 kind = " ".join(meant.removeprefix("operator").split())
-            label = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+            label = _OPERATOR.sub("operator", text[node.start_byte : node.end_byte].decode("utf-8", "replace"))
             to_function = nested and parameters is not None
             return Declared(label, kind + "[]" * array, array > 0, reference, node, parameters, to_function, bindings)
         if name == "pointer_declarator":
@@ -244,7 +245,9 @@ def _default(param: Node, text: bytes) -> Const | None:
 
 @dataclass(slots=True)
 class Class:
-    """A class that this file defines: its data members with their types, and the names of its methods."""
+    """A class that this file defines: its data members with their types (of a reference with `&`), and the names of its
+    methods.
+    """
 
     name: str
     fields: dict[str, str] = field(default_factory=dict)
@@ -316,6 +319,7 @@ class Declarations:
     members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
+    _members: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_member`
     _classes: dict[tuple[str, int, int, int], Class | None] = field(default_factory=dict, init=False)  # see `class_of`
 
     @classmethod
@@ -390,10 +394,22 @@ class Declarations:
         """The parameters that argument `number` of `count` may go to, in a call of functions with this last name
         component; None if none of them is seen.
         """
-        outer = self.visible.takes.get(name, []) if self.visible is not None else []
-        known = [*self.takes.get(name, []), *outer]
+        known = self.taken(name)
         fitting = [listed for listed in known if len(listed) >= count] or known
         return [listed[number] for listed in fitting if number < len(listed)] if known else None
+
+    def taken(self, name: str) -> list[tuple[Param, ...]]:
+        """The parameters of each of the functions with this last name component that are seen."""
+        outer = self.visible.takes.get(name, []) if self.visible is not None else []
+        return [*self.takes.get(name, []), *outer]
+
+    def is_member(self, name: str) -> bool:
+        """Whether a class that is seen has a method of this name."""
+        if name not in self._members:
+            outer = self.visible.classes if self.visible is not None else {}
+            classes = (*self.classes.values(), *outer.values())
+            self._members[name] = any(name in cls.methods for cls in classes)
+        return self._members[name]
 
     def returned(self, name: str) -> set[str]:
         """The types that functions with this last name component return by value; empty for a reference."""
@@ -525,6 +541,24 @@ class Declarations:
                 found.append((name, member, count))
         return found
 
+    def acts(self, value: Node, kind: str, cls: Class, text: bytes) -> bool:
+        """Whether the initializer of a data member of this type calls something, or names what is a pointer, a handle,
+        an object or memory of the device.
+        """
+        written = _STRINGS.sub("", text_of(value, text))
+        words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
+        if words and ("(" in written or not is_number(kind)):
+            return True
+        return any(self._leads(word, cls) for word in words)
+
+    def _leads(self, word: str, cls: Class) -> bool:
+        """Whether a name in a class means more than a number of the host."""
+        for one in (cls, *self.lineage(cls.name)):
+            if word in one.fields:
+                return not self.means_number(one.fields[word])
+        variable = self.global_named("::" + word)
+        return variable is not None and (variable.space != "host" or not self.means_number(variable.type))
+
     def lineage(self, name: str | None) -> Iterator[Class]:
         """A class and those of its bases that the file defines."""
         seen: set[str] = set()
@@ -628,6 +662,8 @@ def index(
             for child in body.named_children if body is not None else ():
                 if child.type == "enumerator":
                     found.enumerators.add(text_of(child.children[0], text))
+        elif kind == "friend_declaration":
+            stack.extend((child, namespace, None, internal) for child in reversed(node.named_children))
         elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
             stack.extend((child, namespace, cls, internal) for child in reversed(node.named_children))
     return found
@@ -671,14 +707,14 @@ def _declaration(
             found.refers.setdefault(last, set()).add(one.type if one.reference else "")
             continue
         if cls is not None:
-            (cls.statics if static else cls.fields)[one.name] = one.type
+            (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.reference and not static)
             around = node.parent.parent if node.parent is not None else None
             if around is not None and around.type == "union_specifier":
                 cls.unions[one.name] = around.start_byte
             if not static:
                 cls.places[one.name] = node.start_byte, node.end_byte
                 value = node.child_by_field_name("default_value")
-                if value is not None and _is_more_than_constant(value, one.type, text):
+                if value is not None and found.acts(value, one.type, cls, text):
                     cls.initialized.add(one.name)
                     found.members[cls.name, one.name] = value
                 if one.array and (size := extent(child)) is not None:
@@ -703,13 +739,6 @@ def _declaration(
         value = child.child_by_field_name("value")
         if value is not None and space == "host":
             found.initializers.append((made, value))
-
-
-def _is_more_than_constant(value: Node, kind: str, text: bytes) -> bool:
-    """Whether a data member's initializer calls something, or names what is a pointer, a handle or an object."""
-    written = _STRINGS.sub("", text_of(value, text))
-    named = any(not word.isupper() and word not in _CONSTANTS for word in WORDS.findall(written))
-    return named and ("(" in written or not is_number(kind))
 
 
 def _returned(one: Declared, declarator: Node, text: bytes) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tree_sitter import Node
 
 from cudafix import ir
-from cudafix.frontends.cuda import sites
+from cudafix.frontends.cuda import assembly, sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
     Class,
@@ -41,6 +41,7 @@ from cudafix.ir import (
 )
 
 MAX_DEPTH = 200
+MAX_ARROWS = 8  # `operator->`s that `->` goes through
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
 _REFERENCE = re.compile(
@@ -50,6 +51,11 @@ _OPAQUE_KIND = re.compile(r"\*$|^cu\w*(?:_t|Handle\w*)$|^CU\w+$")  # pointers an
 _CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
+# expressions of which the value may be that of an operand
+_PASS_ON = frozenset(
+    ("parenthesized_expression", "identifier", "cast_expression", "comma_expression", "conditional_expression")
+)
+_ALTERNATIVES = {"not": "!", "compl": "~", "and": "&&", "or": "||"}  # other spellings of operators
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
 
 
@@ -63,8 +69,15 @@ def _is_api_constant(name: str) -> bool:
 # Containers of the standard library that copy the elements of a range, and the type of their elements.
 _COPYING = re.compile(
     r"(?:std::)?(?:(?:vector|deque|(?:forward_)?list|(?:unordered_)?(?:multi)?set|priority_queue|valarray|basic_string)\s*"
-    r"<([^,]*[^,\s>])|w?string\b)"
+    r"<([^,]*[^,\s>])|w?string\b|i?stringstream\b)"
 )
+# Objects that keep references: to use one is to use what it refers to.
+KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
+_INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
+_ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
+_CONTAINER = re.compile(r"(?:std::)?(?:vector|deque|string|basic_string|array)\b")  # a copy reads the elements
+# Views: what one is used for while it is a temporary object, happens in the statement that makes it.
+_VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
 
 class Expressions:
@@ -150,6 +163,15 @@ class Expressions:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
         if not write:
             self.converts(node, place)
+        if isinstance(place, (Index, Deref)) and _ON_THE_DEVICE.match(self.type_of(place.base)):
+            self.copied_element(node, place)
+            return
+        root = root_of(place)
+        if _CONTAINER.match(self.type_of(place)) and isinstance(place, (Var, Field)):
+            self.touch(node, Index(place, Opaque(())), write)
+        if KEEPS_REFERENCES.search(self.type_of(root)):
+            self.touch(node, Deref(root))
+            self.touch(node, Deref(root), write=True)
         if isinstance(place, Var):
             name = place.name
             if name not in self.addressed and (
@@ -235,7 +257,7 @@ class Expressions:
         if self.cls is not None:
             for cls in index.lineage(self.cls):
                 if name in cls.fields:
-                    return Field(Deref(Var("this")), name)
+                    return self.member(Deref(Var("this")), name)
                 if name in cls.statics:
                     return Var(f"{cls.name}::{name}")
         variable = self._global(name)
@@ -290,7 +312,8 @@ class Expressions:
                     return self.types.get(expr.base.name, "").removesuffix(" &")
                 if expr.base.name == "this" and self.cls:
                     return self.cls
-            return pointee(self.type_of(expr.base))
+            kind = self.type_of(expr.base)
+            return kind.removesuffix(" &") if kind.endswith(" &") else pointee(kind)
         if isinstance(expr, Index):
             return pointee(self.type_of(expr.base))
         if isinstance(expr, Field):
@@ -318,7 +341,10 @@ class Expressions:
             method = _VALUES.get(node.type)
             if method is None:
                 return self._other(node)
-            return method(self, node, target, used)
+            result = method(self, node, target, used)
+            if used and is_temporary(result) and node.type not in _PASS_ON:
+                self.converts(node, result)
+            return result
         finally:
             self.depth -= 1
 
@@ -414,7 +440,7 @@ class Expressions:
             if last in cls.statics:
                 return Var(f"{cls.name}::{last}")
             if self.cls is not None and last in cls.fields:
-                return Field(Deref(Var("this")), last)
+                return self.member(Deref(Var("this")), last)
         variable = self._global(name.removeprefix("::"))
         if variable is not None:
             return variable
@@ -478,13 +504,36 @@ class Expressions:
             return Opaque(())
         operator = node.child_by_field_name("operator")
         arrow = operator is None or operator.type == "->"
-        base = deref(self.value(argument)) if arrow else self.lvalue(argument)
+        base = self.pointed(node, argument) if arrow else self.lvalue(argument)
         label = self.raw(name)
         if operator is not None and operator.type.endswith("*"):
             return self.unknown("a pointer to a member", node, (base,))
         if name.type == "dependent_field_identifier" or not label.isidentifier():
             label = plain_name(label)
-        return Field(base, label)
+        return self.member(base, label)
+
+    def member(self, base: Expr, name: str) -> Expr:
+        """A data member, or what it refers to."""
+        place = Field(base, name)
+        return Deref(place) if self.type_of(place).endswith(" &") else place
+
+    def bound(self, place: Expr, value: Expr) -> Expr:
+        """What a data member gets that is made of a value: if it is a reference, where that is."""
+        if not self.type_of(place).endswith(" &"):
+            return value
+        if isinstance(value, Deref):
+            return value.base
+        return Addr(value) if isinstance(value, (Var, Field, Index)) else opaque(value)
+
+    def pointed(self, node: Node, argument: Node) -> Expr:
+        """What is in front of `->`: what a pointer leads to, or what the `operator->`s of classes give."""
+        value = self.value(argument)
+        for _ in range(MAX_ARROWS):
+            given = self.overloaded(node, "->", (value,))
+            if given is None:
+                break
+            value = given
+        return deref(value)
 
     def _field_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
         place = self._field(node)
@@ -503,9 +552,15 @@ class Expressions:
             left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
             operator = inner.child_by_field_name("operator")
             if left is not None and right is not None and operator is not None and operator.type == "+":
-                base = self.value(left)
-                return index_of(base, self.value(right))
-        return deref(self.value(argument))
+                base, index = self.value(left), self.value(right)
+                if (moved := self.overloaded(inner, "+", (base, index))) is None:
+                    return index_of(base, index)
+                return self._dereferenced(node, moved)
+        return self._dereferenced(node, self.value(argument))
+
+    def _dereferenced(self, node: Node, value: Expr) -> Expr:
+        given = self.overloaded(node, "*", (value,))
+        return given if given is not None else deref(value)
 
     def _pointer(self, node: Node, target: Expr | None, used: bool) -> Expr:
         if node.children[0].type == "*":
@@ -517,12 +572,26 @@ class Expressions:
         if argument is None:
             return Opaque(())
         place = self.lvalue(argument)
+        if (given := self.overloaded(node, "&", (place,))) is not None:
+            return given
         if isinstance(place, (FuncRef, Const)):
             return place
         if isinstance(place, Deref):
             return place.base
         if isinstance(place, Index):
             return self.moved(place.base, place.index)
+        return self.address(place)
+
+    def address(self, place: Expr) -> Expr:
+        """Where a place is. Of what a reference names that a call has returned, only the value is known: a number may
+        be anywhere.
+        """
+        made = self.reached_by(place) if is_temporary(place) else ""
+        if isinstance(place, Index) and self.file.index.class_of(self.type_of(place.base)) is not None:
+            made = "operator[]"
+        kinds = self.file.index.referred(made) - {""}
+        if kinds and all(not self.file.index.class_of(kind) and not is_pointer(kind) for kind in kinds):
+            return opaque()
         return Addr(place)
 
     def moved(self, base: Expr, index: Expr) -> Expr:
@@ -569,6 +638,8 @@ class Expressions:
         return opaque(left, right)
 
     def _short_circuit(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
+        if self.is_overloaded(operator):
+            return self._both(node, left_node, right_node, operator)
         test = self.test(left_node)
         right: list[Expr] = []
         kept = self.blocked
@@ -582,6 +653,14 @@ class Expressions:
             self.merge(block)
         parts = (test.place,) if test.place is not None else ()
         return opaque(*parts, *right)
+
+    def _both(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
+        """`a && b` where a class has an operator of that name: the right operand may be evaluated in any case."""
+        left, right = self.value(left_node), list[Expr]()
+        block = self.collect(lambda: right.append(self.value(right_node)))
+        self.emit(ir.If(ir.Test("other", None, self.condition_text(node)), block, (), self.span(node)))
+        given = self.overloaded(node, operator, (left, *right))
+        return given if given is not None else opaque(left, *right)
 
     def _stream_chain(self, node: Node, operator: str) -> Expr | None:
         """`std::cout << a << b` is one call of `std::cout`; on another stream object a call of its `operator<<`."""
@@ -608,6 +687,8 @@ class Expressions:
         else:
             return None
         arguments = tuple(self.value(operand) for operand in reversed(operands))
+        for argument in arguments:
+            self.overloaded(node, operator, (Opaque(()), argument))
         if operator == ">>":
             arguments = tuple(Addr(a) if isinstance(a, (Var, Field, Index, Deref)) else a for a in arguments)
         self.emit(
@@ -629,15 +710,22 @@ class Expressions:
         if argument is None:
             return self._other(node)
         value = self.value(argument)
-        if isinstance(value, Const) and node.children[0].type == "-":
+        sign = node.children[0].type
+        if isinstance(value, Const) and sign == "-":
             return Const("-" + value.text)
-        return opaque(value)
+        given = self.overloaded(node, _ALTERNATIVES.get(sign, sign), (value,))
+        return given if given is not None else opaque(value)
 
     def _update(self, node: Node, target: Expr | None, used: bool) -> Expr:
         argument = node.child_by_field_name("argument")
         if argument is None:
             return Opaque(())
         place = self.lvalue(argument)
+        postfix = node.children[0] == argument
+        symbol = node.children[-1 if postfix else 0].type
+        given = self.overloaded(node, symbol, (place, Const("0")) if postfix else (place,))
+        if given is not None:
+            return given
         self.touch(argument, place)
         self.touch(argument, place, write=True)
         kind = self.type_of(place)
@@ -671,6 +759,15 @@ class Expressions:
                 self.store(place, Offset(place) if moved else opaque(place, value), node)
             return place
         place = self.lvalue(left)
+        if KEEPS_REFERENCES.search(self.type_of(root_of(place))):  # it goes to what these are
+            value = self.value(right)
+            self.touch(left, place, write=True)
+            self.store(place, opaque(place, value), node)
+            return place
+        if _ON_THE_DEVICE.match(self.type_of(place)) and right.type != "call_expression":  # one vector into another
+            value = self.value(right)
+            self.copied_element(node, Index(place, Opaque(())))
+            self.copied_element(node, Index(value, Opaque(())))
         cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
         if cls is not None and self.assigned(node, place, cls, right):
             self._through_reference(place, node)
@@ -682,16 +779,23 @@ class Expressions:
     def _through_reference(self, place: Expr, node: Node) -> None:
         """What a call returned was assigned: it was a reference, to what is not known."""
         root = root_of(place)
-        if is_temporary(root) and not self.type_of(root) and not self._is_number_at(place, root):
+        if is_temporary(root) and not self._is_made(root) and not self._is_number_at(place, root):
             stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
             if self.may_lead(stored):
                 self.unknown("a reference that a call returns is assigned", node, (root, stored))
 
+    def _is_made(self, root: Expr) -> bool:
+        """Whether a temporary is an object of its own, not what a reference names that a call has returned."""
+        return isinstance(root, Var) and not self.types.get(root.name, "&").endswith("&")
+
+    def reached_by(self, result: Expr) -> str:
+        """The last name component of the function whose call gave this result; empty if there is none."""
+        made = next((s for s in reversed(self.out) if isinstance(s, ir.Call) and s.result == result), None)
+        return made.callee.rpartition("::")[2] if made is not None else ""
+
     def _is_number_at(self, place: Expr, root: Expr) -> bool:
         """Whether a place is a number, which a call has led to that returned `root`."""
-        index = self.file.index
-        made = next((s for s in reversed(self.out) if isinstance(s, ir.Call) and s.result == root), None)
-        name = made.callee.rpartition("::")[2] if made is not None else ""
+        index, name = self.file.index, self.reached_by(root)
         if place == root:
             kinds = index.referred(name)
         else:
@@ -751,6 +855,24 @@ class Expressions:
         for value in values if found is not None and not is_pointer(found[1] or "") else ():
             if is_pointer(self.type_of(value)):
                 self.touch(node, deref(value))
+        if _VIEW.match(kind):
+            for value in values:
+                if not is_number(self.type_of(value)) and not isinstance(value, Const):
+                    self.touch(node, deref(value))
+                    self.touch(node, deref(value), write=True)
+
+    def copied_element(self, node: Node, place: Expr) -> None:
+        """An element of memory of the device that Thrust shows as if it were the host's: it is copied, with a wait."""
+        span = self.span(node)
+        site = self.site(node)
+        site.blocked = site.blocked or "in an expression"
+        name_span = Span(span.path, span.start, span.start)
+        self.emit(ir.Call("thrust::copy", (Addr(place),), span, name_span, span.end, site))
+
+    def copied_inside(self, node: Node, kind: str, values: tuple[Expr, ...]) -> None:
+        """The same for the elements of a container, which it makes of what it is given."""
+        for found in _INSIDE.finditer(kind):
+            self.copied(node, kind[found.end() :], values)
 
     def may_lead(self, value: Expr) -> bool:
         """Whether a value may be a pointer, a handle or an object that holds one."""
@@ -800,12 +922,27 @@ class Expressions:
 
     def _comma(self, node: Node, target: Expr | None, used: bool) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is not None:
-            self.value(left, None, False)
-        return self.value(right, target, used) if right is not None else Opaque(())
+        first = self.value(left, None, False) if left is not None else Opaque(())
+        last = self.value(right, target, used) if right is not None else Opaque(())
+        given = self.overloaded(node, ",", (first, last))
+        return given if given is not None else last
 
     def _measure(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return NOTHING
+
+    def assembly(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        """`asm`, as the file has it: it is masked in the text that is parsed."""
+        span = self.span(node)
+        text = self.file.original if span.path == self.file.path else self.source.text
+        start, end = (span.start, span.end) if span.path == self.file.path else (node.start_byte, node.end_byte)
+        names, anywhere = assembly.given(text[start:end].decode("utf-8", "replace"))
+        places = [self.resolve(name, node) for name in names if name != "this"]
+        for place in (Deref(Var("this")), *places) if "this" in names else places:
+            for write in (False, True):
+                self.touch(node, place, write)
+                if not is_number(self.type_of(place)):
+                    self.touch(node, deref(place), write)
+        return self.unknown("inline assembly", node) if anywhere else opaque(*places)
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""
@@ -830,8 +967,9 @@ class Expressions:
 
     def test(self, node: Node) -> ir.Test:
         """Evaluate a condition and say what it is about."""
-        negated = False
+        negated: Node | None = None
         text = self.condition_text(node)
+        flips = False
         while True:
             if node.type in ("parenthesized_expression", "condition_clause"):
                 inner = node.child_by_field_name("value") or first_named(node)
@@ -842,7 +980,7 @@ class Expressions:
                 inner = node.child_by_field_name("argument")
                 if inner is None:
                     break
-                node, negated = inner, not negated
+                negated, node, flips = node, inner, not flips
             elif node.type == "identifier" and (bound := self.bindings.get(self.raw(node))) is not None:
                 tests: list[ir.Test] = []
 
@@ -851,7 +989,7 @@ class Expressions:
                     return NOTHING
 
                 self.in_argument(bound, evaluate)
-                return flipped(tests[0], text) if negated else tests[0]
+                return flipped(tests[0], text) if flips else tests[0]
             elif node.type == "call_expression" and self._callee_text(node) in PASSES | {"__builtin_expect"}:
                 arguments = node.child_by_field_name("arguments")
                 inner = first_named(arguments) if arguments is not None else None
@@ -860,8 +998,8 @@ class Expressions:
                 node = inner
             else:
                 break
-        test = self._plain_test(node, text)
-        return flipped(test, text) if negated else test
+        test = self._plain_test(node, text, negated)
+        return flipped(test, text) if flips else test
 
     def condition_text(self, node: Node) -> str:
         """The normalized text, marked so that it differs where a call is in it or its variables changed in between."""
@@ -881,12 +1019,16 @@ class Expressions:
         function = node.child_by_field_name("function")
         return self.raw(function) if function is not None else ""
 
-    def _plain_test(self, node: Node, text: str) -> ir.Test:
+    def _plain_test(self, node: Node, text: str, negated: Node | None) -> ir.Test:
         if node.type == "binary_expression":
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             operator = node.child_by_field_name("operator")
             if left is not None and right is not None and operator is not None and operator.type in ("==", "!="):
                 first, second = self.value(left), self.value(right)
+                if (given := self.overloaded(node, operator.type, (first, second))) is not None:
+                    if negated is not None:
+                        self.overloaded(negated, "!", (given,))
+                    return ir.Test("other", None, text)
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="
@@ -900,6 +1042,8 @@ class Expressions:
                         return ir.Test("null" if same else "nonnull", first, text)
                 return ir.Test("other", None, text)
         value = self.value(node)
+        if negated is not None:
+            self.overloaded(negated, "!", (value,))
         if isinstance(value, (Var, Field, Index, Deref)):
             kind = self.type_of(value)
             if sites.STATUS_TYPE.fullmatch(kind):
@@ -932,6 +1076,9 @@ class Expressions:
         raise NotImplementedError
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
+        raise NotImplementedError
+
+    def is_overloaded(self, symbol: str) -> bool:
         raise NotImplementedError
 
     def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
@@ -1001,6 +1148,8 @@ _VALUES: dict[str, _Method] = {
     "sizeof_expression": Expressions._measure,
     "alignof_expression": Expressions._measure,
     "offsetof_expression": Expressions._measure,
+    "gnu_asm_expression": Expressions.assembly,
+    "requires_expression": Expressions._measure,
     "initializer_list": Expressions._list,
     "compound_literal_expression": lambda self, node, target, used: self.braced(node, target),
     "compound_statement": lambda self, node, target, used: self.statement_expression(node, used),

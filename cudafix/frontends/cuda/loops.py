@@ -162,6 +162,10 @@ class Loops(Branches):
         if inner is not None and inner.type == "declaration":
             objects = len(self.scopes[-1].destroyed)
             self._declaration(inner)
+            declarator = inner.child_by_field_name("declarator")
+            one = declared("", declarator, self.source.text) if declarator is not None else None
+            if one is not None and (found := self.local(one.name)) is not None:
+                self.converts(inner, found)
             if any(cls is not None for _, cls, _ in self.scopes[-1].destroyed[objects:]):
                 self.unknown("an object that ends with each round of a loop", inner)
         elif inner is not None:
@@ -201,13 +205,18 @@ class Loops(Branches):
                 container = self.lvalue(container_node)
             one = declared(base_type(node, self.source.text), declarator, self.source.text)
             self.flush()
-            element: Expr = Index(container, Opaque(()))
+            iterators = self.iterated(container_node, container)
+            element: Expr = Index(iterators[0] if iterators is not None else container, Opaque(()))
             options: tuple[Expr, ...] = ()
             if container_node.type == "initializer_list":
                 options = container.parts if isinstance(container, Opaque) else (container,)
                 element = ir.Choice(options) if options else Opaque(())
 
             def bind() -> None:
+                nonlocal element
+                if iterators is not None:
+                    given = self.overloaded(container_node, "*", iterators[:1])
+                    element = given if given is not None else element
                 if one is None:
                     self.unknown("a declaration that is not understood", declarator)
                     return
@@ -225,9 +234,17 @@ class Loops(Branches):
                     ir.Assign(var, Addr(element) if one.reference and not options else element, self.span(declarator))
                 )
 
-            binding = self.collect(bind)
+            def compare() -> None:
+                if iterators is not None:
+                    self.overloaded(container_node, "!=", iterators)
+
+            def advance() -> None:
+                if iterators is not None:
+                    self.overloaded(container_node, "++", iterators[:1])
+
+            before, binding = self.collect(compare), self.collect(bind)
             body = self._round(node.child_by_field_name("body"))
-            self._emit_loop(ir.Loop((*binding, *body), self.span(node)))
+            self._emit_loop(ir.Loop((*binding, *body), self.span(node), before, self.collect(advance)))
 
         self.scoped(run, node)
 

@@ -207,22 +207,17 @@ def _always_runs(before: bytes) -> bool:
     # what stands in the same parentheses or in no parentheses at all decides
     depth, text = 0, []
     for byte in reversed(before):
-        if byte == 0x29:
-            depth += 1
-        elif byte == 0x28:
-            if depth == 0:
-                text.append(0x28)
-                continue
-            depth -= 1
-            continue
-        if depth == 0:
+        opens, closes = byte == 0x28, byte == 0x29
+        depth -= opens and depth > 0
+        if depth == 0:  # of what is closed, the parentheses
             text.append(byte)
+        depth += closes
     outer = bytes(reversed(text))
     statement = re.split(rb"[;{}]", outer)[-1]
     if re.search(rb"\?|&&|\|\|", statement):
         return False
     # a head whose parentheses are closed before the expression, in this statement or around it
-    heads = re.finditer(rb"\b(if|for|while|switch|else|case)\b\s*(\()?", outer)
+    heads = re.finditer(rb"\b(if|for|while|switch|else|case)\b\s*(\((?!\)))?", outer)
     return all(m[1] in (b"if", b"switch") and m[2] for m in heads) and not re.search(rb"\bfor\b|\belse\b", outer)
 
 

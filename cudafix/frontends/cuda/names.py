@@ -40,6 +40,24 @@ LOOKING = frozenset(
         "size empty length begin end cbegin cend rbegin rend c_str capacity max_size str count has_value width height"
     ).split()
 )
+# Algorithms that compare the elements which they are given.
+COMPARING = frozenset(
+    (
+        "sort stable_sort partial_sort nth_element is_sorted is_sorted_until make_heap push_heap pop_heap sort_heap "
+        "merge inplace_merge min max minmax clamp min_element max_element minmax_element lower_bound upper_bound "
+        "equal_range binary_search find count adjacent_find search unique remove replace equal mismatch "
+        "lexicographical_compare is_permutation includes set_union set_intersection set_difference "
+        "set_symmetric_difference next_permutation prev_permutation"
+    ).split()
+)
+# Operators that do not evaluate what they are given, and those of which it depends on its type.
+UNEVALUATED = frozenset(
+    "noexcept sizeof alignof decltype typeof __typeof__ static_assert _Static_assert __assume __builtin_assume "
+    "__builtin_constant_p".split()
+)
+PERHAPS_EVALUATED = frozenset(("typeid", "__builtin_choose_expr"))
+# Checks that `NDEBUG` takes away with what they are given (C17 7.2; glog, Qt, the C runtime of Windows).
+DEBUG_ONLY = re.compile(r"assert|_ASSERTE?|DCHECK\w*|Q_ASSERT\w*")
 NULLS = frozenset(("NULL", "nullptr"))
 
 OUTPUTS = frozenset(("std::cout", "cout", "std::cerr", "cerr", "std::clog", "clog", "std::cin", "cin", "std::wcout"))

@@ -190,7 +190,7 @@ class Statements(Loops):
         )
 
     def _asm(self, node: Node) -> None:
-        self.unknown("inline assembly", node)
+        self.assembly(node, None, False)
 
     def _nested_function(self, node: Node) -> None:
         """`FOR_EACH(i, n) { … }` reads as a function in a function."""
@@ -222,7 +222,8 @@ class Statements(Loops):
                     self.statement_list(inner.children, inner.start_byte)
 
             handlers.append(self.collect(lambda child=child, run=run: self.scoped(run, child)))  # type: ignore[misc]
-        self.emit(ir.Try(body, tuple(handlers), self.span(node)))
+        last = node.named_children[-1].child_by_field_name("parameters")
+        self.emit(ir.Try(body, tuple(handlers), self.span(node), last is not None and self.raw(last) == "(...)"))
 
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """A lambda becomes a function of its own that shares the variables around it."""
@@ -456,7 +457,9 @@ class Statements(Loops):
             self.build(value, place, part, *self.arguments(value))
         elif value.type == "initializer_list":
             values, _ = self.arguments(value)
-            self.store(place, values[0] if len(values) == 1 else opaque(*values), value)
+            self.store(place, self.bound(place, values[0]) if len(values) == 1 else opaque(*values), value)
+        elif self.type_of(place).endswith(" &"):
+            self.store(place, self.bound(place, self.lvalue(value)), value)
         else:
             self.assign(place, value, value)
         self.blocked = kept
@@ -488,7 +491,7 @@ class Statements(Loops):
                 continue
             place = Field(Deref(Var("this")), name)
             self.copied(child, self.type_of(place), values)
-            value = values[0] if len(values) == 1 else opaque(*values) if values else NULL
+            value = self.bound(place, values[0]) if len(values) == 1 else opaque(*values) if values else NULL
             if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
                 value = NULL
             self.store(place, value, child)

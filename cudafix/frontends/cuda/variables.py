@@ -23,6 +23,7 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     pointee,
 )
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.names import ACTIVE_TYPES
 from cudafix.frontends.cuda.terms import (
     is_temporary,
@@ -45,6 +46,9 @@ from cudafix.ir import (
     Var,
 )
 
+_VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
+_CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
+_USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
 _CODE = frozenset(
@@ -55,6 +59,16 @@ _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
+
+
+def _second_argument(kind: str) -> str:
+    """The second template argument of a type as written; empty if it has only one."""
+    depth = 0
+    for at, letter in enumerate(kind):
+        depth += (letter in "<(") - (letter in ">)")
+        if letter == "," and depth == 1:
+            return kind[at + 1 :].strip()
+    return ""
 
 
 class Variables(Blocks):
@@ -105,7 +119,7 @@ class Variables(Blocks):
         for number, binding in enumerate(one.bindings):
             part: Expr = place
             if number < len(names):
-                part = Field(place, names[number])
+                part = self.member(place, names[number])
             elif kind.endswith("]"):
                 part = Index(place, Const(str(number)))
             known = part is not place
@@ -248,6 +262,10 @@ class Variables(Blocks):
             if one.array:
                 self._elements(var, one, node)
             return
+        if KEEPS_REFERENCES.search(kind):
+            braced = value.type in ("argument_list", "initializer_list")
+            self._object(one, node, self.arguments(value)[0] if braced else (self.value(value),), ())
+            return
         if value.type == "argument_list":
             if is_number(kind) or is_pointer(kind) or kind.startswith("cuda"):
                 values, _ = self.arguments(value)
@@ -270,6 +288,8 @@ class Variables(Blocks):
         holder = Var(self._future_name(one, kind))
         if one.array or cls is not None:
             self.emit(ir.Declare(holder, element_type(kind), one.array, self.span(node)))
+        if is_number(kind) or is_pointer(kind):  # what an object that a call returns is converted to
+            self.types[holder.name] = kind
         count = len(self.out)
         result = self.value(value, holder)
         if kind.startswith("auto"):
@@ -325,13 +345,13 @@ class Variables(Blocks):
     def _reference(self, one: Declared, node: Node, value: Node, kind: str) -> None:
         place = self.lvalue(value)
         if kind.startswith("auto"):
-            kind = self.type_of(place) or kind
+            kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
             assert isinstance(place, Var)
             if (cls := self.file.index.ending(self.type_of(place))) is not None:
                 self.scopes[-1].destroyed.append((place, cls, ""))
         var = self.declare(one.name, kind, one.node, reference=True)
-        target = place.base if isinstance(place, Deref) else Addr(place)
+        target = place.base if isinstance(place, Deref) else self.address(place)
         self.emit(ir.Assign(var, target, self.span(node)))
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
@@ -342,6 +362,7 @@ class Variables(Blocks):
         var = self.declare(one.name, kind, one.node)
         span = self.span(node)
         self.emit(self._fresh(var, one, node))
+        self._own_allocator(var, kind, span)
         cls = self.file.index.class_of(kind)
         name_span = Span(span.path, span.start, span.start)
         if cls is not None:
@@ -365,7 +386,11 @@ class Variables(Blocks):
                     template_args,
                 )
             )
+            if (vector := _VECTOR.fullmatch(kind)) is not None and self.file.index.means_number(vector[1]):
+                self.emit(ir.Assign(var, Addr(Index(var, Opaque(()))), span))  # it leads to its elements
         elif values:
+            if KEEPS_REFERENCES.search(kind):
+                values = (*values, *map(self.address, values))
             self.copied(node, kind, values)
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)
@@ -376,6 +401,15 @@ class Variables(Blocks):
                     var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span
                 )
             )
+
+    def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
+        """The memory of a container with an allocator that is not the library's may be pinned or managed."""
+        containers = [one for one in self.file.index.meanings(kind) if _CONTAINER.match(one)]
+        if any((given := _second_argument(one)) and not _USUAL.match(given) for one in containers):
+            site = ir.Site(span, "", "", ";", blocked="the allocator of a container")
+            name_span = Span(span.path, span.start, span.start)
+            elements = (Addr(Index(var, Opaque(()))), Const("0"), Const("0"))
+            self.emit(ir.Call("cudaHostRegister", elements, span, name_span, span.end, site))
 
     def _sole_owner(self, one: Declared, values: tuple[Expr, ...]) -> Class | None:
         """The class of a smart pointer that is given its deleter here and of which no other owner is made."""
@@ -491,7 +525,8 @@ class Variables(Blocks):
                 if found and (owner := self.owner(found[0])) is not None:
                     self.build(node, Field(var, name), owner, (found[0],))
                 else:
-                    self.store(Field(var, name), found[0] if found else NULL, node)
+                    place = Field(var, name)
+                    self.store(place, self.bound(place, found[0]) if found else NULL, node)
             return
         for label, initial in values_:
             if label:

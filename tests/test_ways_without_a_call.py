@@ -1,0 +1,446 @@
+"""Ways that no call shows: operators, conversions and initializers of the program's own classes; and calls that are
+written and may not be made. One way a line, as in tests/test_ways_past_a_wait.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.test_ways_past_a_wait import moves_without, parts, program, read_behind
+from tests.test_ways_to_memory import cases
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the host reads behind the free what a kernel wrote: `G!` puts the memory into the global pointer `g`, `R!` into
+# the pointer `p` of an object of the class `R`; both run the kernel, as `K!` does. In front of `||` stands more for the
+# file, or only what the class `R` declares
+
+SHORT = {
+    "G!": "g = t; k<<<1, 1>>>(d, t);",
+    "R!": "R r{t}; k<<<1, 1>>>(d, t);",
+    "K!": "k<<<1, 1>>>(d, t);",
+    "LOOP": "for (int x : r) argc += x;",
+    "STAR": "int operator*() const { return *p; }",
+    "BOOL": "operator bool() const { return *p; }",
+    "INT": "operator int() const { return *p; }",
+    "LESS": "bool operator<(const R &o) const { return *p < *o.p; }",
+    "SAME": "bool operator==(const R &o) const { return *p == *o.p; }",
+}
+_WHOLE = re.compile(r"(?:struct|template|static|__managed__) ")
+
+
+def source_of(case: str) -> str:
+    outside, before, behind = parts(" ".join(SHORT.get(word, word) for word in case.split(" ")))
+    if outside and not _WHOLE.match(outside):
+        outside = f"struct R {{ int *p; {outside} }};"
+    return program("static int *g;\n" + outside, before, behind)
+
+
+MEMBERS = """
+struct W { int *p; int n = p[0]; }; || K! | W w{t}; return w.n;
+struct W { int *p; int n = *p; }; || K! | W w{t}; return w.n;
+struct W { int n = g[0]; }; || G! | W w; return w.n;
+struct W { int n = g[0]; W() {} }; || G! | W w; return w.n;
+struct W { int n = *g; float m = 1; }; || G! | W w{}; return w.n;
+struct W { int n{g[0]}; }; || G! | W w; return w.n;
+struct W { int n = g[0] + 1; }; || G! | auto w = std::make_unique<W>(); return w->n;
+struct W { int n = g[0] + 1; }; || G! | W *w = new W; return w->n;
+struct W { int n = g[0] + 1; }; || G! | return W().n;
+struct W { int n = g[0] + 1; }; || G! | return W{}.n;
+struct W { int n = g[0] + 1; }; struct V : W {}; || G! | V v; return v.n;
+struct W { int n = g[0] + 1; }; struct V { W w; }; || G! | V v; return v.w.n;
+struct W { int n = g[0] + 1; }; || G! | W w[2]; return w[0].n;
+struct W { int n = g[0] + 1; }; || G! | static W w; return w.n;
+struct W { int *p; int n = p[0]; W(int *q) : p(q) {} }; || K! | W w(t); return w.n;
+struct W { int *p; int n = *p; W(int *q) : p(q) {} }; || K! | W w(t); return w.n;
+struct B { int *p; int get() { return *p; } }; B b; struct W { int n = b.get(); }; || b.p = t; K! | W w;
+struct B { int *p; operator int() { return *p; } }; B b; struct W { int n = b; }; || b.p = t; K! | W w;
+struct W { bool n = g[0] == 1; }; || G! | W w; return w.n;
+struct W { static inline int n = 0; int m = g[n]; }; || G! | W w; return w.m;
+__managed__ int m; __global__ void km() { m = 1; } struct W { int n = m; }; || km<<<1,1>>>(); | W w; return w.n;
+struct Q { int *p; }; static Q q; struct W { int m = q.p[0]; }; || q.p = t; K! | W w; return w.m;
+"""
+
+
+@pytest.mark.parametrize("case", cases(MEMBERS))
+def test_what_the_initializer_of_a_member_reads_is_waited_for(case: str) -> None:
+    assert not moves_without(source_of(case), "Synchronize")
+
+
+OPERATORS = """
+STAR || R! | return *r;
+int &operator*() const { return *p; } || R! | return *r;
+STAR || R! | int x = *r; return x;
+int operator-() const { return *p; } || R! | return -r;
+int operator+() const { return *p; } || R! | return +r;
+int operator~() const { return *p; } || R! | return ~r;
+bool operator!() const { return *p; } || R! | return !r;
+bool operator!() const { return *p; } || R! | if (!r);
+int operator++() { return *p; } || R! | return ++r;
+int operator++(int) { return *p; } || R! | return r++;
+int operator--() { return *p; } || R! | return --r;
+R &operator++() { ++*p; return *this; } || R! | ++r;
+R &operator++() { ++*p; return *this; } || R! | for (int i = 0; i < 3; i++, ++r) argc++;
+bool operator==(int x) const { return *p == x; } || R! | if (r == 1);
+bool operator==(int x) const { return *p == x; } || R! | return r == 1;
+bool operator==(int x) const { return *p == x; } || R! | if (r != 1);
+bool operator==(int x) const { return *p == x; } || R! | if (1 == r);
+bool operator!=(int x) const { return *p != x; } || R! | while (r != 1) argc++;
+bool operator<(int x) const { return *p < x; } || R! | if (r < 1);
+bool operator<(int x) const { return *p < x; } || R! | while (r < 1) argc++;
+bool operator<(int x) const { return *p < x; } || R! | return r < 1 ? 2 : 3;
+int operator<=>(int x) const { return *p - x; } || R! | if (r < 1);
+struct R { int *p; }; static bool operator==(const R &a, const R &b) { return *a.p == *b.p; } || R! | if (r == r);
+struct R { int *p; }; static bool operator<(const R &a, const R &b) { return *a.p < *b.p; } || R! | if (r < r);
+struct R { int *p; }; static int operator*(const R &a) { return *a.p; } || R! | return *r;
+struct R { int *p; }; static int operator-(const R &a) { return *a.p; } || R! | return -r;
+struct R { int *p; }; static int operator!(const R &a) { return *a.p; } || R! | if (!r);
+struct R { int *p; }; static int operator++(R &a) { return *a.p; } || R! | return ++r;
+struct R { int *p; }; static int operator++(R &a, int) { return *a.p; } || R! | return r++;
+int operator,(int x) const { return *p; } || R! | return r, 1;
+int operator&&(int x) const { return *p; } || R! | return r && 1;
+int operator||(int x) const { return *p; } || R! | if (r || 1);
+int operator[](int x) const { return p[x]; } || R! | return r[1];
+int &operator[](int x) const { return p[x]; } || R! | return r[1];
+int operator()(int x) const { return p[x]; } || R! | return r(1);
+int operator()() const { return p[0]; } || R! | return r();
+int operator()() const { return p[0]; } || K! | return R{t}();
+BOOL || R! | if (r);
+BOOL || R! | while (r) argc++;
+BOOL || R! | if (!r);
+BOOL || R! | if (argc > 1 && r);
+explicit BOOL || R! | return r ? 1 : 2;
+BOOL || K! | if (R r{t});
+BOOL || K! | if (R{t});
+struct R { int *p; operator bool() { return *p; } }; R mk(int *t) { return {t}; } || K! | if (mk(t));
+struct R { int *p; operator int() { return *p; } }; R mk(int *t) { return {t}; } || K! | int x = mk(t); return x;
+INT || R! | switch (r) { case 1: argc++; }
+INT || R! | return argv[r] != 0;
+INT || R! | return r + 1;
+INT || R *r = new R{t}; K! | return *r + 1;
+INT || std::vector<R> r{R{t}}; K! | return r[0] + 1;
+struct R { int *p; operator int() const { return p[0]; } }; static int id(int x) { return x; } || R! | return id(r);
+INT || R! | printf("%d", (int)r); return 0;
+INT || R! | std::cout << r; return 0;
+struct R { int *p; }; auto &operator<<(std::ostream &o, const R &r) { return o << *r.p; } || R! | std::cout << r;
+int *operator->() const { return p; } || R! | return *r.operator->();
+struct X { int a; }; struct R { X *p; X *operator->() const { return p; } }; || R r{(X *)t}; K! | return r->a;
+struct X { int a; }; struct R { int *p; X x; X *operator->() { x.a = *p; return &x; } }; || R! | return r->a;
+R &operator=(int x) { *p = x; return *this; } || R! | r = 3;
+R &operator+=(int x) { *p += x; return *this; } || R! | r += 3;
+R &operator<<(int x) { *p += x; return *this; } || R! | r << 3 << 4;
+int operator+(int x) const { return *p + x; } || R! | return r + 3;
+struct R { int *p; }; static int operator+(int x, const R &r) { return *r.p + x; } || R! | return 3 + r;
+int operator+(int x) const { return *p + x; } || R a[2] = {{t}, {t}}; K! | return a[1] + 3;
+int operator&() const { return *p; } || R! | return &r;
+struct R { int operator*() const { return *g; } }; || R r; G! | return *r;
+struct R { bool operator==(int x) const { return *g == x; } }; || R r; G! | return r == 1;
+struct R { int operator()() const { return *g; } }; || R r; G! | return r();
+struct R { int operator+(int x) const { return *g; } }; || R r; G! | return r + 1;
+struct R { int n; R &operator+=(int x) { n = *g; return *this; } }; || R r; G! | r += 1; return r.n;
+struct R { int n; R &operator=(int x) { n = *g; return *this; } }; || R r; G! | r = 1; return r.n;
+struct R { operator bool() const { return *g; } }; || R r; G! | if (r);
+struct R { R &operator=(const R &) { ++*g; return *this; } }; || R r, q; G! | r = q;
+struct R { R() {} R(const R &) { ++*g; } }; || R r; G! | R q = r;
+struct B { int *p; int operator*() const { return *p; } }; struct R : B { }; || R r; r.p = t; K! | return *r;
+template <class T> struct R { T *p; T operator*() const { return *p; } }; || R<int> r{t}; K! | return *r;
+template <class T> struct R { T *p; bool operator==(T x) const { return *p == x; } }; || R<int> r{t}; K! | if (r == 1);
+template <class T> struct R { T *p; R &operator++() { ++*p; return *this; } }; || R<int> r{t}; K! | ++r;
+int operator*() const { return *p; } }; struct H { R r; || H h{{t}}; K! | return *h.r;
+int operator*() const { return *p; } int f() { return **this; } || R! | return r.f();
+bool operator==(int x) const { return *p == x; } int f() { return *this == 2; } || R! | return r.f();
+STAR || auto r = std::make_unique<R>(R{t}); K! | return **r;
+struct R { int *p; int operator*() const { return *p; } }; static int f(const R &r) { return *r; } || R! | return f(r);
+struct R { int *p; int operator*() const { return *p; } }; template <class T> int f(T &r) { return *r; } || R! | f(r);
+STAR || auto f = [](auto r) { return *r; }; R! | return f(r);
+LESS || std::vector<R> r{R{t}, R{t}}; K! | std::sort(r.begin(), r.end());
+LESS || R a{t}, b{t}; K! | std::swap(a, b); return std::min(a, b).p != 0;
+LESS || std::map<R, int> m; K! | m[R{t}] = 1; m[R{t}] = 2;
+SAME || std::vector<R> r{R{t}, R{t}}; K! | return std::find(r.begin(), r.end(), R{t}) == r.end();
+SAME || std::vector<R> r{R{t}, R{t}}; K! | return r == r;
+int operator+(const R &o) const { return *p; } || R a{t}; K! | return (a) + a;
+int *begin() { return p; } int *end() { return p + 2; } || R! | LOOP
+struct R { int v[2]; int *begin() { v[0] = *g; return v; } int *end() { return v + 2; } }; || R r; G! | LOOP
+struct R { int v[2]; int *begin() { return v; } int *end() { return v + *g; } }; || R r; G! | LOOP
+struct R { int v[2]; }; int *begin(R &r) { r.v[0] = *g; return r.v; } int *end(R &r) { return r.v; } || R r; G! | LOOP
+"""
+
+
+ITERATORS = """
+int *p; int operator*() { return *p; } bool operator!=(It o) { return p != o.p; } It &operator++() { return *this; }
+int *p; int operator*() { return 1; } bool operator!=(It o) { return *p; } It &operator++() { return *this; }
+int *p; int operator*() { return *g; } bool operator!=(It o) { return p != o.p; } It &operator++() { return *this; }
+"""
+
+
+@pytest.mark.parametrize("members", cases(ITERATORS))
+def test_what_an_iterator_of_a_class_reads_is_waited_for(members: str) -> None:
+    both = "It begin() { return {p}; } It end() { return {p}; }"
+    outside = f"struct It {{ {members} }}; struct R {{ int *p; {both} }};"
+    assert not moves_without(source_of(f"{outside} || R r{{t}}; G! | LOOP"), "Synchronize")
+
+
+@pytest.mark.parametrize("case", cases(OPERATORS))
+def test_what_an_operator_of_a_class_reads_is_waited_for(case: str) -> None:
+    assert not moves_without(source_of(case), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# work that is launched by an operator before the free (`D` allocates, `K` allocates and launches)
+
+LAUNCHES = """
+struct B { int *x; B &operator++() { go(x); return *this; } }; || D B o{t}; ++o; cudaFree(d);
+struct B { int *x; B operator++(int) { go(x); return *this; } }; || D B o{t}; o++; cudaFree(d);
+struct B { int *x; int operator*() { return go(x); } }; || D B o{t}; *o; cudaFree(d);
+struct B { int *x; int operator-() { return go(x); } }; || D B o{t}; -o; cudaFree(d);
+struct B { int *x; int operator!() { return go(x); } }; || D B o{t}; if (!o); cudaFree(d);
+struct B { int *x; bool operator==(int) { return go(x); } }; || D B o{t}; if (o == 1); cudaFree(d);
+struct B { int *x; bool operator<(int) { return go(x); } }; || D B o{t}; while (o < argc--) ; cudaFree(d);
+struct B { int *x; int operator,(int) { return go(x); } }; || D B o{t}; o, 1; cudaFree(d);
+struct B { int *x; B *operator->() { go(x); return this; } void n() {} }; || D B o{t}; o->n(); cudaFree(d);
+struct B { int *x; int operator&() { return go(x); } }; || D B o{t}; &o; cudaFree(d);
+struct B { int *x; int *begin() { go(x); return x; } int *end() { return x; } }; || D B o{t}; LOOP cudaFree(d);
+struct B { int *x; auto begin() { return x; } auto end() { go(x); return x; } }; || D B o{t}; LOOP cudaFree(d);
+struct B { int *x; int n = go(x); }; || D B o{t}; cudaFree(d);
+static int *gt; struct B { int n = go(gt); }; || gt = t; D B o; cudaFree(d);
+static int *gt; struct B { void operator()() { go(gt); } }; || gt = t; D B o; o(); cudaFree(d);
+static int *gt; struct B { int operator+(int) { return go(gt); } }; || gt = t; D B o; o + 1; cudaFree(d);
+static int *gt; struct B { int operator*() { return go(gt); } }; || gt = t; D B o; *o; cudaFree(d);
+static int *gt; struct B { operator int() { return go(gt); } }; || gt = t; D B o; int y = o; cudaFree(d);
+static int *gt; struct B { int operator[](int) { return go(gt); } }; || gt = t; D B o; o[1]; cudaFree(d);
+static int *gt; struct B { B &operator=(int) { go(gt); return *this; } }; || gt = t; D B o; o = 1; cudaFree(d);
+"""
+
+
+@pytest.mark.parametrize("way", cases(LAUNCHES))
+def test_what_an_operator_of_a_class_launches_is_waited_for(way: str) -> None:
+    assert not moves_without(read_behind(way.replace("LOOP", "for (int y : o);")), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what is reached through views, objects that keep references, copies that containers make, and assembly
+
+KEPT = r"""
+K! | int x; asm volatile("movl %1, %0" : "=r"(x) : "m"(*t)); return x;
+K! | int x; asm volatile("movl (%1), %0" : "=r"(x) : "r"(t) : "memory"); return x;
+K! | int x; asm("movl (%1), %0" : "=r"(x) : "r"(t)); return x;
+K! | __asm__ __volatile__("lock; incl %0" : "+m"(t[0]));
+K! | asm volatile("call f" ::: "memory");
+static int rd(int *p) { int x; asm("movl (%1), %0" : "=r"(x) : "r"(p)); return x; } || K! | return rd(t);
+static inline void fence() { asm volatile("" ::: "memory"); } || K! | fence(); return t[0];
+K! | return std::span<int>(t, 4)[0];
+K! | return std::span(t, 4)[0];
+K! | return std::span{t, 4}.front();
+K! | for (int x : std::span<int>(t, 4)) argc += x; return argc;
+K! | for (int x : std::span(t, 4)) argc += x; return argc;
+K! | std::string_view v((char *)t, 4); return v[0];
+K! | return std::string_view((char *)t, 4)[0];
+K! | return std::string_view((char *)t, 4) == "x";
+K! | return std::string((char *)t, 4)[0];
+K! | return std::vector<int>(t, t + 4)[0];
+K! | return std::vector<int>(t, t + 4).size();
+K! | std::ranges::sort(t, t + 4);
+K! | std::ranges::sort(std::span(t, 4));
+K! | std::ranges::fill(t, t + 4, 1);
+K! | return std::ranges::max(std::span(t, 4));
+K! | return *std::ranges::max_element(t, t + 4);
+K! | std::ranges::copy(t, t + 4, pg);
+K! | std::ranges::copy(std::span(t, 4), pg);
+K! | std::ranges::for_each(t, t + 4, [&](int x) { argc += x; }); return argc;
+K! | return std::ranges::equal(t, t + 4, pg, pg + 4);
+K! | for (int x : std::ranges::subrange(t, t + 4)) argc += x; return argc;
+K! | for (int x : std::views::counted(t, 4)) argc += x; return argc;
+K! | return std::ranges::count(t, t + 4, 1);
+auto u = std::tie(t[0], t[1]); K! | return std::get<0>(u);
+auto u = std::tie(t[0], t[1]); K! | u = std::make_tuple(1, 2);
+std::tuple<int &, int &> u(t[0], t[1]); K! | std::get<0>(u) = 3;
+std::tuple<int &> u(t[0]); K! | return std::get<0>(u);
+std::pair<int &, int> u(t[0], 1); K! | return u.first;
+auto u = std::ref(t[0]); K! | return u;
+auto u = std::ref(t[0]); K! | return u.get();
+auto u = std::ref(t[0]); K! | u.get() = 2;
+std::reference_wrapper<int> u(t[0]); K! | return u;
+std::reference_wrapper<int> u(t[0]); K! | return u.get();
+std::reference_wrapper<int> u = t[0]; K! | int x = u; return x;
+std::vector<std::reference_wrapper<int>> u{t[0]}; K! | return u[0].get();
+auto u = std::forward_as_tuple(t[0]); K! | return std::get<0>(u);
+struct V { int &r; }; || V u{t[0]}; K! | return u.r;
+struct V { int &r; V(int &x) : r(x) {} }; || V u(t[0]); K! | return u.r;
+struct V { int &r; int get() { return r; } }; || V u{t[0]}; K! | return u.get();
+struct V { int &r; void set() { r = 1; } }; || V u{t[0]}; K! | u.set();
+struct V { int *p; int &at() { return *p; } }; || V u{t}; int &q = u.at(); K! | return q;
+struct V { int *p; int &at() { return *p; } }; || V u{t}; auto &q = u.at(); K! | q = 2;
+struct V { int *p; int &operator*() { return *p; } }; || V u{t}; int &q = *u; K! | return q;
+struct V { int *p; int &operator[](int i) { return p[i]; } }; || V u{t}; int &q = u[1]; K! | return q;
+static int &at(int *p) { return *p; } || int &q = at(t); K! | return q;
+static int &at(int *p) { return *p; } || int *q = &at(t); K! | return *q;
+K! | std::vector<std::vector<int>> v; v.emplace_back(t, t + 4); return v[0][0];
+K! | std::vector<std::string> v; v.emplace_back((char *)t); return v.size();
+K! | std::vector<std::string> v; v.push_back((char *)t); return v.size();
+K! | std::map<int, std::vector<int>> v; v.emplace(1, std::vector<int>(t, t + 2)); return v.size();
+K! | std::map<std::string, int> v; v[(char *)t] = 1; return v.size();
+K! | std::map<std::string, int> v; v.emplace((char *)t, 1); return v.size();
+K! | std::map<std::string, int> v; return v.count((char *)t);
+K! | std::optional<std::vector<int>> v; v.emplace(t, t + 2); return v->size();
+K! | auto v = std::make_unique<std::vector<int>>(t, t + 2); return v->size();
+K! | auto v = new std::vector<int>(t, t + 2); return v->size();
+K! | auto v = std::make_shared<std::string>((char *)t); return v->size();
+static int f(const std::string &s) { return s.size(); } || K! | return f((char *)t);
+static int f(std::vector<int> s) { return s.size(); } || K! | return f({t, t + 2});
+std::reverse_iterator<int *> u(t + 4); K! | return *u;
+auto u = std::make_reverse_iterator(t + 4); K! | return *u;
+auto u = std::make_move_iterator(t); K! | return *u;
+auto u = std::begin(*(int (*)[4])t); K! | return *u;
+auto u = std::next(t, 2); K! | return *u;
+std::span<int> s4(t, 4); auto u = s4.begin(); K! | return *u;
+std::span<int> s4(t, 4); auto u = s4.subspan(1); K! | return u[0];
+std::span<int> s4(t, 4); auto u = s4.first(1); K! | return u[0];
+std::span<int> s4(t, 4); auto u = s4.rbegin(); K! | return *u;
+auto u = std::to_address(t); K! | return *u;
+int *u = std::addressof(t[0]); K! | return *u;
+std::atomic_ref<int> u(t[0]); K! | return u.load();
+std::atomic_ref<int> u(t[0]); K! | return u;
+std::atomic_ref<int> u(t[0]); K! | u++;
+std::atomic_ref<int> u(t[0]); K! | u = 3;
+auto *u = reinterpret_cast<std::atomic<int> *>(t); K! | return *u;
+auto *u = reinterpret_cast<std::atomic<int> *>(t); K! | while (*u == 0) ;
+auto *u = reinterpret_cast<std::atomic<int> *>(t); K! | return u->load();
+std::experimental::mdspan u(t, 2, 2); K! | return u(0, 1);
+std::valarray<int> u; K! | u = std::valarray<int>(t, 4); return u[0];
+std::istringstream u; K! | std::istringstream v((char *)t); return v.good();
+K! | std::stringstream o; o.write((char *)t, 4); return 0;
+std::function<int()> f = std::bind([](int &x) { return x; }, std::ref(t[0])); K! | return f();
+auto f = std::bind([](int *x) { return *x; }, t); K! | return f();
+"""
+
+
+@pytest.mark.parametrize("case", cases(KEPT))
+def test_what_is_reached_through_something_that_keeps_where_it_is_is_waited_for(case: str) -> None:
+    assert not moves_without(source_of(case), "Synchronize")
+
+
+QUIET = r"""
+static inline void fence() { asm volatile("" ::: "memory"); } || k<<<1,1>>>(d, d2); | fence(); cudaFree(d2);
+static inline void pause() { asm volatile("pause"); } || k<<<1,1>>>(d, d2); | pause(); cudaFree(d2);
+static int id() { int a; asm("cpuid" : "=a"(a)); return a; } || k<<<1,1>>>(d, d2); | id(); cudaFree(d2);
+"""
+
+
+@pytest.mark.parametrize("case", cases(QUIET))
+def test_assembly_that_touches_no_memory_is_no_use(case: str) -> None:
+    assert moves_without(program(*parts(case)), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# an unseen function throws: destructors run before the handler (`G` frees what the kernel works on, `S`
+# waits for the device, `C` reads what the kernel wrote)
+
+THROWS = """
+int r = 0; try { G g; W un(1); S } catch (int) { r = t[0]; } return r;
+try { G g; W un(1); S } C
+try { G g; { W un(1); } S } C
+try { G g; W if (argc) un(1); S } C
+static void f(int *t) { G g; W un(1); S } || try { f(t); } C
+static void f(int *t) { un(1); } || try { G g; W f(t); S } C
+try { std::vector<int> v; G g; W v.resize(argc); S } catch (...) { return t[0]; }
+try { G g; W int x = std::stoi(argv[1]); S } catch (...) { return t[0]; }
+try { G g; W std::vector<int> v(argc); S } catch (...) { return t[0]; }
+try { G g; W int *q = new int[argc]; S } catch (...) { return t[0]; }
+try { D std::unique_ptr<int, Del> u(d); K! un(1); S } C
+try { for (int i = 0; i < 3; i++) { G g; W un(1); S } } C
+struct H { int *q; ~H() { q[0] = 1; } }; || D try { H h{t}; K! cudaFree(d); un(1); } C
+struct H { int *q; ~H() { q[0] = 1; } }; || D try { H h{t}; K! cudaFree(d); un(1); S } catch (int) { }
+struct H { int *q; ~H() { printf("%d", q[0]); } }; || D try { H h{t}; K! cudaFree(d); un(1); S } catch (int) { }
+try { G g; try { W un(1); } catch (float) { } S } C
+try { try { G g; W un(1); S } catch (float) { S } } C
+try { G g; W throw 1; } C
+"""
+IN_THROWS = {
+    "W": "k<<<1, 1>>>(g.p, t);",
+    "K!": "k<<<1, 1>>>(d, t);",
+    "S": "cudaDeviceSynchronize();",
+    "C": "catch (int) { return t[0]; }",
+}
+
+
+@pytest.mark.parametrize("way", cases(THROWS))
+def test_what_ends_where_an_exception_passes_is_waited_for(way: str) -> None:
+    written = " ".join(IN_THROWS.get(word, word) for word in way.split(" "))
+    both = "" if " || " in written else " || "
+    assert not moves_without(read_behind(f"void un(int); {both}{written}"), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# waits that are not carried out, or not in every build: `NDEBUG` takes `assert` away with what it is given
+
+NO_WAITS = r"""
+K assert(cudaDeviceSynchronize() == cudaSuccess); cudaFree(d);
+K assert(cudaDeviceSynchronize() == 0); cudaFree(d);
+K assert(!cudaDeviceSynchronize()); cudaFree(d);
+K assert(cudaStreamSynchronize(0) == cudaSuccess); cudaFree(d);
+K assert(cudaSuccess == cudaDeviceSynchronize() && "x"); cudaFree(d);
+K assert((cudaDeviceSynchronize(), true)); cudaFree(d);
+static bool done() { return cudaDeviceSynchronize() == cudaSuccess; } || K assert(done()); cudaFree(d);
+static void done() { assert(cudaDeviceSynchronize() == cudaSuccess); } || K done(); cudaFree(d);
+#define CK(x) assert((x) == cudaSuccess) || K CK(cudaDeviceSynchronize()); cudaFree(d);
+#define CK(x) assert(cudaSuccess == (x)) || K CK(cudaStreamSynchronize(0)); cudaFree(d);
+K noexcept(cudaDeviceSynchronize()); cudaFree(d);
+K bool b = noexcept(cudaDeviceSynchronize()); cudaFree(d);
+K static_assert(noexcept(cudaDeviceSynchronize())); cudaFree(d);
+K static_assert(sizeof(cudaDeviceSynchronize()) == 4, "x"); cudaFree(d);
+K static_assert(std::is_same<decltype(cudaDeviceSynchronize()), cudaError_t>::value); cudaFree(d);
+K int b = sizeof(cudaDeviceSynchronize()); cudaFree(d);
+K int b = sizeof cudaDeviceSynchronize(); cudaFree(d);
+K int b = alignof(decltype(cudaDeviceSynchronize())); cudaFree(d);
+K decltype(cudaDeviceSynchronize()) b; cudaFree(d);
+K using E = decltype(cudaDeviceSynchronize()); cudaFree(d);
+K typedef decltype(cudaDeviceSynchronize()) E; cudaFree(d);
+K std::vector<decltype(cudaDeviceSynchronize())> b; cudaFree(d);
+K typeid(cudaDeviceSynchronize()); cudaFree(d);
+K const char *b = typeid(cudaDeviceSynchronize()).name(); cudaFree(d);
+K bool b = std::is_same_v<decltype(cudaDeviceSynchronize()), int>; cudaFree(d);
+K auto b = static_cast<decltype(cudaDeviceSynchronize())>(0); cudaFree(d);
+K if constexpr (sizeof(cudaDeviceSynchronize()) == 8) argc++; cudaFree(d);
+K if constexpr (false) cudaDeviceSynchronize(); cudaFree(d);
+K if constexpr (sizeof(int) == 8) cudaDeviceSynchronize(); cudaFree(d);
+K bool b = requires { cudaDeviceSynchronize(); }; cudaFree(d);
+K static_assert(requires { cudaDeviceSynchronize(); }); cudaFree(d);
+template <class T> auto w(T) -> decltype(cudaDeviceSynchronize()) { return cudaSuccess; } || K w(1); cudaFree(d);
+template <class T> void w(T, decltype(cudaDeviceSynchronize()) = cudaSuccess) { } || K w(1); cudaFree(d);
+void w() noexcept(noexcept(cudaDeviceSynchronize())) { } || K w(); cudaFree(d);
+struct N { void w(); }; || K (void)sizeof(cudaDeviceSynchronize()); cudaFree(d);
+K (void)noexcept(cudaDeviceSynchronize()); cudaFree(d);
+static cudaError_t w() { return cudaDeviceSynchronize(); } || K bool b = noexcept(w()); cudaFree(d);
+static cudaError_t w() { return cudaDeviceSynchronize(); } || K auto b = sizeof(w()); cudaFree(d);
+static cudaError_t w() { return cudaDeviceSynchronize(); } || K decltype(w()) b; cudaFree(d);
+static cudaError_t w() { return cudaDeviceSynchronize(); } || K typeid(w()); cudaFree(d);
+static cudaError_t w() { return cudaDeviceSynchronize(); } || K __builtin_constant_p(w()); cudaFree(d);
+static cudaError_t w() { return cudaDeviceSynchronize(); } || K __builtin_assume(w() == 0); cudaFree(d);
+static cudaError_t w() { return cudaDeviceSynchronize(); } || K [[assume(w() == 0)]]; cudaFree(d);
+K cudaFree(d); assert(t[0] == 1);
+K __builtin_choose_expr(0, cudaDeviceSynchronize(), 0); cudaFree(d);
+#define CHECK(x) do { } while (0 && (x)) || K CHECK(cudaDeviceSynchronize()); cudaFree(d);
+#define CHECK(x) ((void)sizeof(x)) || K CHECK(cudaDeviceSynchronize()); cudaFree(d);
+#define CHECK(x) (void)0 || K CHECK(cudaDeviceSynchronize()); cudaFree(d);
+#define CHECK(x) if (0) (x) || K CHECK(cudaDeviceSynchronize()); cudaFree(d);
+#define DBG(x) if (argc > 3) (x) || K DBG(cudaDeviceSynchronize()); cudaFree(d);
+K DCHECK(cudaDeviceSynchronize() == cudaSuccess); cudaFree(d);
+K Q_ASSERT(cudaDeviceSynchronize() == cudaSuccess); cudaFree(d);
+"""
+
+
+@pytest.mark.parametrize("way", cases(NO_WAITS))
+def test_a_wait_that_may_not_be_carried_out_is_none(way: str) -> None:
+    assert not moves_without(read_behind(way), "Synchronize")
+
+
+ASSERTED = r"""
+int *d; assert(!cudaMalloc(&d, 4)); k<<<1,1>>>(d, t); assert(!cudaDeviceSynchronize()); cudaFree(d);
+#define CK(x) assert(!(x)) || int *d; CK(cudaMalloc(&d, 4)); k<<<1,1>>>(d, t); CK(cudaDeviceSynchronize()); cudaFree(d);
+"""
+
+
+@pytest.mark.parametrize("way", cases(ASSERTED))
+def test_a_program_that_allocates_in_assert_is_built_with_it(way: str) -> None:
+    assert moves_without(read_behind(way), "Synchronize")

@@ -25,7 +25,7 @@ from cudafix.link import Program, last
 
 CALLER = "<caller>"
 _CLIENT = "<client of "
-_OBJECT = ir.Var("%object")
+OBJECT = ir.Var("%object")
 _RESULT = ir.Var("%result")
 _MANAGES = frozenset(
     {"cudaMalloc", "cudaFree", "cudaMallocAsync", "cudaFreeAsync", "cudaMallocFromPoolAsync", "cudaDeviceReset"}
@@ -205,7 +205,7 @@ def _of_class(cls: str, members: Sequence[ir.Function], graph: _Graph) -> ir.Fun
     ended = [f for f in members if last(f.name) == f"~{plain}" and f.cls == cls]
     between = [f for f in members if f not in made and f not in ended]
     span = members[0].span
-    body: list[ir.Stmt] = [ir.Declare(_OBJECT, cls, False, span), _caller(span)]
+    body: list[ir.Stmt] = [ir.Declare(OBJECT, cls, False, span), _caller(span)]
     if made:
         arms = tuple((*_call(f, cls), ir.Break(span)) for f in made)
         body.append(ir.Switch(arms, True, span))
@@ -213,7 +213,7 @@ def _of_class(cls: str, members: Sequence[ir.Function], graph: _Graph) -> ir.Fun
     body += _in_any_order(between, graph, span, cls)
     for function in ended[:1]:
         body += _call(function, cls)
-    return _client(last(cls), members, body, {_OBJECT.name: cls})
+    return _client(last(cls), members, body, {OBJECT.name: cls})
 
 
 def _of_globals(functions: Sequence[ir.Function], graph: _Graph) -> ir.Function:
@@ -315,10 +315,10 @@ def _call(function: ir.Function, cls: str | None) -> tuple[ir.Stmt, ...]:
     for param in function.params:
         value: ir.Expr = _argument(function, param)
         if cls is not None and function.cls is None and _names(param, cls):
-            args.append(_OBJECT if param.by_reference else ir.Addr(_OBJECT))
+            args.append(OBJECT if param.by_reference else ir.Addr(OBJECT))
         else:
             args.append(ir.Deref(value) if param.by_reference else value)
-    receiver = _OBJECT if function.cls is not None else None
+    receiver = OBJECT if function.cls is not None else None
     return _plain_call(function, tuple(args), receiver), _caller(function.span, ir.FuncRef(function.name))
 
 

@@ -14,7 +14,7 @@ from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
-from cudafix.ordering.clients import CALLER, ELEMENT, assumption
+from cudafix.ordering.clients import CALLER, ELEMENT, OBJECT, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, OutOfBudget, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
@@ -142,7 +142,8 @@ class Effects(Engine):
             classes = {v.text for v in held if isinstance(v, mem.Number)}
             for method in named:
                 may_be = self._callers_work is not None or method.cls in given_away
-                outside = held >= mem.UNKNOWN and may_be and last(method.name) not in running
+                of_client = root[2] == OBJECT.name
+                outside = (of_client or held >= mem.UNKNOWN) and may_be and last(method.name) not in running
                 if method.cls in classes or outside:
                     this = found.get(id(method), (method, mem.NOTHING))[1]
                     found[id(method)] = method, this | {mem.reference((root, path))}

@@ -142,10 +142,10 @@ class Calls(Functions):
         return every
 
     def shown(self, node: cst.BaseExpression, value: Expr) -> None:
-        """A text is made of something, and of all that it holds."""
+        """Whoever makes a text of something, or compares it, looks at all that it holds."""
         if isinstance(value, Const) or value == NOTHING or self.resolver.origin(node) == "pointer":
             return
-        span, site = self.span(node), self.site(fixed="a text is made of it")
+        span, site = self.span(node), self.site(fixed="Python looks at it")
         place = Span(span.path, span.start, span.start)
         self.emit(ir.Call("builtins.format", (value,), span, place, span.end, site, (), None, None, Look.IGNORED))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import libcst as cst
@@ -19,12 +18,11 @@ from cudafix.frontends.python.meaning import (
     OwnModule,
 )
 from cudafix.frontends.python.names import decorators
-from cudafix.frontends.python.special import COMPARED, KEY, TEXT, TRUTH, Operand
+from cudafix.frontends.python.special import COMPARED, KEY, SPECIAL, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
 from cudafix.models.python import MODULES, STREAM
 
-_SPECIAL = re.compile(r"__\w+__")
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
 )
@@ -207,6 +205,14 @@ class Expressions(Calls):
         """Whether some class of the file gives its objects a field of this name."""
         return any(cls.assigned[name] or name in cls.attributes for cls in self.unit.outline.classes.values())
 
+    def _setters(self, node: cst.BaseExpression) -> frozenset[str]:
+        """The attributes of an object that methods may set: those of its class; where that is not known, of any."""
+        cls = self.resolver.cls_of(node)
+        if cls is None or any(one.outside for one in cls.outline.ancestors(cls.cls)):
+            return self.unit.outline.setters | self.unit.methods.elsewhere
+        every = [one for one in cls.outline.classes.values() if one is cls.cls or cls.cls in cls.outline.ancestors(one)]
+        return frozenset[str]().union(*(above.setters for one in every for above in cls.outline.ancestors(one)))
+
     def described(
         self, method: str, node: cst.Attribute, values: Sequence[Expr], base: Expr, *given: Expr
     ) -> list[Expr]:
@@ -252,14 +258,14 @@ class Expressions(Calls):
                 return self.variable(name)
             case cst.Attribute(value=inner, attr=attr):
                 meaning = self.resolver.meaning(inner)
-                if _SPECIAL.fullmatch(attr.value):  # what a class or a function does is another thing from here on
+                if SPECIAL.fullmatch(attr.value):  # what a class or a function does is another thing from here on
                     self.emit(ir.Unknown(f"`{self.source.text(node)}` is set", self.span(node)))
                 attribute = self._of_function(node)
                 if attribute is not None:
                     return attribute
                 if isinstance(meaning, OwnModule):
                     return Var(f"::{meaning.outline.id}::{attr.value}")
-                if attr.value in self.unit.outline.setters | self.unit.methods.elsewhere:
+                if attr.value in self._setters(inner):
                     self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
                 if isinstance(meaning, OwnClass):
                     return Var(f"::{meaning.outline.id}::{meaning.cls.name}::{attr.value}")

@@ -23,7 +23,7 @@ from cudafix.frontends.python.terms import NOTHING, choice, deref
 from cudafix.ir import Const, Expr, Index, Look, Span
 from cudafix.models.python import CALLED_BACK
 
-_SPECIAL = re.compile(r"__\w+__")
+SPECIAL = re.compile(r"__\w+__")
 _NOT_ASKED = frozenset(
     "__init__ __new__ __del__ __call__ __enter__ __exit__ __aenter__ __aexit__ __init_subclass__ __post_init__ "
     "__set_name__ __class_getitem__ __subclasshook__ __prepare__ __getattr__ __getattribute__ __setattr__ "
@@ -86,8 +86,9 @@ ASKED = {
 what its arguments hold too.
 """
 _NO_TEXT = re.compile(
-    r"builtins\.(?!(?:print|str(?:\(\)\.\w+)?|repr|format|ascii|input|exit|quit|[A-Z]\w*)$)|(?:numpy|scipy|math|cmath|ctypes|struct|"
-    r"random|statistics|operator|itertools|bisect|heapq|time)\.|object\.(?!(?:format|format_map|join|write|writelines|"
+    r"builtins\.(?!(?:print|str(?:\(\)\.\w+)?|repr|format|ascii|input|exit|quit|[A-Z]\w*)$)|"
+    r"(?:numpy|scipy|math|cmath|ctypes|struct|random|statistics|operator|itertools|bisect|heapq|time)\.|"
+    r"object\.(?!(?:format|format_map|join|write|writelines|"
     r"debug|info|warning|error|critical|exception|log|print_help|add_argument|write_text)$)"
 )
 """Functions that make no text of what they are given."""
@@ -184,9 +185,9 @@ class Special(Lowering):
 
 def _takes(name: str) -> bool:
     """Whether a method is given what `asks` got for it."""
-    return _TAKES.fullmatch(name) is not None or _SPECIAL.fullmatch(name) is None
+    return _TAKES.fullmatch(name) is not None or SPECIAL.fullmatch(name) is None
 
 
 @cache
 def _special(names: frozenset[str]) -> frozenset[str]:
-    return frozenset(name for name in names if _SPECIAL.fullmatch(name) or name in CALLED_BACK)
+    return frozenset(name for name in names if SPECIAL.fullmatch(name) or name in CALLED_BACK)

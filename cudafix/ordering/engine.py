@@ -901,6 +901,9 @@ def _made_at(var: ir.Var, block: ir.Block, end: int) -> int | None:
     return made
 
 
+_NEVER_THROWS = (ir.Assign, ir.HostAccess, ir.Launch, ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Label)
+
+
 def _launches(arm: ir.Block) -> object:
     """What an arm of a `switch` launches, if it does nothing else and then leaves; None for any other arm."""
     if not arm or not isinstance(arm[-1], ir.Break) or not all(isinstance(s, ir.Launch | ir.Break) for s in arm):
@@ -1041,7 +1044,7 @@ class Engine(Machine):
     def perhaps_throws(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> None:
         """What is not known may throw. Functions of CUDA do not, nor does anything that is no call."""
         api = isinstance(stmt, ir.Call) and last(stmt.callee).startswith("cu")
-        if api or isinstance(stmt, ir.Launch) or (isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")):
+        if api or isinstance(stmt, _NEVER_THROWS) or (isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")):
             return
         with self._within(destructors):
             if self.unwinding[self.catching[-1].around :]:

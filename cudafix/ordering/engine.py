@@ -1044,7 +1044,8 @@ class Engine(Machine):
     def perhaps_throws(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> None:
         """What is not known may throw. Functions of CUDA do not, nor does anything that is no call."""
         api = isinstance(stmt, ir.Call) and last(stmt.callee).startswith("cu")
-        if api or isinstance(stmt, _NEVER_THROWS) or (isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")):
+        plain = isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")
+        if api or plain or isinstance(stmt, _NEVER_THROWS):
             return
         with self._within(destructors):
             if self.unwinding[self.catching[-1].around :]:

@@ -355,12 +355,16 @@ struct H { int *q; ~H() { printf("%d", q[0]); } }; || D try { H h{t}; K! cudaFre
 try { G g; try { W un(1); } catch (float) { } S } C
 try { try { G g; W un(1); S } catch (float) { S } } C
 try { G g; W throw 1; } C
+WORKS GW g; g.work(t); S } C
+WORKS GW g(1); g.work(t); S } C
+WORKS auto g = GW(1); g.work(t); S } C
 """
 IN_THROWS = {
     "W": "k<<<1, 1>>>(g.p, t);",
     "K!": "k<<<1, 1>>>(d, t);",
     "S": "cudaDeviceSynchronize();",
     "C": "catch (int) { return t[0]; }",
+    "WORKS": "struct GW : G { GW(int = 0) {} void work(int *t) { k<<<1, 1>>>(p, t); un(1); } }; || try {",
 }
 
 

@@ -876,6 +876,9 @@ class Machine:
         return bits
 
 
+_THROWS_NOTHING = (ir.Launch, ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Label)
+
+
 def destructor_of(stmt: ir.Stmt) -> ir.Expr | None:
     """The object, or the array of them, that a destructor at the end of a scope ends; None for any other statement."""
     if isinstance(stmt, ir.Loop) and len(stmt.body) == 1 and stmt.index is not None:
@@ -886,6 +889,17 @@ def destructor_of(stmt: ir.Stmt) -> ir.Expr | None:
     return None
 
 
+def _makes(stmt: ir.Stmt, var: ir.Var) -> bool:
+    """Whether a statement is a part of the initialization of an object: a constructor, or a member."""
+    if isinstance(stmt, ir.Call):
+        cls, _, name = stmt.callee.rpartition("::")
+        return stmt.result == var or (stmt.receiver == var and last(cls) == name)
+    place = stmt.target if isinstance(stmt, ir.Assign) else None
+    while isinstance(place, ir.Field | ir.Index):
+        place = place.base
+    return place == var or isinstance(stmt, ir.HostAccess)
+
+
 def _made_at(var: ir.Var, block: ir.Block, end: int) -> int | None:
     """The statement that makes an object which a block destroys at `end`; None if none does."""
     made = None
@@ -894,14 +908,12 @@ def _made_at(var: ir.Var, block: ir.Block, end: int) -> int | None:
         if destructor_of(stmt) == var:
             break
         if isinstance(stmt, ir.Declare) and stmt.var == var:
-            follows = block[at + 1]
-            return at + (isinstance(follows, ir.Call) and var in (follows.receiver, follows.result))
-        if (isinstance(stmt, ir.Call) and stmt.result == var) or (isinstance(stmt, ir.Assign) and stmt.target == var):
+            while at + 1 < end and _makes(block[at + 1], var):
+                at += 1
+            return at
+        if not isinstance(stmt, ir.HostAccess) and _makes(stmt, var):
             made = at
     return made
-
-
-_NEVER_THROWS = (ir.Assign, ir.HostAccess, ir.Launch, ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Label)
 
 
 def _launches(arm: ir.Block) -> object:
@@ -1042,17 +1054,17 @@ class Engine(Machine):
             self.unwinding.pop()
 
     def perhaps_throws(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> None:
-        """What is not known may throw. Functions of CUDA do not, nor does anything that is no call."""
-        api = isinstance(stmt, ir.Call) and last(stmt.callee).startswith("cu")
-        plain = isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")
-        if api or plain or isinstance(stmt, _NEVER_THROWS):
+        """What is not known may throw. Functions of CUDA do not; what leaves a block has run its destructors before."""
+        if isinstance(stmt, _THROWS_NOTHING) or (isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")):
+            return
+        if isinstance(stmt, ir.Call) and (stmt.callee == "throw" or last(stmt.callee).startswith("cu")):
             return
         with self._within(destructors):
             if self.unwinding[self.catching[-1].around :]:
                 self.unwind(state.copy(), len(self.frames) + 1)
 
     def unwind(self, state: State, above: int) -> None:
-        """An exception passes the blocks around here, of the calls above this depth, to the handlers of a `try`."""
+        """An exception passes the blocks around here, of calls above this depth, to the handlers of a `try`."""
         around = self.catching[-1]
         kept = self.frame, self.frames, self.loops, self.family, self.catching
         out: State | None = state

@@ -163,3 +163,26 @@ def test_nothing_is_written_into_the_initializer_list_of_a_constructor() -> None
     after = apply(source, edits).decode()
     assert "        : Bench(n, n) {\n" in after
     assert "cudaMemPoolAttrReleaseThreshold" in after[after.index("Bench(int n, int m)") :]
+
+
+def test_the_difference_of_two_times_is_no_operator_of_a_class_of_the_program() -> None:
+    source = b"""
+#include <chrono>
+#include <cuda_runtime.h>
+using Clock = std::chrono::steady_clock;
+template <class T> struct Pair { T a, b; Pair operator-(const Pair &o) const { return {a - o.a, b - o.b}; } };
+__global__ void k(float *d) { *d = 1; }
+int main() {
+    float *d;
+    cudaMalloc(&d, 4);
+    auto start = Clock::now();
+    k<<<1, 1>>>(d);
+    cudaDeviceSynchronize();
+    auto end = std::chrono::steady_clock::now();
+    double seconds = std::chrono::duration<double>(end - start).count();
+    cudaFree(d);
+    return seconds > 3;
+}
+"""
+    report = analyze({"main.cu": source}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]

@@ -820,6 +820,8 @@ class Calls(Expressions):
             return ""
         if kind := sites.status_type(callee):
             return kind
+        if name == "now" and "::" in callee and name not in self.file.hosts:  # of a clock, or of an alias of one
+            return "std::chrono::time_point"
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
         return kind if index.class_of(kind.strip(" *&")) is not None else ""
@@ -886,8 +888,9 @@ class Calls(Expressions):
         made = self._made_by(node, callee)
         if target is None and (used or made is not None):
             result = self.temporary(made.name if made is not None else kind)
-        elif made is not None and isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
-            self.types[target.name] = made.name
+        elif isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
+            known = made.name if made is not None else kind if kind.startswith("std::") else ""
+            self.types[target.name] = known or self.types.get(target.name, "auto")
         body = self.file.hosts.get(callee.rpartition("::")[2])
         plain_body = body is not None and b"(" not in body and b"delete" not in body
         self.plain_call = plain_body or (body is None and callee.rpartition("::")[2] in QUIET)

@@ -170,7 +170,7 @@ def test_the_difference_of_two_times_is_no_operator_of_a_class_of_the_program() 
 #include <chrono>
 #include <cuda_runtime.h>
 using Clock = std::chrono::steady_clock;
-template <class T> struct Pair { T a, b; Pair operator-(const Pair &o) const { return {a - o.a, b - o.b}; } };
+template <class T> struct Pair { T a, b; Pair operator-() const { return {-a, -b}; } };
 __global__ void k(float *d) { *d = 1; }
 int main() {
     float *d;

@@ -467,9 +467,10 @@ class Repair:
         self.seen_in = {}
         for outcome in self.run(overlay):
             for v in outcome.violations:
-                if _identity(v) not in self.known:
+                identity = _identity(v)
+                if identity not in self.known:
                     found.append(v)
-                    self.seen_in.setdefault(_identity(v), []).append(outcome)
+                    self.seen_in.setdefault(identity, []).append(outcome)
         return found
 
     def _ask(self) -> list[Violation]:

@@ -672,6 +672,14 @@ class Calls(Expressions):
             for symbol in ("<", "=="):
                 self.overloaded(node, symbol, (one, one))
 
+    def _applied(self, node: Node, values: tuple[Expr, ...]) -> None:
+        """An algorithm calls the function objects that it is given, with it is not seen what."""
+        for value in values:
+            cls = self._class_at(value)
+            if cls is not None and any("operator()" in one.methods for one in self.file.index.lineage(cls.name)):
+                for count in {len(listed) for listed in self.file.index.taken("operator()")}:
+                    self.emit_call(node, node, "operator()", (Opaque(()),) * count, (), value, None, False)
+
     def iterated(self, node: Node, container: Expr) -> tuple[Expr, Expr] | None:
         """What the `begin` and the `end` of an object give a loop over it; None if its class has none."""
         if self._class_at(container) is None:
@@ -869,6 +877,8 @@ class Calls(Expressions):
             self.compared(node, values)
         elif receiver is not None and _SORTED.match(self.type_of(receiver)):
             self.compared(node, (receiver,))
+        if callee not in self.file.hosts and not sites.is_api(callee) and callee.startswith("std::"):
+            self._applied(node, values)
         kind = self._given_by(callee, receiver)
         if target is not None and self._is_converted(kind, self.type_of(target)):
             target = None
@@ -953,7 +963,7 @@ class Calls(Expressions):
                     return opaque(receiver, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
-        if name in _CHANGES and _STD_CONTAINER.match(kind):
+        if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
             self.touch(node, Index(receiver, Opaque(())), write=True)
         if name in _ADDS and _STD_CONTAINER.match(kind) and arguments is not None:

@@ -45,6 +45,11 @@ _SPACES = {"__device__": "device", "__constant__": "constant", "__managed__": "m
 _OWNER = re.compile(r"(?:std::)?unique_ptr\s*<[^<>]*,([^<>,]*)>")
 _STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
 _OPERATOR = re.compile(r"\boperator\s+(?=[^\w\s])")
+_HOLDERS = tuple(
+    f"{name}<"
+    for name in "std::vector vector thrust::host_vector std::array std::unique_ptr std::span std::optional".split()
+)
+_MAP = re.compile(r"std::(?:unordered_)?map\s*<")
 _BLANKS = re.compile(rb"\s+")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
@@ -95,7 +100,17 @@ def pointee(kind: str) -> str:
         return kind[: kind.rindex("[")].rstrip()
     if kind.endswith("*"):
         return kind[:-1].rstrip()
-    for name in ("std::vector<", "vector<", "thrust::host_vector<", "std::array<", "std::unique_ptr<", "std::span<"):
+    if _MAP.match(kind):
+        return second_argument(kind)
+    for name in (
+        "std::vector<",
+        "vector<",
+        "thrust::host_vector<",
+        "std::array<",
+        "std::unique_ptr<",
+        "std::span<",
+        "std::optional<",
+    ):
         if kind.startswith(name) and kind.endswith(">"):
             inner = kind[len(name) : -1]
             depth = 0
@@ -105,6 +120,18 @@ def pointee(kind: str) -> str:
                     inner = inner[:position]
                     break
             return inner.strip().removesuffix("[]").strip()
+    return ""
+
+
+def second_argument(kind: str) -> str:
+    """The second template argument of a type as written; empty if it has only one."""
+    depth, found = 0, -1
+    for at, letter in enumerate(kind):
+        depth += (letter in "<(") - (letter in ">)")
+        if depth == (0 if letter == ">" else 1) and letter in ",>":
+            if found >= 0:
+                return kind[found:at].strip()
+            found = at + 1
     return ""
 
 

@@ -75,7 +75,9 @@ _COPYING = re.compile(
 KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
 _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
-_CONTAINER = re.compile(r"(?:std::)?(?:vector|deque|string|basic_string|array)\b")  # a copy reads the elements
+_VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
+_CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
+_TEXT = re.compile(r"(?:std::)?string")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
@@ -163,11 +165,11 @@ class Expressions:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
         if not write:
             self.converts(node, place)
-        if isinstance(place, (Index, Deref)) and _ON_THE_DEVICE.match(self.type_of(place.base)):
+        if isinstance(place, (Index, Deref)) and self.is_on_the_device(self.type_of(place.base)):
             self.copied_element(node, place)
             return
         root = root_of(place)
-        if _CONTAINER.match(self.type_of(place)) and isinstance(place, (Var, Field)):
+        if isinstance(place, (Var, Field)) and self.holds_numbers(self.type_of(place)):  # a copy reads the elements
             self.touch(node, Index(place, Opaque(())), write)
         if KEEPS_REFERENCES.search(self.type_of(root)):
             self.touch(node, Deref(root))
@@ -483,7 +485,8 @@ class Expressions:
         argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         if argument is None:
             return Opaque(())
-        base = self.value(argument)
+        named = self.lvalue(argument) if argument.type in ("identifier", "field_expression") else NOTHING
+        base = named if self.holds_numbers(self.type_of(named)) else self.value(argument)
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
@@ -764,10 +767,13 @@ class Expressions:
             self.touch(left, place, write=True)
             self.store(place, opaque(place, value), node)
             return place
-        if _ON_THE_DEVICE.match(self.type_of(place)) and right.type != "call_expression":  # one vector into another
+        if isinstance(place, Var) and self.is_on_the_device(self.type_of(place)):  # one vector into another
             value = self.value(right)
             self.copied_element(node, Index(place, Opaque(())))
             self.copied_element(node, Index(value, Opaque(())))
+            self.store(place, opaque(place, value), node)
+            self.lead_to_elements(place, node)
+            return place
         cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
         if cls is not None and self.assigned(node, place, cls, right):
             self._through_reference(place, node)
@@ -860,6 +866,25 @@ class Expressions:
                 if not is_number(self.type_of(value)) and not isinstance(value, Const):
                     self.touch(node, deref(value))
                     self.touch(node, deref(value), write=True)
+
+    def holds_numbers(self, kind: str) -> bool:
+        """Whether a type is a container whose elements are numbers."""
+        return _TEXT.fullmatch(kind) is not None or (
+            _CONTAINER.match(kind) is not None and self.file.index.means_number(pointee(kind))
+        )
+
+    def is_on_the_device(self, kind: str) -> bool:
+        """Whether Thrust copies what an object of this type shows."""
+        return any(map(_ON_THE_DEVICE.match, self.file.index.meanings(kind)))
+
+    def lead_to_elements(self, var: Var, node: Node) -> None:
+        """A vector of Thrust is a pointer to its elements, as long as no pointers can be in there."""
+        for kind in self.file.index.meanings(self.type_of(var)):
+            found = _VECTOR.fullmatch(kind)
+            cls = self.file.index.class_of(found[1]) if found is not None else None
+            kinds = list(cls.fields.values()) if cls is not None else [found[1]] if found is not None else []
+            if kinds and all(map(self.file.index.means_number, kinds)):
+                self.emit(ir.Assign(var, Addr(Index(var, Opaque(()))), self.span(node)))
 
     def copied_element(self, node: Node, place: Expr) -> None:
         """An element of memory of the device that Thrust shows as if it were the host's: it is copied, with a wait."""

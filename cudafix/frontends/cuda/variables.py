@@ -22,6 +22,7 @@ from cudafix.frontends.cuda.declarations import (
     is_pointer,
     plain_name,
     pointee,
+    second_argument,
 )
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.names import ACTIVE_TYPES
@@ -46,7 +47,6 @@ from cudafix.ir import (
     Var,
 )
 
-_VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
 _CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
@@ -59,16 +59,6 @@ _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
 _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
-
-
-def _second_argument(kind: str) -> str:
-    """The second template argument of a type as written; empty if it has only one."""
-    depth = 0
-    for at, letter in enumerate(kind):
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "," and depth == 1:
-            return kind[at + 1 :].strip()
-    return ""
 
 
 class Variables(Blocks):
@@ -305,6 +295,7 @@ class Variables(Blocks):
         if not (result == holder and len(self.out) > count) and not (one.array and isinstance(result, Const)):
             self.store(var, result, node)
             self.versions[var.name] = 0
+        self.lead_to_elements(var, node)
         if cls is None and kind != one.type and not is_pointer(kind):
             cls = self.file.index.class_of(kind)  # `auto x = T(…)`
             one.type = kind
@@ -386,8 +377,6 @@ class Variables(Blocks):
                     template_args,
                 )
             )
-            if (vector := _VECTOR.fullmatch(kind)) is not None and self.file.index.means_number(vector[1]):
-                self.emit(ir.Assign(var, Addr(Index(var, Opaque(()))), span))  # it leads to its elements
         elif values:
             if KEEPS_REFERENCES.search(kind):
                 values = (*values, *map(self.address, values))
@@ -401,11 +390,12 @@ class Variables(Blocks):
                     var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span
                 )
             )
+        self.lead_to_elements(var, node)
 
     def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
         """The memory of a container with an allocator that is not the library's may be pinned or managed."""
         containers = [one for one in self.file.index.meanings(kind) if _CONTAINER.match(one)]
-        if any((given := _second_argument(one)) and not _USUAL.match(given) for one in containers):
+        if any((given := second_argument(one)) and not _USUAL.match(given) for one in containers):
             site = ir.Site(span, "", "", ";", blocked="the allocator of a container")
             name_span = Span(span.path, span.start, span.start)
             elements = (Addr(Index(var, Opaque(()))), Const("0"), Const("0"))

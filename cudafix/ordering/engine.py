@@ -11,7 +11,6 @@ import re
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -216,13 +215,17 @@ class Catching:
     thrown: State | None = None
 
 
-class Unwinding(NamedTuple):
-    """The objects of a block that an exception destroys: in which call (by its depth), in which loops, and how."""
+@dataclass(slots=True)
+class Unwinding:
+    """The objects of a block that an exception destroys: in which call (by its depth), in which loops, and how. What
+    was thrown so far waits here, and is destroyed for at once.
+    """
 
     depth: int
     loops: int
     family: tuple[str, ...]
     destructors: ir.Block
+    thrown: State | None = None
 
 
 class Meaning(NamedTuple):
@@ -990,13 +993,15 @@ class Engine(Machine):
         objects: list[ir.Declare] = []
         self._watch(state)
         made = self._objects_of(block) if self.catching else []
+        entered: ir.Block = ()
         for number, stmt in enumerate(block):
             if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
                 continue
-            live = tuple(end for at, to, end in made if at < number < to) if made else ()
+            if made:
+                entered = self._within(entered, tuple(end for at, to, end in made if at < number < to))
             if state is not None and self.passes(stmt, state):
                 if self.catching:
-                    self.perhaps_throws(stmt, state, live)
+                    self.perhaps_throws(stmt, state)
                 continue
             self.steps += 1
             if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
@@ -1007,8 +1012,9 @@ class Engine(Machine):
             if state is None:
                 state = self._unreached(stmt)
                 continue
-            state = self._run_caught(stmt, state, live) if self.catching else self._step(stmt, state)
+            state = self._run_caught(stmt, state) if self.catching else self._step(stmt, state)
             self._watch(state)
+        self._within(entered, ())
         if state is not None and declared:
             for stmt in objects:
                 self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
@@ -1033,49 +1039,51 @@ class Engine(Machine):
 
     # -- exceptions --------------------------------------------------------------------------------------------------
 
-    def _run_caught(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> State | None:
-        """Run a statement in a `try`, in the scope of objects that an exception would destroy."""
+    def _run_caught(self, stmt: ir.Stmt, state: State) -> State | None:
+        """Run a statement in a `try`."""
         if destructor_of(stmt) is not None:  # lets no exception out (C++ [except.dtor])
             kept, self.catching = self.catching, []
             out = self._step(stmt, state)
             self.catching = kept
             return out
-        self.perhaps_throws(stmt, state, destructors)
-        with self._within(destructors):
-            return self._step(stmt, state)
+        self.perhaps_throws(stmt, state)
+        return self._step(stmt, state)
 
-    @contextmanager
-    def _within(self, destructors: ir.Block) -> Iterator[None]:
-        """Where an exception runs these."""
-        if destructors:
-            self.unwinding.append(Unwinding(len(self.frames), self.loops, self.family, destructors))
-        yield
-        if destructors:
-            self.unwinding.pop()
+    def _within(self, before: ir.Block, destructors: ir.Block) -> ir.Block:
+        """From here on an exception runs these, and no longer those from before."""
+        if destructors != before:
+            if before:
+                self._destroy(self.unwinding.pop())
+            if destructors:
+                self.unwinding.append(Unwinding(len(self.frames), self.loops, self.family, destructors))
+        return destructors
 
-    def perhaps_throws(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> None:
+    def _destroy(self, block: Unwinding) -> None:
+        """Let what was thrown in a block pass on to those around it."""
+        if block.thrown is None:
+            return
+        kept = self.loops, self.family, self.catching
+        self.loops, self.family, self.catching = block.loops, block.family, []
+        out = self.block(block.destructors, block.thrown)
+        self.loops, self.family, self.catching = kept
+        if out is not None:
+            self.unwind(out, len(self.frames) + 1)
+
+    def perhaps_throws(self, stmt: ir.Stmt, state: State) -> None:
         """What is not known may throw. Functions of CUDA do not; what leaves a block has run its destructors before."""
         if isinstance(stmt, _THROWS_NOTHING) or (isinstance(stmt, ir.Declare) and not stmt.type.startswith("std::")):
             return
         if isinstance(stmt, ir.Call) and (stmt.callee == "throw" or last(stmt.callee).startswith("cu")):
             return
-        with self._within(destructors):
-            if self.unwinding[self.catching[-1].around :]:
-                self.unwind(state.copy(), len(self.frames) + 1)
+        if len(self.unwinding) > self.catching[-1].around:
+            self.unwind(state.copy(), len(self.frames) + 1)
 
     def unwind(self, state: State, above: int) -> None:
         """An exception passes the blocks around here, of calls above this depth, to the handlers of a `try`."""
         around = self.catching[-1]
-        kept = self.frame, self.frames, self.loops, self.family, self.catching
-        out: State | None = state
-        self.catching = []
-        for block in reversed(self.unwinding[around.around :]):
-            if block.depth < above and out is not None:
-                self.frames, self.loops, self.family = kept[1][: block.depth], block.loops, block.family
-                self.frame = self.frames[-1]
-                out = self.block(block.destructors, out)
-        self.frame, self.frames, self.loops, self.family, self.catching = kept
-        around.thrown = joined(around.thrown, out)
+        passed = (block for block in reversed(self.unwinding[around.around :]) if block.depth < above)
+        first = next(passed, around)
+        first.thrown = joined(first.thrown, state)
 
     def _objects_of(self, block: ir.Block) -> list[tuple[int, int, ir.Stmt]]:
         """The objects of a block with a destructor: behind which statement each is made, and before which it ends, by
@@ -1346,12 +1354,13 @@ class Engine(Machine):
         current: State | None = state
         self.catching.append(Catching(len(self.unwinding)))
         made = self._objects_of(stmt.body)
+        live: ir.Block = ()
         for number, inner in enumerate(stmt.body):
-            live = tuple(end for at, to, end in made if at < number < to)
-            with self._within(live):
-                current = self.block((inner,), current)
+            live = self._within(live, tuple(end for at, to, end in made if at < number < to))
+            current = self.block((inner,), current)
             if current is not None and not live:
                 seen.join(current)
+        self._within(live, ())
         thrown = self.catching.pop().thrown
         if thrown is not None:
             seen.join(thrown)

@@ -192,7 +192,7 @@ class Tracer(Effects):
     def unwind(self, state: State, above: int) -> None:
         self.catching[-1].thrown = state  # on one path the destructors are those of the `throw`
 
-    def perhaps_throws(self, stmt: ir.Stmt, state: State, destructors: ir.Block) -> None:
+    def perhaps_throws(self, stmt: ir.Stmt, state: State) -> None:
         pass
 
     def _try(self, stmt: ir.Stmt, state: State) -> State | None:

@@ -306,8 +306,8 @@ class Cluster:
                 return None
             if api.effect in (Effect.ALLOC, Effect.FREE) and api.memory == "device":
                 both.add(key_of(call))
-            if api.effect is Effect.ALLOC and api.memory == "device":
-                allocations.add(key_of(call))
+                if api.effect is Effect.ALLOC:
+                    allocations.add(key_of(call))
         return _Moved(frozenset(allocations), frozenset(both))
 
     def _leave_out(self, view: View) -> None:

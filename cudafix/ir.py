@@ -167,6 +167,20 @@ class Call:
     template_args: str = ""
 
 
+def template_arguments(kind: str) -> list[str]:
+    """The outermost template arguments of a type as written: those of `std::map<int, A<B, C>>` are `int`, `A<B, C>`."""
+    first, behind = kind.find("<"), kind.rfind(">")
+    if not -1 < first < behind:
+        return []
+    found, depth, start = [], 0, first + 1
+    for at in range(start, behind):
+        depth += (kind[at] in "<(") - (kind[at] in ">)")
+        if kind[at] == "," and depth == 0:
+            found.append(kind[start:at].strip())
+            start = at + 1
+    return [*found, kind[start:behind].strip()]
+
+
 def any_of(names: Sequence[str]) -> str:
     """The callee of a call of one of the methods of these names, of whatever class the object is, if it has one."""
     return _ANY + _ANY.join(names)

@@ -153,9 +153,8 @@ class Rewriter:
                 continue
             devices: dict[str, list[Key]] = {}
             for _, key in reached:
-                for device in {
-                    outcome.objects[number].device: None for number in sorted(outcome.allocations[key].objects)
-                }:
+                numbers = sorted(outcome.allocations[key].objects)
+                for device in dict.fromkeys(outcome.objects[number].device for number in numbers):
                     devices.setdefault(device, []).append(key)
             for device, (key, *others) in devices.items():
                 if self.config.is_on("pool_release_threshold", key.path):

@@ -1928,15 +1928,8 @@ def _element(kind: str) -> str:
     behind = kind[kind.rindex(">") + 1 :].strip(" &")
     if behind:  # an array of containers, or a pointer to one
         return kind.rstrip(" &").removesuffix("[]" if behind.endswith("[]") else "*").rstrip()
-    head, _, inside = kind[: kind.rindex(">")].partition("<")
-    parts, depth = [""], 0
-    for char in inside:
-        depth += (char == "<") - (char == ">")
-        if char == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return parts[head.endswith("map") and len(parts) > 1].strip()
+    arguments = ir.template_arguments(kind)
+    return arguments[kind.partition("<")[0].endswith("map") and len(arguments) > 1]
 
 
 def _waits_by_itself(stream: Stream) -> bool:

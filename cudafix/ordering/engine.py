@@ -179,9 +179,9 @@ class State:
         self.live |= other.live
         self.freed |= other.freed
         self.destroyed |= other.destroyed
-        if self.since_reset is None or other.since_reset is None:
-            self.since_reset = other.since_reset if self.since_reset is None else self.since_reset
-        else:
+        if self.since_reset is None:
+            self.since_reset = other.since_reset
+        elif other.since_reset is not None:
             self.since_reset &= other.since_reset
         self.capturing |= other.capturing
         self.captured |= other.captured

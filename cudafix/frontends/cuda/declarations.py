@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from cudafix.ir import Const, GlobalVar, Param, Span
+from cudafix.ir import Const, GlobalVar, Param, Span, template_arguments
 
 TYPE_NODES = frozenset(
     (
@@ -102,37 +102,14 @@ def pointee(kind: str) -> str:
         return kind[:-1].rstrip()
     if _MAP.match(kind):
         return second_argument(kind)
-    for name in (
-        "std::vector<",
-        "vector<",
-        "thrust::host_vector<",
-        "std::array<",
-        "std::unique_ptr<",
-        "std::span<",
-        "std::optional<",
-    ):
-        if kind.startswith(name) and kind.endswith(">"):
-            inner = kind[len(name) : -1]
-            depth = 0
-            for position, letter in enumerate(inner):
-                depth += (letter in "<(") - (letter in ">)")
-                if letter == "," and depth == 0:
-                    inner = inner[:position]
-                    break
-            return inner.strip().removesuffix("[]").strip()
+    if kind.startswith(_HOLDERS) and kind.endswith(">"):
+        return template_arguments(kind)[0].removesuffix("[]").strip()
     return ""
 
 
 def second_argument(kind: str) -> str:
     """The second template argument of a type as written; empty if it has only one."""
-    depth, found = 0, -1
-    for at, letter in enumerate(kind):
-        depth += (letter in "<(") - (letter in ">)")
-        if depth == (0 if letter == ">" else 1) and letter in ",>":
-            if found >= 0:
-                return kind[found:at].strip()
-            found = at + 1
-    return ""
+    return (*template_arguments(kind), "", "")[1]
 
 
 def extent(declarator: Node) -> Node | None:

@@ -549,7 +549,7 @@ class Effects(Engine):
             isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values
         ):
             return None
-        if any(("global", "", f"stream of {name}") in state.env.roots for name in handles):
+        if any(state.env[("global", "", f"stream of {name}")] for name in handles):
             return None
         leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
         if len(leads) > MOST_LEADS:
@@ -1102,7 +1102,7 @@ class Effects(Engine):
         ):
             return
         types = {frame.name: frame.function.types for frame in self.frames}
-        for root, inner in state.env.roots.items():
+        for root, inner in state.env:
             variable = self.global_at(root)
             kind = variable.type if variable is not None else types.get(str(root[1]), {}).get(root[2])
             if kind is not None and "*" not in kind:
@@ -1821,7 +1821,7 @@ class Effects(Engine):
 
     def _visible(self, state: State) -> Bits:
         bits = 0
-        for root, inner in state.env.roots.items():
+        for root, inner in state.env:
             if root[0] == "global" or (root[0] == "local" and root[1] == self.frame.name):
                 for values in inner.values():
                     bits |= self.mask(self.reachable(state, values))
@@ -1868,7 +1868,7 @@ class Effects(Engine):
     def _all_that_is_held(self, state: State) -> Bits:
         """All memory that some variable leads to."""
         bits = 0
-        for inner in state.env.roots.values():
+        for _, inner in state.env:
             for values in inner.values():
                 bits |= self.mask(self.reachable(state, values))
         return bits & state.live

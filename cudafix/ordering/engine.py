@@ -209,8 +209,11 @@ def joined(a: State | None, b: State | None) -> State | None:
 
 @dataclass(slots=True)
 class Catching:
-    """A `try` whose body runs: how much of `Engine.unwinding` is around it, and what has reached its handlers."""
+    """A `try` whose body runs: in which call (by its depth), how much of `Engine.unwinding` is around it, and what has
+    reached its handlers.
+    """
 
+    depth: int
     around: int
     thrown: State | None = None
 
@@ -611,7 +614,7 @@ class Machine:
             holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
             if "vector" not in holder.function.types.get(root[2], ""):
                 return False
-        inside = state.env.roots.get(root, mem.NO_CELLS)
+        inside = state.env[root]
         return path not in inside and not any(mem.covers(other, path) for other in inside)
 
     def _gone_from_around(self, state: State, name: str, frame: str) -> None:
@@ -704,7 +707,7 @@ class Machine:
                 if isinstance(value, mem.Ptr | mem.Ref):
                     held.update(*state.env.content(value))
                 elif isinstance(value, mem.Handle):
-                    held.update(*state.env.roots.get(("global", "", value.name), mem.NO_CELLS).values())
+                    held.update(*state.env[("global", "", value.name)].values())
                 elif isinstance(value, mem.Function):
                     held.update(self._shared_with(state, value))
             fresh = held - found
@@ -721,7 +724,7 @@ class Machine:
             names = {e.name for e in expressions_in(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
             for root in (("local", home.name, name) for name in names):
                 yield mem.Ref((root, ()))
-                for values in state.env.roots.get(root, mem.NO_CELLS).values():
+                for values in state.env[root].values():
                     yield from values
 
     def parts(self, state: State, expr: ir.Expr) -> dict[mem.Path, Values]:
@@ -1083,6 +1086,7 @@ class Engine(Machine):
         around = self.catching[-1]
         passed = (block for block in reversed(self.unwinding[around.around :]) if block.depth < above)
         first = next(passed, around)
+        state.env.forget_calls([frame.name for frame in self.frames[first.depth :]])
         first.thrown = joined(first.thrown, state)
 
     def _objects_of(self, block: ir.Block) -> list[tuple[int, int, ir.Stmt]]:
@@ -1123,7 +1127,7 @@ class Engine(Machine):
         if id(stmt) in found.writes and any(
             isinstance(value, mem.Number)
             for root in self.exposed
-            for value in state.env.roots.get(root, mem.NO_CELLS).get((), ())
+            for value in state.env[root].get((), ())
         ):
             return False
         if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
@@ -1224,7 +1228,7 @@ class Engine(Machine):
 
     def spend(self, state: State, targets: Iterable[Cell], values: int = 0) -> None:
         """A write where it is not known where may mean each cell that is there. Raises OutOfBudget."""
-        cells = sum(len(state.env.roots.get(root, mem.NO_CELLS)) + values for root, _ in targets)
+        cells = sum(len(state.env[root]) + values for root, _ in targets)
         self.steps += cells // CELLS_OF_A_STEP
         if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
             raise OutOfBudget
@@ -1352,7 +1356,7 @@ class Engine(Machine):
         # An exception may leave the body after any of its statements; what was released then is not released twice.
         seen = state.copy()
         current: State | None = state
-        self.catching.append(Catching(len(self.unwinding)))
+        self.catching.append(Catching(len(self.frames), len(self.unwinding)))
         made = self._objects_of(stmt.body)
         live: ir.Block = ()
         for number, inner in enumerate(stmt.body):
@@ -1593,7 +1597,7 @@ class Engine(Machine):
         self.returned_inside = self.frame.inside
         self.frames.pop()
         if end is not None:
-            end.env.forget([r for r in end.env.roots if r[0] == "local" and r[1] == name])
+            end.env.forget_calls([name])
         self.exposed = {r for r in self.exposed if r[1] != name}
         if caller is not None:
             self.frame = caller
@@ -1636,20 +1640,20 @@ class Engine(Machine):
         declared = self.program.kept("visible globals", lambda: _visible_globals(self.program)).get(file, set())
         mentioned = expressions_in(frame.function) if frame.is_lambda else ()
         shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
-        here = {r for r in state.env.roots if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
+        here = {r for r, _ in state.env if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
         here = {r for r in here if r[1] == frame.name or self.root(r[2]) == r}
-        for root in state.env.roots:  # an inner variable hides an outer one of the same name
+        for root, _ in state.env:  # an inner variable hides an outer one of the same name
             if root in here:
                 hidden[root[2].split("@")[0]] = root[2]
         indices = {
             value.text: name
-            for (kind, frame, name), inner in state.env.roots.items()
+            for (kind, frame, name), inner in state.env
             if kind == "local" and frame == self.frame.name
             for value in inner.get((), ())
             if isinstance(value, mem.Number) and value.text.startswith("k|")
         }
         deep = self.in_python and _holds_streams(state)
-        for root, inner in state.env.roots.items():
+        for root, inner in state.env:
             if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
                 continue
             if root[0] == "global" and (root[1] not in ("", file) or root[2] not in declared):
@@ -1685,7 +1689,7 @@ class Engine(Machine):
         if cell is None or mem.is_summary(cell[1]):
             return
         root, base = cell  # what is stored at an index that is not known may be there, or not
-        inside = state.env.roots.get(root, mem.NO_CELLS).items()
+        inside = state.env[root].items()
         known = ((path[len(base) :], values) for path, values in inside if path[: len(base)] == base)
         function = self.frame.function
         is_reference = isinstance(var, ir.Var) and (
@@ -1756,7 +1760,7 @@ class Engine(Machine):
 
 def _holds_streams(state: State) -> bool:
     """Whether anything is a stream that was made: all else is named without looking for it."""
-    held = (values for inner in state.env.roots.values() for values in inner.values())
+    held = (values for _, inner in state.env for values in inner.values())
     return any(isinstance(value, mem.StreamValue) for values in held for value in values)
 
 

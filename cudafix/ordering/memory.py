@@ -7,7 +7,7 @@ generic round and `o` stands for all other rounds of the same range (README: one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -82,6 +82,8 @@ class Unset:
 
 Value: TypeAlias = Ptr | Ref | StreamValue | EventValue | Handle | Number | Function | Other | Unset
 Values: TypeAlias = frozenset[Value]
+Cells: TypeAlias = dict[Path, Values]  # of one root
+_Group: TypeAlias = str | int | tuple[str | int, ...]
 
 _LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function)  # what is worth more than a number
 
@@ -91,7 +93,8 @@ ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
 NOTHING: Values = frozenset()
 UNKNOWN: Values = frozenset({Ptr(EXTERNAL)})
-NO_CELLS: dict[Path, Values] = {}
+NO_CELLS: Cells = {}
+_NO_ROOTS: dict[Root, Cells] = {}
 
 
 def reference(cell: Cell) -> Ptr | Ref:
@@ -196,7 +199,7 @@ def _kind(path: Path) -> Path:
     return tuple(step if step[0] == "field" else ("at", ANY) for step in path)
 
 
-def _spread(inner: dict[Path, Values], path: Path, values: Values, among: Iterable[Path]) -> Values:
+def _spread(inner: Cells, path: Path, values: Values, among: Iterable[Path]) -> Values:
     """Let the other cells of a root that may be the one at `path` hold values too; what that one has held so far. All
     that may be the same cell are `among` the given paths.
     """
@@ -217,69 +220,112 @@ def _or_unset(values: Values) -> Values:
     return values | {UNSET} if made else values
 
 
-def _perhaps(inner: dict[Path, Values]) -> dict[Path, Values]:
+def _perhaps(inner: Cells) -> Cells:
     """The same for all cells of a root."""
     changed = {path: found for path, values in inner.items() if (found := _or_unset(values)) is not values}
     return {**inner, **changed} if changed else inner
 
 
+def _either(mine: Cells, theirs: Cells) -> Cells:
+    """What the cells of a root hold after one of two paths; `mine` itself if the other adds nothing."""
+    merged = None
+    for path in mine.keys() - theirs.keys():
+        if (values := _or_unset(mine[path])) is not mine[path]:
+            merged = merged if merged is not None else mine.copy()
+            merged[path] = values
+    for path, values in theirs.items():
+        old = mine.get(path)
+        if old is None or not values <= old:
+            merged = merged if merged is not None else mine.copy()
+            merged[path] = _or_unset(values) if old is None else old | values
+    return mine if merged is None else merged
+
+
+def _group(root: Root) -> _Group:
+    """The variables of one call are kept together, by its name; so are all globals, and all memory."""
+    return root[1] if root[0] == "local" else root[:1]
+
+
 class Environment:
-    """Cells and their values. A missing cell holds nothing yet; the content of external memory is external."""
+    """Cells and their values. A missing cell holds nothing yet; the content of external memory is external.
 
-    __slots__ = ("gone", "roots")
+    Copies are cheap, and where two of them meet again only the calls are compared that have worked in between: groups
+    of roots are shared until one side writes.
+    """
 
-    def __init__(self, roots: dict[Root, dict[Path, Values]] | None = None) -> None:
-        self.roots = roots if roots is not None else {}
+    __slots__ = ("_groups", "_own", "gone")
+
+    def __init__(self) -> None:
+        self._groups: dict[_Group, dict[Root, Cells]] = {}
+        self._own: set[_Group] = set()
+        """The groups that no other environment shares. The cells of a root are replaced, never changed."""
         self.gone: frozenset[Cell] = frozenset()
         """The cells that hold nothing that is still there, on whatever path: what they lead to was given back, or they
         were found to be null, and they were not written since.
         """
 
     def copy(self) -> Environment:
-        other = Environment(self.roots.copy())  # the inner dictionaries are replaced, never changed
+        other = Environment()
+        other._groups = self._groups.copy()
+        self._own.clear()
         other.gone = self.gone
         return other
+
+    def __iter__(self) -> Iterator[tuple[Root, Cells]]:
+        """All roots that hold something."""
+        for group in self._groups.values():
+            yield from group.items()
+
+    def __getitem__(self, root: Root) -> Cells:
+        """The cells of a root; none if it holds nothing."""
+        group = self._groups.get(_group(root))
+        return NO_CELLS if group is None else group.get(root, NO_CELLS)
+
+    def _set(self, root: Root, cells: Cells) -> None:
+        self._to_change(_group(root))[root] = cells
+
+    def _to_change(self, key: _Group) -> dict[Root, Cells]:
+        """A group that belongs to this environment alone."""
+        group = self._groups.get(key)
+        if group is None:
+            group = self._groups[key] = {}
+        elif key not in self._own:
+            group = self._groups[key] = group.copy()
+        self._own.add(key)
+        return group
 
     def join(self, other: Environment) -> bool:
         changed = not self.gone <= other.gone
         self.gone &= other.gone
-        for root in self.roots.keys() - other.roots.keys():
-            if (known := _perhaps(self.roots[root])) is not self.roots[root]:
-                self.roots[root] = known
-                changed = True
-        for root, theirs in other.roots.items():
-            mine = self.roots.get(root)
-            if mine is theirs:
-                continue
-            if mine is None:
-                self.roots[root] = _perhaps(theirs)
-                changed = True
-                continue
-            merged = None
-            for path in mine.keys() - theirs.keys():
-                if (values := _or_unset(mine[path])) is not mine[path]:
-                    merged = merged if merged is not None else mine.copy()
-                    merged[path] = values
-            for path, values in theirs.items():
-                old = mine.get(path)
-                if old is None or not values <= old:
-                    merged = merged if merged is not None else mine.copy()
-                    merged[path] = _or_unset(values) if old is None else old | values
-            if merged is not None:
-                self.roots[root] = merged
-                changed = True
+        for key in self._groups.keys() | other._groups.keys():
+            mine, theirs = self._groups.get(key, _NO_ROOTS), other._groups.get(key, _NO_ROOTS)
+            if mine is not theirs:
+                changed = self._join_group(key, mine, theirs) or changed
         return changed
+
+    def _join_group(self, key: _Group, mine: dict[Root, Cells], theirs: dict[Root, Cells]) -> bool:
+        new: dict[Root, Cells] = {}
+        for root in mine.keys() - theirs.keys():
+            if (cells := _perhaps(mine[root])) is not mine[root]:
+                new[root] = cells
+        for root, cells in theirs.items():
+            old = mine.get(root)
+            if old is None:
+                new[root] = _perhaps(cells)
+            elif old is not cells and (merged := _either(old, cells)) is not old:
+                new[root] = merged
+        if new:
+            self._to_change(key).update(new)
+        return bool(new)
 
     def read(self, cell: Cell) -> Values:
         root, path = cell
-        inner = self.roots.get(root)
         if root[0] == "memory" and root[1] == EXTERNAL:
             return UNKNOWN
-        if inner is None:
-            return NOTHING
+        inner = self[root]
         exact = inner.get(path)
-        if exact is not None:
-            return exact
+        if exact is not None or not inner:
+            return exact or NOTHING
         found = self._held(inner, path) if path else NOTHING
         if any(isinstance(v, StreamValue) for v in found) and any(_is_vaguer(other, path) for other in inner):
             return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
@@ -310,10 +356,10 @@ class Environment:
         for root, path in dict.fromkeys(targets):
             if root[0] == "memory" and root[1] == EXTERNAL:
                 continue
-            inner = dict(self.roots.get(root, NO_CELLS))
+            inner = dict(self[root])
             held = _spread(inner, path, values, inner)
             inner[path] = values if strong else held | values
-            self.roots[root] = inner
+            self._set(root, inner)
             self._renewed(root)
 
     def _renewed(self, root: Root) -> None:
@@ -328,7 +374,7 @@ class Environment:
             if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
                 continue
             exact = len(targets) == 1 and not is_summary(base)
-            inner = dict(self.roots.get(root, NO_CELLS))
+            inner = dict(self[root])
             alike: dict[Path, list[Path]] = {}
             for other in inner:
                 if not _is_unique(other):
@@ -343,38 +389,46 @@ class Environment:
                     if path not in inner:
                         fitting.append(path)
                 inner[path] = values if exact and not is_summary(part) else held | values
-            self.roots[root] = inner
+            self._set(root, inner)
             self._renewed(root)
 
     def may_hold(self, root: Root, base: Path, values: Values) -> None:
         """Any part of a place may hold any of these too, whether it has been written before or not."""
-        inner = dict(self.roots.get(root, NO_CELLS))
+        inner = dict(self[root])
         n = len(base)
         for path in [base, (*base, ("at", ANY)), *(p for p in inner if len(p) >= n and overlaps(p[:n], base))]:
             inner[path] = inner.get(path, NOTHING) | values
-        self.roots[root] = inner
+        self._set(root, inner)
         self._renewed(root)
 
     def forget(self, roots: Iterable[Root]) -> None:
         for root in roots:
-            self.roots.pop(root, None)
+            if self[root]:
+                del self._to_change(_group(root))[root]
             self._renewed(root)
+
+    def forget_calls(self, names: Collection[str]) -> None:
+        """These calls have ended: their variables are gone."""
+        for name in names:
+            self._groups.pop(name, None)
+        if self.gone:
+            self.gone = frozenset(cell for cell in self.gone if cell[0][0] != "local" or cell[0][1] not in names)
 
     def forget_inside(self, cells: Iterable[Cell]) -> None:
         """A struct gets another value: what its parts held is gone, if it is known which struct it is."""
         targets = list(cells)
         if len(targets) == 1 and not is_summary(targets[0][1]):
             root, path = targets[0]
-            inner = self.roots.get(root, {})
+            inner = self[root]
             if root[0] != "memory" and any(len(other) > len(path) and other[: len(path)] == path for other in inner):
                 n = len(path)
-                self.roots[root] = {other: v for other, v in inner.items() if len(other) <= n or other[:n] != path}
+                self._set(root, {p: v for p, v in inner.items() if len(p) <= n or p[:n] != path})
                 self._renewed(root)
 
     def under(self, cell: Cell) -> Iterator[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
         root, path = cell
-        inner = self.roots.get(root, NO_CELLS)
+        inner = self[root]
         if not path:
             yield from inner.items()
             return
@@ -399,7 +453,7 @@ class Environment:
     def inside(self, value: Value) -> Iterator[tuple[Path, Values]]:
         """The cells of the memory that a pointer leads to, of all elements of an array, as paths relative to it."""
         if isinstance(value, Ptr):
-            yield from self.roots.get(("memory", value.object, ""), {}).items()
+            yield from self[("memory", value.object, "")].items()
         elif isinstance(value, Ref):
             root, path = value.cell
             yield from self.under((root, path[:-1] if path and path[-1][0] == "at" else path))

@@ -80,8 +80,8 @@ FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory th
 
 
 class Followed(Enum):
-    """Which functions that work on the host alone (`cudafix.ordering.alone`) are followed; others are one step each. The next
-    is tried where a program is too large for the one before; the last only if the first has lost something by that.
+    """Which functions that work on the host alone (`cudafix.ordering.alone`) are followed; others are one step each.
+    The next is tried where a program is too large for the one before; the last only if the first has lost something.
     """
 
     SHORT = "short ones"

@@ -304,7 +304,7 @@ def test_an_include_guard_is_taken() -> None:
 def test_pragmas_are_told_except_unroll() -> None:
     text = "void f() {\n#pragma unroll\n#pragma omp parallel for\n  for (;;) g();\n}\n"
     (parsed,) = parse(text)
-    assert parsed.pragmas == ((text.index("#pragma omp"), "omp parallel for"),)
+    assert parsed.between == ((text.index("#pragma omp"), "omp parallel for"),)
 
 
 def test_comments_and_directives_are_blank_and_strings_are_not() -> None:

@@ -504,3 +504,43 @@ int *d; assert(!cudaMalloc(&d, 4)); k<<<1,1>>>(d, t); assert(!cudaDeviceSynchron
 @pytest.mark.parametrize("way", cases(ASSERTED))
 def test_a_program_that_allocates_in_assert_is_built_with_it(way: str) -> None:
     assert moves_without(read_behind(way), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what stands in one configuration only, and what macros stand for: lines are divided by `//`
+
+CONFIGURATIONS = """
+K! | // #ifdef SHOW // return t[0]; // #endif //
+K! | // #ifndef QUIET // return t[0]; // #endif //
+K! | // #if defined(SHOW) && LEVEL > 2 // return t[0]; // #endif //
+K! // #ifdef SYNC // cudaDeviceSynchronize(); // #endif // | return t[0];
+// #if USE_K // k<<<1, 1>>>(d, t); // #endif // | return t[0];
+K! | // #ifdef A // argc = 2; // #elif defined(B) // argc = t[0]; // #else // argc = 3; // #endif // return argc;
+K! | if (argc) // #ifdef A // return t[0]; // #else // return 1; // #endif //
+K! | return // #ifdef A // t[0] // #else // 0 // #endif // ;
+// #ifdef A // int *q = t; // #else // int *q = pg; // #endif // k<<<1, 1>>>(d, t); | return q[0];
+K! | // #ifdef A // if (argc) { // #else // { // #endif // return t[0]; }
+static int o; // #ifdef A // #define LOOK t[0] // #else // #define LOOK 0 // #endif // || K! | return LOOK;
+static int o; // #ifdef A // #define LOOK (*t) // #else // #define LOOK 0 // #endif // || K! | return LOOK;
+static int o; // #ifdef A // #define LOOK(x) x[0] // #else // #define LOOK(x) 0 // #endif // || K! | return LOOK(t);
+static int o; // #ifdef A // #define P t // #else // #define P pg // #endif // || K! | return P[0];
+static int o; // #ifdef A // #define P o // #else // #define P g[0] // #endif // || G! | return P;
+static int see() { return g[0]; } // #ifdef A // #define L see() // #else // #define L 0 // #endif // || G! | return L;
+static int o; // #ifdef A // #define R k<<<1, 1>>>(d, t) // #else // #define R o++ // #endif // || R; | return t[0];
+static int o; // #define LOOK see() // static int see() { return g[0]; } || G! | return LOOK;
+static int o; // #define LOOK (1 + see()) // static int see() { return g[0]; } || G! | argc = LOOK; return argc;
+static int o; // #define IN g[0] // #define LOOK IN // || G! | return LOOK;
+static int o; // #define IN(x) x[0] // #define LOOK IN(g) // || G! | return LOOK;
+static int o; // #define IN see() // #define LOOK (IN) // static int see() { return g[0]; } || G! | return LOOK;
+K! | // #include "x.inc" // return 0;
+K! | { int *q = t; // #include "x.inc" // }
+K! | // #ifdef A // #include "x.inc" // #endif // return 0;
+static int see(int *t) { // #include "x.inc" // } || K! | return see(t);
+"""
+
+
+@pytest.mark.parametrize("case", cases(CONFIGURATIONS))
+def test_what_one_configuration_does_is_waited_for_in_all(case: str) -> None:
+    assert not moves_without(
+        source_of(case.replace(" // ", "\n").replace(" //", "\n").replace("// ", "\n")), "Synchronize"
+    )

@@ -1,4 +1,4 @@
-"""Blocks and statements: scopes with their destructors, pragmas, and where text may go around a statement."""
+"""Blocks and statements: scopes with their destructors, directives, and where text may go around a statement."""
 
 from __future__ import annotations
 
@@ -39,22 +39,26 @@ class Blocks(Calls):
         self.ranged: list[tuple[ir.Loop, frozenset[str], Block]] = []  # canonical loops, their bounds and their steps
 
     def statement_list(self, nodes: Iterable[Node], start: int) -> None:
-        pragmas = self.file.pragmas if self.source.shift == 0 else ()
+        between = self.file.between if self.source.shift == 0 else ()
         previous = start
         for node in nodes:
-            if node.type in SKIPPED:
-                continue
-            if pragmas:
-                self._pragmas(previous, node)
+            if between and (node.type == "}" or node.type not in SKIPPED):
+                self._between(previous, node)
                 previous = node.end_byte
-            self.statement(node)
+            if node.type not in SKIPPED:
+                self.statement(node)
 
-    def _pragmas(self, start: int, node: Node) -> None:
-        """`#pragma omp parallel` before a statement: several host threads run it, up to the call's `close`."""
-        pragmas = self.file.pragmas
-        at = bisect_left(pragmas, (start, ""))
-        while at < len(pragmas) and pragmas[at][0] < node.start_byte:
-            offset, text = pragmas[at]
+    def _between(self, start: int, node: Node) -> None:
+        """The directives before a statement. `#pragma omp parallel`: several host threads run it, up to the call's
+        `close`. `#include`: statements of another file, which may use all that is in scope.
+        """
+        between = self.file.between
+        at = bisect_left(between, (start, ""))
+        while at < len(between) and between[at][0] < node.start_byte:
+            offset, text = between[at]
+            if text == "#include":
+                named = {name: None for scope in self.scopes for name in scope.names.values()}
+                self.unknown("code of a file that is included in a function", node, tuple(map(ir.Var, named)))
             words = text.replace("#", " ").replace("pragma", " ", 1).split()
             if words[:1] == ["omp"] and any(
                 word.startswith(("parallel", "sections", "task", "target", "teams")) for word in words

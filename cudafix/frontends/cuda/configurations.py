@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.directives import OPENING, Branch, Group, Scan, blank
-from cudafix.frontends.cuda.macros import Macro, define, words
+from cudafix.frontends.cuda.macros import TYPE_WORDS, Macro, define, words
 
 MOST = 16  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
@@ -34,6 +35,8 @@ _HARMLESS = re.compile(  # one declaration
     rb")"
 )
 _BRACE = re.compile(rb"[{}]")
+_BLOCK = re.compile(rb"([^{};]*)\{|\}")
+_SCOPE = re.compile(rb"\s*(?:(?:inline\s+)?namespace\b|extern\s+\"C\")")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
 _DEVICE_WORD = re.compile(rb"__(global|device|host)__")
@@ -46,7 +49,7 @@ class Run:
     text: bytes = b""
     macros: dict[str, Macro] = field(default_factory=dict)
     includes: list[str] = field(default_factory=list)
-    pragmas: list[tuple[int, str]] = field(default_factory=list)
+    between: list[tuple[int, str]] = field(default_factory=list)
     met: dict[str, bool] = field(default_factory=dict)
     asked: set[int] = field(default_factory=set)
     reached: set[int] = field(default_factory=set)
@@ -136,8 +139,9 @@ class Preprocessor:
                 environment.gone.add(name)
             elif keyword in (b"include", b"include_next", b"import"):
                 result.includes.append(directive.rest.strip().decode("utf-8", "replace"))
+                result.between.append((directive.start, "#include"))
             elif keyword == b"pragma" and directive.rest.split()[:1] != [b"unroll"]:
-                result.pragmas.append((directive.start, directive.rest.strip().decode("utf-8", "replace")))
+                result.between.append((directive.start, directive.rest.strip().decode("utf-8", "replace")))
         if text:
             parts.append((code if active else spaces)[at:])
             result.text = b"".join(parts)
@@ -207,12 +211,14 @@ class Preprocessor:
         made: dict[str, set[int]] = {}
         inside = self._groups_of_directives()
         for i, directive in enumerate(directives):
+            if inside[i] and directive.keyword == b"include" and _is_within(plain[: directive.start]):
+                result.update(inside[i])
             if not inside[i] or directive.keyword not in (b"define", b"undef"):
                 continue
             macro = self._macros.get(i)
             name = macro.name if macro else directive.rest.strip().decode("utf-8", "replace")
             made.setdefault(name, set()).update(inside[i])
-            if macro is not None and macro.kind != "constant":
+            if macro is not None and self.matters(macro):
                 result.update(inside[i])
         while True:
             asked = {name for i, c in self._conditions.items() if self.scan.group_of[i] in result for name in names(c)}
@@ -220,6 +226,16 @@ class Preprocessor:
             if not more:
                 return result
             result |= more
+
+    def matters(self, macro: Macro) -> bool:
+        """Whether a macro may do something, or stand for memory: a variable of this file, or a place one leads to."""
+        if macro.kind != "constant" or _PLACE.search(macro.body):
+            return True
+        return not self._variables.isdisjoint(words(macro.body))
+
+    @cached_property
+    def _variables(self) -> set[bytes]:
+        return set(_VARIABLE.findall(self._without_directives())) - TYPE_WORDS
 
     def _without_directives(self) -> bytes:
         parts: list[bytes] = []
@@ -412,6 +428,17 @@ def _is_open(text: bytes) -> bool:
     return depth > 0
 
 
+def _is_within(text: bytes) -> bool:
+    """Whether a block is open at the end of `text` that is more than a namespace."""
+    opened: list[bool] = []
+    for match in _BLOCK.finditer(text):
+        if match[1] is None:
+            del opened[-1:]
+        else:
+            opened.append(not _SCOPE.match(match[1]))
+    return any(opened)
+
+
 def _is_harmless(plain: bytes, branch: Branch) -> bool:
     """Whether the branch holds nothing but declarations that no order depends on."""
     at = _SPACE.match(plain, branch.start, branch.end).end()  # type: ignore[union-attr]
@@ -426,6 +453,10 @@ def _is_harmless(plain: bytes, branch: Branch) -> bool:
 def _atoms(node: Node) -> set[str]:
     _, operands, text = node
     return {text, f"defined({text})", f"defined({decider(text)})"}.union(*(_atoms(o) for o in operands))
+
+
+_VARIABLE = re.compile(rb"(?:[\w>]\s+|[*&]\s*)([A-Za-z_]\w*)\s*(?=[;,=\[){])")  # where one may be declared
+_PLACE = re.compile(rb"\[|->|(?:^|[-+(,=/&|<>!?:])\s*\*\s*[\w(]")  # an element, or what a pointer leads to
 
 
 # What a macro body must not hold if one of several bodies may stand for all of them.
@@ -447,9 +478,7 @@ def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
             alike = old.kind == macro.kind and old.passes == macro.passes
             if alike and macro.kind == "transparent":
                 macro = replace(macro, looks=old.looks or macro.looks)
-            elif not (alike and macro.kind == "constant") and (
-                _MATTERS.search(old.body) or _MATTERS.search(macro.body)
-            ):
+            elif any((_PLACE if alike and macro.kind == "constant" else _MATTERS).search(m.body) for m in (old, macro)):
                 macro = replace(macro, kind="opaque", passes=None, looks=False)
         result[macro.name] = macro
     return result

@@ -59,7 +59,7 @@ class File:
     macros: Mapping[str, Macro]
     styles: sites.Styles
     errors: tuple[tuple[int, int], ...]
-    pragmas: tuple[tuple[int, str], ...]
+    between: tuple[tuple[int, str], ...]
     qualifiers: tuple[tuple[int, str], ...]  # CUDA qualifiers that a mask hid
     hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
     kernels: frozenset[str]

@@ -20,7 +20,7 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
 )
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.frontends.cuda.names import CASTS, NULLS, PASSES, STANDARD_STREAMS
+from cudafix.frontends.cuda.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
 from cudafix.frontends.cuda.terms import NOTHING, deref, flipped, index_of, is_temporary, matters, opaque, root_of
 from cudafix.ir import (
     NULL,
@@ -43,6 +43,7 @@ from cudafix.ir import (
 MAX_DEPTH = 200
 MAX_ARROWS = 8  # `operator->`s that `->` goes through
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_CALLED = re.compile(r"([A-Za-z_][\w:]*)\s*\(")
 _CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*|k[A-Z]\w*|__\w+__")
 _REFERENCE = re.compile(
     r"cu(?:da)?(?:Free|Malloc|Memcpy|HostFree|StreamDestroy|EventDestroy|StreamSynchronize|Mem(?:Free|Alloc))(?!\w*(?:To|Default))\w*"
@@ -295,14 +296,27 @@ class Expressions:
 
     def _object_macro(self, macro: Macro, node: Node) -> Expr:
         """`#define N 1024` is a constant; `#define BUF ctx->buf` is what it stands for."""
-        words = set(_WORD.findall(macro.body.decode("utf-8", "replace")))
         if macro.kind == "rename":
             return FuncRef(macro.body.decode("utf-8", "replace").strip())
-        if not any(self.local(word) is not None or self._global(word) is not None for word in words):
-            if self.cls is None or not any(words & cls.fields.keys() for cls in self.file.index.lineage(self.cls)):
-                return NULL if macro.body.strip() in (b"NULL", b"nullptr") else Const(macro.name)
+        if macro.kind == "opaque":
+            return self.unknown(f"what `{macro.name}` stands for", node)
+        if not self._is_more_than_a_constant(macro, frozenset()):
+            return NULL if macro.body.strip() in (b"NULL", b"nullptr") else Const(macro.name)
         expanded = self.expand(macro, {}, node, want_value=True)
         return expanded if expanded is not None else Opaque(())
+
+    def _is_more_than_a_constant(self, macro: Macro, around: frozenset[str]) -> bool:
+        """Whether the body of a macro, or of one in it, names a variable here or calls what does more than compute."""
+        body = macro.body.decode("utf-8", "replace")
+        words = set(_WORD.findall(body))
+        if macro.kind == "operates" and set(_CALLED.findall(body)) - PURE - self.file.macros.keys():
+            return True
+        if any(self.local(word) is not None or self._global(word) is not None for word in words):
+            return True
+        if self.cls is not None and any(words & cls.fields.keys() for cls in self.file.index.lineage(self.cls)):
+            return True
+        inner = (self.file.macros[word] for word in words - around if word in self.file.macros)
+        return any(self._is_more_than_a_constant(one, around | words) for one in inner)
 
     def type_of(self, expr: Expr) -> str:
         """The declared type of a place; empty if it is not known."""

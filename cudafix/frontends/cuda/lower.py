@@ -52,7 +52,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         parsed.macros,
         sites.Styles(),
         tuple(parsed.errors),
-        tuple(sorted(parsed.pragmas)),
+        tuple(sorted(parsed.between)),
         qualifiers,
         {one.name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte] for one in hosts},
         frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),

@@ -13,7 +13,7 @@ from cudafix.frontends.cuda.directives import Directive
 _DEFINE = re.compile(rb"[ \t\f]*([A-Za-z_]\w*)(\(([^)]*)\))?")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|' + rb"'(?:[^'\\]|\\.){1,8}'")
 _CALL = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<<<.*?>>>\s*)?\(", re.DOTALL)
-_WORD = re.compile(rb"[A-Za-z_]\w*")
+WORD = re.compile(rb"[A-Za-z_]\w*")
 # calls that a macro may make on the status it was given, or on its way out, without being an operation of its own
 _REPORTING = re.compile(
     rb"(?:cuda|cu|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl|hip)?Get(?:Last)?(?:Error|Status)(?:String|Name|Enum)?\w*\Z"
@@ -36,7 +36,7 @@ _API_NAME = re.compile(
 )
 _ACTING_NAME = re.compile(rb"(?i:\w*(?:alloc|free|sync|launch|copy|last|peek))|" + _API_NAME.pattern)
 _IS_COMPARED = re.compile(rb"[!=]=|[<>]=?|\b(?:if|assert|switch)\b|\?|\b(?:cuda|hip)Success\b")
-_TYPE_WORDS = frozenset(
+TYPE_WORDS = frozenset(
     b"void char short int long float double signed unsigned bool size_t auto const struct class enum union".split()
 )
 
@@ -143,7 +143,7 @@ def _classify(params: tuple[str, ...] | None, body: bytes) -> tuple[str, int | N
         return "opaque", None, False
     if re.search(rb"__global__|__device__|\b(?:class|namespace|template)\b", code) and b"{" in code:
         return "opaque", None, False
-    calls = {name for name in _CALL.findall(code) if name not in _TYPE_WORDS}
+    calls = {name for name in _CALL.findall(code) if name not in TYPE_WORDS}
     names = {p.encode() for p in params or ()}
     located = _WHERE.search(code) is not None
     checking = {c for c in calls if _CHECKING.match(c) or (located and not _ACTING_NAME.match(c))}
@@ -223,4 +223,4 @@ def _always_runs(before: bytes) -> bool:
 
 def words(text: bytes) -> set[bytes]:
     """The identifiers in `text`."""
-    return set(_WORD.findall(text))
+    return set(WORD.findall(text))

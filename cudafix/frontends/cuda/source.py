@@ -30,9 +30,10 @@ class Parsed:
     `text` has the length of `original`; where they differ, it is masked. `configuration` are the free conditions and
     their values, by normalized text (`defined(X)`). `macros` are those of the program's headers and those that the file
     defines in this configuration. `errors` are byte ranges that the grammar could not read; a missing semicolon after a
-    macro is not one. `includes` keep their quotes or brackets. `pragmas` are offset and text after `#pragma`, without
-    `unroll`. `qualifiers` are the CUDA qualifiers (`__device__`, `__global__`) that a mask hid, as the offset of the
-    mask and the qualifiers: those of a lambda stand behind its `]`, those from a macro before a declaration.
+    macro is not one. `includes` keep their quotes or brackets. `between` are the directives that mean something where
+    they stand, as offset and text: `#include`, or what follows `#pragma`, without `unroll`. `qualifiers` are the CUDA
+    qualifiers (`__device__`, `__global__`) that a mask hid, as the offset of the mask and the qualifiers: those of a
+    lambda stand behind its `]`, those from a macro before a declaration.
     `too_many_configurations` are ranges of functions, or of groups at file scope, whose combinations of conditions are
     not all among the trees.
     """
@@ -46,7 +47,7 @@ class Parsed:
     errors: tuple[tuple[int, int], ...]
     includes: tuple[str, ...]
     too_many_configurations: tuple[tuple[int, int], ...]
-    pragmas: tuple[tuple[int, str], ...] = ()
+    between: tuple[tuple[int, str], ...] = ()
     qualifiers: tuple[tuple[int, str], ...] = ()
 
 
@@ -86,15 +87,16 @@ def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> 
     if choices == [{}]:
         return [Configuration(path, data, default, (), too_many, first, True)]
     result: list[Configuration] = []
-    seen: set[tuple[bytes, tuple[Macro, ...]]] = set()
+    seen: set[tuple[object, ...]] = set()
     for chosen in choices:
         run = preprocessor.run(chosen)
-        key = run.text, tuple(m for m in run.macros.values() if m.kind != "constant" and m.path == path)
+        own = (macro for macro in run.macros.values() if macro.path == path and preprocessor.matters(macro))
+        key = run.text, tuple(own), tuple(run.between)
         if key in seen:
             continue
         seen.add(key)
         values = tuple((atom, value) for atom, value in run.met.items() if atom in chosen)
-        is_default = run.text == default.text and run.macros == default.macros
+        is_default = (run.text, run.macros, run.between) == (default.text, default.macros, default.between)
         result.append(Configuration(path, data, run, values, too_many, first, is_default))
     return result
 
@@ -113,7 +115,7 @@ def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Pars
     masked = masking.mask(run.text, run.macros, None if like is None else (like.text, like.tree))
     return Parsed(
         path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
-        tuple(run.pragmas), masked.qualifiers,
+        tuple(run.between), masked.qualifiers,
     )  # fmt: skip
 
 

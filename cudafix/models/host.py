@@ -54,7 +54,7 @@ strtok_r                                host    hrw hr hw   ; returns=same
 {va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
 {setlocale,localeconv,iconv}            host    hr*
 {regex,wregex}                          host    hr*
-{regex_match,regex_search}              host    keep*
+{regex_match,regex_search}              host    hrw*
 regex_replace                           host    hr*
 # output and input
 {printf,vprintf,wprintf,printf_s}       output  hr*         ; any

@@ -17,7 +17,7 @@ from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import CALLER, ELEMENT, OBJECT, assumption
 from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, OutOfBudget, State, joined, numbers, variables
 from cudafix.ordering.memory import Values
-from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
+from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of, stream_arguments
 from cudafix.ordering.slicing import NUMBERS, OSTREAMS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
@@ -703,7 +703,8 @@ class Effects(Engine):
             for role in ("keeper", "keeper_out", "graph"):
                 for expr in args.named.get(role, ()):
                     target = self.cells(state, ir.Deref(expr)) if role.endswith("_out") else []
-                    owners |= set(self.values(state, expr)) if not target else set()
+                    held = self.values(state, expr) if not target else mem.NOTHING
+                    owners |= held.union(*(state.env.read(v.cell) for v in held if isinstance(v, mem.Ref)))
                     for cell in target:
                         owners |= set(state.env.read(cell))
             if api.returns == "keeper":
@@ -767,7 +768,8 @@ class Effects(Engine):
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
         args = Arguments()
         given = self.given(call)
-        for role, expr in zip(roles_of(api, len(given)), given, strict=False):
+        roles = zip(roles_of(api, len(given)), given, strict=False)
+        for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
             if role == "-":
                 continue
             if role in ("r", "w", "rw"):
@@ -792,6 +794,18 @@ class Effects(Engine):
             elif role == "look":
                 values = self.reachable(state, self.whole(state, expr))
                 args.host_reads |= self.mask(values) & ~self._on_device(values, _OUT_OF_SIGHT)
+            elif role == "use":
+                values = self.reachable(state, self.whole(state, expr))
+                args.reads |= values
+                args.writes |= values
+                seen = self.mask(values) & ~self._on_device(values, _OUT_OF_SIGHT)
+                args.host_reads |= seen
+                args.host_writes |= seen
+                self.overwritten(state, self.cells(state, ir.Deref(expr)))
+            elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
+                args.host_reads |= state.live & self.host_visible | 1
+                args.host_writes |= state.live & self.host_visible | 1
+                self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
             elif role == "swap":
                 bits = self.touched(state, (expr,))
                 args.host_reads |= bits
@@ -803,6 +817,8 @@ class Effects(Engine):
             elif args.stream is None and (role == "stream" or (role == "stream?" and not self._are_memory(api, given))):
                 args.stream = expr
             args.named.setdefault(role, []).append(expr)
+        if args.stream is None:
+            args.stream = next(stream_arguments(api, given), None)
         for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
             for expr in args.named.get(role, ()):
                 if api.effect is not Effect.HANDLE_CREATE or role != "handle_out":
@@ -812,6 +828,11 @@ class Effects(Engine):
                         frozenset({mem.Handle(self._handle_name(call))}),
                         call.span,
                     )
+        if api.holds is not None:
+            own = self.new_object(("held", *self.context(call)), api.holds, api.holds, call, state)
+            state.live |= 1 << own.number
+            inside = ("global", "", self._handle_name(call)), (("at", mem.ANY),)
+            state.env.write([inside], frozenset({mem.Ptr(own.number)}))
         for expr in args.named.get("alias", ()):
             of = args.one("of")
             if of is not None:
@@ -832,7 +853,7 @@ class Effects(Engine):
         if args.stream is not None:
             return self.streams(state, args.stream)
         handle = args.one("handle")
-        if handle is None and api.on == "unknown":
+        if handle is None and (api.on == "unknown" or (api.on == "global" and self._sets_the_stream(api))):
             return frozenset({UNKNOWN_STREAM})
         if handle is not None:
             found: set[Stream] = set()
@@ -843,6 +864,19 @@ class Effects(Engine):
                     found.add(UNKNOWN_STREAM)
             return frozenset(found) or frozenset({UNKNOWN_STREAM})
         return frozenset({self.default_stream})
+
+    def _sets_the_stream(self, api: Api) -> bool:
+        """Whether the program, or who calls it, may set the stream that all calls of a library run on."""
+
+        def sets(call: ir.Call) -> bool:
+            row = self.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+            return row is not None and row.effect is Effect.HANDLE_SET_STREAM and row.source == api.source
+
+        def found() -> bool:
+            functions = self.program.functions()
+            return any(isinstance(s, ir.Call) and sets(s) for function in functions for s in walk(function.body))
+
+        return self._callers_work is not None or self.program.kept(f"sets the stream of {api.source}", found)
 
     def issue(
         self,
@@ -951,9 +985,8 @@ class Effects(Engine):
         if isinstance(stmt, ir.Launch):
             return self.is_gone(state, stmt.stream)
         api = self.tables.lookup(stmt.callee, len(stmt.args))
-        roles = roles_of(api, len(stmt.args)) if api is not None and stmt.receiver is None else []
-        given = (arg for role, arg in zip(roles, stmt.args, strict=False) if role == "stream")
-        return stmt.callee == "cudaFreeAsync" or any(self.is_gone(state, arg) for arg in given)
+        named = stream_arguments(api, stmt.args) if api is not None and stmt.receiver is None else ()
+        return stmt.callee == "cudaFreeAsync" or any(self.is_gone(state, expr) for expr in named)
 
     def _leads_to(self, stmt: ir.Call | ir.Launch | None, obj: Object, state: State) -> bool:
         """Whether a pointer that a statement is given can lead to this memory only."""
@@ -1342,11 +1375,22 @@ class Effects(Engine):
             given = (e for role in ("r", "w", "rw") for e in args.named.get(role, ()))
             for expr in given:
                 writes |= self.anywhere(state, self.whole(state, expr)) if not isinstance(expr, ir.Const) else 0
-        self.issue(op, streams, state, where, call.span, reads, writes)
+        for expr in args.named.get("use", ()):
+            held = self.whole(state, expr)
+            if self._may_point(expr, held):
+                writes |= self.anywhere(state, held)
+        self.issue(op, streams, state, where, call.span, reads, writes, certain=not api.idle)
         self._library_waits(api, streams, state, where)
         if api.waits is Waits.OWN:  # whichever stream it ran on
             state.orders.finish(1 << op.number, where)
         return state
+
+    def _may_point(self, expr: ir.Expr, held: Values) -> bool:
+        """Whether an argument may be a pointer, by its type; where that is not known, unless it is a number."""
+        while isinstance(expr, ir.Offset):
+            expr = expr.base
+        kind = self.type_of(expr)
+        return "*" in kind or (not kind and not held and not isinstance(expr, ir.Const))
 
     def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:
         if api.waits is Waits.OWN:

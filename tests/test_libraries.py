@@ -1,0 +1,90 @@
+"""Whole programs around libraries: what uses memory only on a stream lets it move, what leans on a wait keeps it.
+
+One way a line, as in tests/test_ways_past_a_wait.py: `outside || before the free | behind it`.
+"""
+
+# ruff: noqa: E501  (one way a line)
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix.models import load
+from tests.test_ways_past_a_wait import moves_without, parts, program
+from tests.test_ways_to_memory import cases
+
+MOVES = """
+NppStreamContext c; c.hStream = s; nppiSet_8u_C1R_Ctx(1, (Npp8u *)d, 4, {4, 1}, c); | return 0;
+NppStreamContext c = {}; c.hStream = s; Npp8u v[3] = {1, 2, 3}; nppiAddC_8u_C3RSfs_Ctx((Npp8u *)d2, 12, v, (Npp8u *)d, 12, {4, 1}, 0, c); | return 0;
+int n; nppsSumGetBufferSize_32f(4, &n); nppsSum_32f((Npp32f *)d2, 4, (Npp32f *)d, (Npp8u *)d); | return n;
+nppPlusV::nppiSet_8u_C1R_Ctx(1, (Npp8u *)d, 4, {4, 1}, NppStreamContext{}); cudaDeviceSynchronize(); | return 0;
+NppStreamContext c; c.hStream = 0; int w; Npp8u *i = nppiMalloc_8u_C1(4, 4, &w); nppiCopy_8u_C1R_Ctx((Npp8u *)d, 4, i, w, {4, 4}, c); | nppiFree(i);
+cutensorHandle_t h; cutensorCreate(&h); float one = 1; cutensorPermute(h, plan, &one, d2, d, s); | return 0;
+cutensorHandle_t h; cutensorCreate(&h); float one = 1; cutensorContract(h, plan, &one, d2, d2, &one, d2, d2, d, 400, s); | return 0;
+cudssHandle_t h; cudssCreate(&h); cudssSetStream(h, s); cudssData_t a; cudssDataCreate(h, &a); cudssMatrix_t x; cudssMatrixCreateDn(&x, 4, 1, 4, d, k0, l0); cudssExecute(h, CUDSS_PHASE_SOLVE, cf, a, x, x, x); | return 0;
+cusparseLtSpMMAPrune(&h, &m, d2, d, CUSPARSELT_PRUNE_SPMMA_TILE, s); | return 0;
+cusparseLtMatmul(&h, &plan, &one, d2, d2, &one, d2, d2, d, &s, 1); | return 0;
+nvjpegHandle_t h; nvjpegCreateSimple(&h); nvjpegJpegState_t j; nvjpegJpegStateCreate(h, &j); nvjpegImage_t i; i.channel[0] = (unsigned char *)d; nvjpegDecode(h, j, (unsigned char *)pg, 400, NVJPEG_OUTPUT_Y, &i, s); | return 0;
+"""
+
+KEEPS = """
+# the host reads what a library's work has written
+NppStreamContext c; c.hStream = s; nppiSet_8u_C1R_Ctx(1, (Npp8u *)t, 4, {4, 1}, c); | return t[0];
+nppiSet_8u_C1R(1, (Npp8u *)t, 4, {4, 1}); | return t[0];
+NppStreamContext c; c.hStream = s; nppiSum_8u_C1R_Ctx((Npp8u *)d2, 4, {4, 1}, (Npp8u *)d, (Npp64f *)hp, c); | return hp[0];
+cutensorPermute(h, plan, pg, d2, t, s); | return t[0];
+cusparseLtMatmul(&h, &plan, pg, d2, d2, pg, d2, t, d, &s, 1); | return t[0];
+cusparseLtSpMMAPruneCheck(&h, &m, d2, t, s); | return t[0];
+cudssHandle_t h; cudssCreate(&h); cudssSetStream(h, s); cudssMatrix_t x; cudssMatrixCreateDn(&x, 4, 1, 4, t, k0, l0); cudssExecute(h, CUDSS_PHASE_SOLVE, cf, a, x, x, x); | return t[0];
+nvjpegHandle_t h; nvjpegCreateSimple(&h); nvjpegEncoderState_t e; nvjpegEncoderStateCreate(h, &e, s); size_t n; nvjpegEncodeRetrieveBitstream(h, e, (unsigned char *)hp, &n, s); | return hp[0];
+# the host reads what a call is given, before the call returns
+cudaMemcpyAsync(hp, d, 12, cudaMemcpyDeviceToHost, s); | NppStreamContext c; c.hStream = s; nppiAddC_8u_C3RSfs_Ctx((Npp8u *)d2, 12, (Npp8u *)hp, (Npp8u *)d2, 12, {4, 1}, 0, c);
+cudaMemcpyAsync(hp, d, 12, cudaMemcpyDeviceToHost, s); | int n; nppiCompressedMarkerLabelsUFGetGeometryListsSize_C1R((Npp32u *)hp, 3, &n);
+cudaMemcpyAsync(hp, d, 12, cudaMemcpyDeviceToHost, s); | cutensorPermute(h, plan, hp, d2, d2, s);
+cudaMemcpyAsync(hp, d, 12, cudaMemcpyDeviceToHost, s); | nvjpegGetImageInfo(nh, (unsigned char *)hp, 12, &n, &sub, w, h);
+cudaMemcpyAsync(hp, d, 12, cudaMemcpyDeviceToHost, s); | cudssDataSet(h, a, CUDSS_DATA_USER_PERM, hp, 12);
+# what an object keeps, or has of its own, is used by later calls, on other streams too
+cudssHandle_t h; cudssCreate(&h); cudssSetStream(h, s); cudssData_t a; cudssDataCreate(h, &a); cudssExecute(h, CUDSS_PHASE_FACTORIZATION, cf, a, x, x, x); k<<<1,1,0,s>>>(d, d2); | cudaStream_t b; cudaStreamCreateWithFlags(&b, 1); cudssSetStream(h, b); cudssExecute(h, CUDSS_PHASE_SOLVE, cf, a, x, x, x);
+cudssMatrix_t x; cudssMatrixCreateDn(&x, 4, 1, 4, hp, k0, l0); cudaMemcpyAsync(hp, d, 12, cudaMemcpyDeviceToHost, s); | cudssHandle_t h; cudssCreate(&h); cudssData_t a; cudssDataCreate(h, &a); cudssExecute(h, CUDSS_PHASE_ANALYSIS, cf, a, x, x, x);
+nvjpegHandle_t h; nvjpegCreateSimple(&h); nvjpegJpegState_t j; nvjpegJpegStateCreate(h, &j); nvjpegDecodeJpegTransferToDevice(h, dec, j, js, s); k<<<1,1,0,s>>>(d, d2); | nvjpegDecodeJpegHost(h, dec, j, dp, js);
+nvjpegBufferPinned_t p; nvjpegBufferPinnedCreate(h, 0, &p); nvjpegJpegState_t j; nvjpegJpegStateCreate(h, &j); nvjpegStateAttachPinnedBuffer(j, p); nvjpegDecodeJpegTransferToDevice(h, dec, j, js, s); k<<<1,1,0,s>>>(d, d2); | nvjpegJpegState_t o; nvjpegJpegStateCreate(h, &o); nvjpegStateAttachPinnedBuffer(o, p); nvjpegDecodeJpegHost(h, dec, o, dp, js);
+cusparseLtMatmulDescriptor_t m; cusparseLtMatmulDescriptorInit(&h, &m, op, op, &a, &a, &a, &a, c0); cusparseLtMatmulDescSetAttribute(&h, &m, at, &d2, 8); cusparseLtMatmulPlan_t p; cusparseLtMatmulPlanInit(&h, &p, &m, &alg); k<<<1,1,0,s>>>(d, d2); | cudaStream_t b; cudaStreamCreateWithFlags(&b, 1); cusparseLtMatmul(&h, &p, pg, pg, pg, pg, pg, pg, pg, &b, 1);
+# the library's stream is another one than it seems
+nppSetStream(s); nppiSet_8u_C1R(1, (Npp8u *)d, 4, {4, 1}); | return 0;
+NppStreamContext c; nppGetStreamContext(&c); nppiSet_8u_C1R_Ctx(1, (Npp8u *)d, 4, {4, 1}, c); | return 0;
+NppStreamContext c; c.hStream = s; nppiSet_8u_C1R_Ctx(1, (Npp8u *)d, 4, {4, 1}, c); c.hStream = 0; nppiSet_8u_C1R_Ctx(1, (Npp8u *)d2, 4, {4, 1}, c); k<<<1,1,0,s>>>(d, t); | return t[0];
+cusparseLtMatmul(&h, &plan, pg, d2, d2, pg, d2, d2, d, nullptr, 0); | return 0;
+# there may be no operation at all: no stream waits for it
+cudaStream_t a, b; cudaStreamCreate(&a); cudaStreamCreate(&b); k<<<1,1,0,a>>>(d2, d2); NppStreamContext c; c.hStream = 0; nppiSet_8u_C1R_Ctx(1, (Npp8u *)pg, 0, {0, 0}, c); k<<<1,1,0,s>>>(d, d); | pr<<<1,1,0,b>>>(d2);
+# out of reach
+nppiWorkspaceSetExternal(w, d, 400); | return 0;
+cudssSetDeviceMemHandler(h, &handler); cudssSetCommLayer(h, "layer.so"); cudssMatrix_t x; cudssMatrixCreateDn(&x, 4, 1, 4, d, k0, l0); cudssCreateMg(&x, 2, 0); | return 0;
+cutensorMgContraction(h, plan, pg, d, d, pg, d, d, d, pg, &s); | return 0;
+"""
+
+
+@pytest.mark.parametrize("way", cases(MOVES))
+def test_what_a_library_uses_on_a_stream_moves(way: str) -> None:
+    assert moves_without(program(*parts(way)))
+
+
+@pytest.mark.parametrize("way", [way for way in cases(KEEPS) if not way.startswith("# ")])
+def test_what_needs_the_wait_keeps_it(way: str) -> None:
+    assert not moves_without(program(*parts(way)), "Synchronize", "WaitEvent")
+
+
+@pytest.mark.parametrize(
+    ("name", "arity", "effect", "last"),
+    [
+        ("nppiFilterBorder_8u_C1R_Ctx", 13, "work", "stream.hStream"),
+        ("nppPlusV::nppiFilterBorder_8u_C1R_Ctx", 13, "work", "stream.hStream"),
+        ("nppiFilterBorder_8u_C1R", 12, "work", "use"),
+        ("nppsSumGetBufferSize_32f_Ctx", 3, "nothing", "use"),
+        ("nppiGetResizeRect", 6, "nothing", "use"),
+        ("nppiGraphcut_32s8u_Ctx", 11, "external", "rw"),
+    ],
+)
+def test_a_family_is_told_by_how_its_names_begin_and_end(name: str, arity: int, effect: str, last: str) -> None:
+    api = load().lookup(name, arity)
+    assert api is not None
+    assert (api.effect.value, api.roles[-1].removesuffix("*")) == (effect, last)

@@ -1,9 +1,10 @@
 """Functions that work on the host alone, taken in one step.
 
-A program that is too large to be followed call by call is run again in a coarser way: a call of such a function, with
-all that it calls, is one step. It issues nothing, waits for nothing and frees no memory of the device. So what is
-pending stays pending, and all that it can do to a proof is to store what it can reach where it can reach. While
-nothing is lost for the host, what it prints or looks at does not matter either (see `cudafix.ordering.slicing`).
+A call of such a function, with all that it calls, is one step where the function is long and has little to mix up; and
+anywhere in a program that is too large to be followed call by call, which is run again in this coarser way. The step
+issues nothing, waits for nothing and frees no memory of the device. So what is pending stays pending, and all that it
+can do to a proof is to store what it can reach where it can reach. While nothing is lost for the host, what it prints
+or looks at does not matter either (see `cudafix.ordering.slicing`).
 
 A function works on the host alone if every statement of it and of what it calls does: no launch, no call that no table
 and no file knows, none that a table calls anything but host work, no function stored as a value (who calls it later

@@ -129,9 +129,7 @@ def start(engine: Effects, root: ir.Function) -> None:
             engine.frames.clear()
             engine.ends(end, point)
         else:
-            held = [
-                values for place, inner in end.env if place[0] == "global" for values in inner.values()
-            ]
+            held = [values for place, inner in end.env if place[0] == "global" for values in inner.values()]
             engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
 
 

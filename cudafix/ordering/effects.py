@@ -24,7 +24,8 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
-MOST_LEADS = 64  # addresses that a call which is one step may mix up
+FOLLOWED = 30  # statements of a function that is always followed, in a program that is not too large for that
+FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up, there and in one that is
 MAX_CALLBACKS = 10  # rounds until nothing changes
 THREAD = re.compile(r"\bstd::j?thread\b")
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
@@ -468,7 +469,7 @@ class Effects(Engine):
                     self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
             self.result(call, mem.NOTHING, state)
             return state
-        if self.coarse and (returned := self._worked_alone(call, found, state)) is not None:
+        if self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
             self.result(call, returned, state)
             for root, path in self.cells(state, call.result) if call.result is not None else ():
                 state.env.may_hold(root, path, returned)
@@ -523,6 +524,12 @@ class Effects(Engine):
                 self.store_parts(out, self.cells(out, call.result), inside, call.span)
         return out
 
+    def _is_one_step(self, found: list[tuple[ir.Function, Values]]) -> bool:
+        """Whether functions are too long to be followed if they work on the host alone: what such a step mixes up costs
+        more than a few statements.
+        """
+        return self.coarse or any(f.kept("length", lambda f: sum(1 for _ in walk(f.body))) > FOLLOWED for f, _ in found)
+
     def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
         """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
         followed because it may reach the device, or hold something of it.
@@ -552,7 +559,7 @@ class Effects(Engine):
         if any(state.env[("global", "", f"stream of {name}")] for name in handles):
             return None
         leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
-        if len(leads) > MOST_LEADS:
+        if len(leads) > (MOST_LEADS if self.coarse else FEW_LEADS):
             return None
         made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
         leads.add(mem.Ptr(made.number))

@@ -1125,9 +1125,7 @@ class Engine(Machine):
         if id(stmt) not in found.quiet or not self.passes_over(state):
             return False
         if id(stmt) in found.writes and any(
-            isinstance(value, mem.Number)
-            for root in self.exposed
-            for value in state.env[root].get((), ())
+            isinstance(value, mem.Number) for root in self.exposed for value in state.env[root].get((), ())
         ):
             return False
         if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):

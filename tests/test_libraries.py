@@ -27,6 +27,34 @@ cusparseLtMatmul(&h, &plan, &one, d2, d2, &one, d2, d2, d, &s, 1); | return 0;
 nvjpegHandle_t h; nvjpegCreateSimple(&h); nvjpegJpegState_t j; nvjpegJpegStateCreate(h, &j); nvjpegImage_t i; i.channel[0] = (unsigned char *)d; nvjpegDecode(h, j, (unsigned char *)pg, 400, NVJPEG_OUTPUT_Y, &i, s); | return 0;
 """
 
+OPENCV = """
+cv::Mat m(4, 4, CV_8U, hp); | cv::Mat n = m + m;
+cv::Mat m(4, 4, CV_8U, hp); | m = 3;
+cv::Mat m(4, 4, CV_8U, hp); | m += 3;
+cv::Mat m(4, 4, CV_8U, hp); cv::Mat n = m; | n += 3;
+cv::Mat m(4, 4, CV_8U, hp); cv::Mat n = m.row(3); | n += 3;
+cv::Mat m(4, 4, CV_8U, hp); auto n = m.row(3); | n += 3;
+cv::Mat m(4, 4, CV_8U, hp); auto q = m.ptr(3); | return q[0];
+cv::Mat m(4, 4, CV_8U, hp); auto q = m.begin<int>(); | return *q;
+cv::Mat m(4, 4, CV_8U, hp); auto &q = m.at<int>(3, 4); | return q;
+cv::Mat m(4, 4, CV_8U, hp); | return m.at<int>(3, 4);
+cv::Mat m(4, 4, CV_8U, hp); | return m(3, 4);
+cv::Mat m(4, 4, CV_8U, hp); | fwrite(m.data, 4, 1, stdout);
+cv::Mat m(4, 4, CV_8U, hp); | memcpy(pg, m.data, 4); return pg[0];
+cv::Mat m(4, 4, CV_8U, hp); | for (int x : m) argc += x; return argc;
+cv::Mat m(4, 4, CV_8U, hp); cv::Mat n; cv::hconcat(m, m, n); | cv::imshow("w", n);
+cv::Mat m(4, 4, CV_8U, hp); cv::VideoWriter o; | o << m;
+cv::Mat m(4, 4, CV_8U, hp); cv::VideoWriter o; | o.write(m);
+cv::Mat m(4, 4, CV_8U, hp); | cv::imwrite("w", m);
+cv::Mat m(4, 4, CV_8U, hp); | cv::circle(m, cv::Point(1, 1), 3, cv::Scalar(255));
+cv::Mat m{4, 4, CV_8U, hp}; | m += 4;
+auto m = cv::Mat(4, 4, CV_8U, hp); | m += 4;
+cv::Mat m; m = cv::Mat(4, 4, CV_8U, hp); | m += 4;
+cv::Mat *m = new cv::Mat(4, 4, CV_8U, hp); | *m += 4;
+auto m = std::make_unique<cv::Mat>(4, 4, CV_8U, hp); | *m += 4;
+std::vector<cv::Mat> m; m.emplace_back(4, 4, CV_8U, hp); | m[0] += 4;
+"""
+
 KEEPS = """
 # the host reads what a library's work has written
 NppStreamContext c; c.hStream = s; nppiSet_8u_C1R_Ctx(1, (Npp8u *)t, 4, {4, 1}, c); | return t[0];
@@ -71,6 +99,23 @@ def test_what_a_library_uses_on_a_stream_moves(way: str) -> None:
 @pytest.mark.parametrize("way", [way for way in cases(KEEPS) if not way.startswith("# ")])
 def test_what_needs_the_wait_keeps_it(way: str) -> None:
     assert not moves_without(program(*parts(way)), "Synchronize", "WaitEvent")
+
+
+@pytest.mark.parametrize("name", ["cv", "an_unseen_one"])
+@pytest.mark.parametrize("way", cases(OPENCV))
+def test_an_object_over_memory_of_the_program_reads_and_writes_it(way: str, name: str) -> None:
+    before, behind = way.replace("cv::", f"{name}::").split("|")
+    copy = "cudaMemcpyAsync(hp, d, 16, cudaMemcpyDeviceToHost, s);"
+    assert not moves_without(program("", before + copy, behind), "Synchronize", "WaitEvent")
+
+
+def test_what_draws_on_memory_of_its_own_needs_no_wait() -> None:
+    draws = """cv::VideoWriter o("o.avi", cv::VideoWriter::fourcc('X', 'V', 'I', 'D'), 30, cv::Size(96, 96));
+    cv::Mat m(96, 96, CV_8UC3, cv::Scalar(255, 255, 255)), n; cv::Mat k = m.clone();
+    m.setTo(cv::Scalar(0)); cv::line(m, cv::Point(1, 1), cv::Point(m.cols - 1, 2), cv::Scalar(1, 2, 3), 2);
+    cv::hconcat(m, k, n); o.write(n); o << n; cv::imshow("n", n); cv::waitKey(1); memcpy(n.data, pg, 4);"""
+    assert moves_without(program("", draws + "k<<<1,1,0,s>>>(d, d2);", draws), "Synchronize", "WaitEvent")
+    assert not moves_without(program("", "cv::cuda::GpuMat g(4, 4, CV_8U, d); g += 3;", ""))
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ _HOME = {
     **{name: (name,) for name in ("cublas", "cufft", "cusparse", "curand", "cusolver", "cudnn")},
     **{name: (name,) for name in ("cutensor", "cudss", "nvjpeg")},
     **dict.fromkeys(("npp", "nppPlusV::"), ("npp",)),
+    "cv::": ("opencv",),
     **dict.fromkeys(("thrust::", "cub::"), ("thrust",)),
     **dict.fromkeys(("nccl", "pnccl", "MPI_", "PMPI_", "MPIX_", "nvshmem", "cuFile"), ("nccl_mpi",)),
     **dict.fromkeys(("ucp_", "uct_", "ucs_", "ucm_"), ("nccl_mpi",)),
@@ -217,7 +218,7 @@ def _is_pattern(name: str) -> bool:
 
 
 def _pattern(name: str) -> tuple[re.Pattern[str], str]:
-    return re.compile(".*".join(map(re.escape, name.split("*")))), name
+    return re.compile("[^.]*".join(map(re.escape, name.split("*")))), name
 
 
 @cache

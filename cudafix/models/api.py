@@ -108,8 +108,8 @@ class Api:
     `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
-    a new object that keeps the `keep` arguments. `holds`: the object in `keeper_out` has memory of this kind
-    of its own.
+    a new object that keeps the `keep` arguments, `hidden` for what may lead to any memory that the host can see.
+    `holds`: the object in `keeper_out` has memory of this kind of its own.
     """
 
     effect: Effect

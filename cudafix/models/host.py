@@ -399,7 +399,6 @@ mxRealloc                               alloc   free -  ; memory=host returns=po
 mxFree                                  free    free    ; memory=host
 mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host returns=pointer
 {H5,nc_,png_,jpeg_,TIFF,ma_}*           output          hrw*
-cv::*                                   external        rw*     ; why=OpenCV
 {nvinfer1,torch,at,c10,raft,rmm,cutlass,boost}::* external rw* ; why=a library that has no table
 """
 

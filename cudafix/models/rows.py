@@ -28,7 +28,7 @@ pool_out graph_out out alias of kind flags device fn params keep keeper keeper_o
 ROLES = frozenset(_ROLES.split())
 MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host"))
 PLACES = frozenset(("legacy", "handle", "none", "unknown", "global"))
-RETURNS = frozenset(("pointer", "same", "time", "handle", "keeper"))
+RETURNS = frozenset(("pointer", "same", "time", "handle", "keeper", "hidden"))
 
 _LETTERS = re.compile(r"\[([^\[\]]+)\]")
 

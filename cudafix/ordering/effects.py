@@ -694,6 +694,9 @@ class Effects(Engine):
             return frozenset(
                 {mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)}
             )
+        if api.returns == "hidden":
+            seen = numbers(state.live & self.host_visible | 1)
+            return frozenset({mem.OTHER, *(mem.Ptr(number, True) for number in seen)})
         if api.returns in ("handle", "keeper"):
             return frozenset({mem.Handle(self._handle_name(call))})
         return frozenset({mem.OTHER})

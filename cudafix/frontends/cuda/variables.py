@@ -384,7 +384,7 @@ class Variables(Blocks):
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)
                 if self.is_unseen(kind):
-                    self.unknown(f"the constructor of `{kind}`", node, values)
+                    self.constructor(node, kind, values, spans)
             self.emit(
                 ir.Assign(
                     var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span

@@ -82,6 +82,7 @@ nppSetStream(s); nppiSet_8u_C1R(1, (Npp8u *)d, 4, {4, 1}); | return 0;
 NppStreamContext c; nppGetStreamContext(&c); nppiSet_8u_C1R_Ctx(1, (Npp8u *)d, 4, {4, 1}, c); | return 0;
 NppStreamContext c; c.hStream = s; nppiSet_8u_C1R_Ctx(1, (Npp8u *)d, 4, {4, 1}, c); c.hStream = 0; nppiSet_8u_C1R_Ctx(1, (Npp8u *)d2, 4, {4, 1}, c); k<<<1,1,0,s>>>(d, t); | return t[0];
 cusparseLtMatmul(&h, &plan, pg, d2, d2, pg, d2, d2, d, nullptr, 0); | return 0;
+cudaStream_t a[2]; cudaStreamCreate(&a[0]); cudaStreamCreate(&a[1]); cusparseLtMatmul(&h, &plan, pg, d2, d2, pg, d2, t, d, a, 2); cudaStreamSynchronize(a[0]); | return t[0];
 # there may be no operation at all: no stream waits for it
 cudaStream_t a, b; cudaStreamCreate(&a); cudaStreamCreate(&b); k<<<1,1,0,a>>>(d2, d2); NppStreamContext c; c.hStream = 0; nppiSet_8u_C1R_Ctx(1, (Npp8u *)pg, 0, {0, 0}, c); k<<<1,1,0,s>>>(d, d); | pr<<<1,1,0,b>>>(d2);
 # out of reach

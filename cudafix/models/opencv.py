@@ -36,6 +36,7 @@ cv::{imshow,imwrite,imwritemulti,namedWindow,destroyWindow,destroyAllWindows,mov
 setWindowProperty,waitKey,waitKeyEx,pollKey,displayOverlay,displayStatusBar,VideoWriter,FileStorage} output hidden*
 cv::{VideoWriter,FileStorage}*.*        output  hidden*
 cv::VideoCapture*.*                     host    hidden*
+cv::Mat*.forEach                        external rw*    ; why=OpenCV: runs in another host thread
 cv::{Mat,Mat_,Mat1b,Mat1f,Mat3b,Mat3f,Mat1i,Mat1d}.{empty,total,channels,depth,type,elemSize,elemSize1,step1,size,\
 isContinuous,isSubmatrix,dot} host hidden*
 cv::Mat*.*                              host    hidden*         ; returns=hidden

@@ -30,7 +30,11 @@ def stream_arguments(api: Api, given: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
         if role == "stream":
             yield expr
         elif role == "streams":
-            yield ir.Deref(expr)
+            match expr:
+                case ir.Addr(ir.Var() as one):
+                    yield one
+                case _:  # whichever of them
+                    yield ir.Index(expr, ir.Opaque(()))
         elif field := field_of(role, "stream"):
             yield ir.Field(expr, field)
 

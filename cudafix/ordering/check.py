@@ -15,7 +15,7 @@ from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.clients import assumption, called, is_client, roots
 from cudafix.ordering.effects import Effects
-from cudafix.ordering.engine import OutOfBudget, State
+from cudafix.ordering.engine import Followed, OutOfBudget, State
 from cudafix.ordering.memory import Environment, Values
 from cudafix.ordering.program import Outcome, Overlay, Point, Violation
 from cudafix.ordering.state import Orders, Stream, StreamKind
@@ -82,20 +82,20 @@ def _once(
     empty: frozenset[str],
     straight: bool = False,
 ) -> Effects:
-    large: set[int] = program.kept("too large to be followed", set)
-    if id(root) not in large:
+    ways: dict[int, list[Followed]] = program.kept("what is followed", dict)
+    left = ways.setdefault(id(root), list(Followed))
+    while True:
         engine = Effects(program, tables, overlay, per_thread)
-        engine.empty, engine.straight = empty, straight
+        engine.empty, engine.straight, engine.followed = empty, straight, left[0]
         try:
             start(engine, root)
             return engine
         except OutOfBudget:
-            large.add(id(root))
-    engine = Effects(program, tables, overlay, per_thread)
-    engine.empty, engine.straight = empty, straight
-    engine.coarse = True
-    start(engine, root)
-    return engine
+            if left[0] is Followed.SHORT and not engine.mixed_up:
+                left.remove(Followed.ALL)  # as large
+            if len(left) == 1:
+                raise
+            del left[0]  # for all runs of this program
 
 
 @room()

@@ -15,7 +15,17 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import CALLER, ELEMENT, OBJECT, assumption
-from cudafix.ordering.engine import MAX_DEPTH, UNKNOWN_STREAM, Engine, OutOfBudget, State, joined, numbers, variables
+from cudafix.ordering.engine import (
+    MAX_DEPTH,
+    UNKNOWN_STREAM,
+    Engine,
+    Followed,
+    OutOfBudget,
+    State,
+    joined,
+    numbers,
+    variables,
+)
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of, stream_arguments
 from cudafix.ordering.slicing import NUMBERS, OSTREAMS, for_the_host
@@ -24,8 +34,8 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
-FOLLOWED = 30  # statements of a function that is always followed, in a program that is not too large for that
-FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up, there and in one that is
+SHORT = 30  # statements of a function that is followed though it works on the host alone
+FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
 MAX_CALLBACKS = 10  # rounds until nothing changes
 THREAD = re.compile(r"\bstd::j?thread\b")
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
@@ -525,10 +535,12 @@ class Effects(Engine):
         return out
 
     def _is_one_step(self, found: list[tuple[ir.Function, Values]]) -> bool:
-        """Whether functions are too long to be followed if they work on the host alone: what such a step mixes up costs
-        more than a few statements.
+        """Whether functions are not followed if they work on the host alone. Short ones are at first: what a step mixes
+        up costs more than a few statements.
         """
-        return self.coarse or any(f.kept("length", lambda f: sum(1 for _ in walk(f.body))) > FOLLOWED for f, _ in found)
+        if self.followed is Followed.SHORT:
+            return any(f.kept("length", lambda f: sum(1 for _ in walk(f.body))) > SHORT for f, _ in found)
+        return self.followed is Followed.NONE
 
     def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
         """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
@@ -559,12 +571,13 @@ class Effects(Engine):
         if any(state.env[("global", "", f"stream of {name}")] for name in handles):
             return None
         leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
-        if len(leads) > (MOST_LEADS if self.coarse else FEW_LEADS):
+        if len(leads) > (MOST_LEADS if self.followed is Followed.NONE else FEW_LEADS):
             return None
         made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
         leads.add(mem.Ptr(made.number))
         anything = frozenset({mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)})
         stored = anything if stores else frozenset({mem.OTHER})
+        self.mixed_up |= stores
         for value in leads:
             if isinstance(value, mem.Ref):
                 root, path = value.cell

@@ -12,6 +12,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -76,6 +77,16 @@ _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
 
 
 FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
+
+
+class Followed(Enum):
+    """Which functions that work on the host alone (`cudafix.ordering.alone`) are followed; others are one step each.
+    The next is tried where a program is too large for the one before; the last only if the first has lost something.
+    """
+
+    SHORT = "short ones"
+    NONE = "none"
+    ALL = "all"
 
 
 class OutOfBudget(Exception):
@@ -447,7 +458,8 @@ class Machine:
         self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
         self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
         self.empty: frozenset[str] = frozenset()  # those that have none in this run
-        self.coarse = False  # what works on the host alone is one step (`cudafix.ordering.alone`)
+        self.followed = Followed.SHORT
+        self.mixed_up = False  # what was not followed may have stored more than it would have
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds that are not the generic one
         self.loops = 0
@@ -1007,7 +1019,7 @@ class Engine(Machine):
                     self.perhaps_throws(stmt, state)
                 continue
             self.steps += 1
-            if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
+            if self.steps > (MAX_COARSE_STEPS if self.followed is Followed.NONE else MAX_STEPS):
                 raise OutOfBudget
             if isinstance(stmt, ir.Declare):
                 declared.append(self.root(stmt.var.name))
@@ -1228,7 +1240,7 @@ class Engine(Machine):
         """A write where it is not known where may mean each cell that is there. Raises OutOfBudget."""
         cells = sum(len(state.env[root]) + values for root, _ in targets)
         self.steps += cells // CELLS_OF_A_STEP
-        if self.steps > (MAX_COARSE_STEPS if self.coarse else MAX_STEPS):
+        if self.steps > (MAX_COARSE_STEPS if self.followed is Followed.NONE else MAX_STEPS):
             raise OutOfBudget
 
     def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from cudafix import nvcc
 from cudafix.models import LONGEST_PREFIX, TableError, Tables, load
-from cudafix.models.api import Api, Effect, Waits
+from cudafix.models.api import Api, Effect, Waits, roles_of
 from cudafix.models.device import device
 from cudafix.models.rows import ROLES, expand
 
@@ -268,6 +268,19 @@ def test_a_user_row_wins_and_may_be_a_family() -> None:
     assert tables.method("Buffer", "data") is not None
     assert tables.lookup("cudaMallocAsync", 4) is None
     assert known(load(), "cudaMallocAsync", 4).effect is Effect.ALLOC
+
+
+def test_a_user_row_may_name_a_family_by_its_ends_and_a_stream_in_a_struct() -> None:
+    row = {"name": "my*_Async", "effect": "work", "roles": "use* stream.queue", "idle": True}
+    tables = load([row, {"name": "my_copy_Async", "effect": "nothing", "roles": "-"}])
+    api = known(tables, "my_filter_Async", 5)
+    assert roles_of(api, 5) == ["use", "use", "use", "use", "stream.queue"]
+    assert api.idle
+    assert roles_of(api, 1) == ["stream.queue"]
+    assert known(tables, "my_copy_Async", 1).effect is Effect.NOTHING
+    assert tables.lookup("my_filter", 5) is None
+    with pytest.raises(TableError, match="unknown role `streem.queue`; did you mean `stream`"):
+        load([{"name": "f", "effect": "work", "roles": "streem.queue"}])
 
 
 @pytest.mark.parametrize(

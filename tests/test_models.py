@@ -279,7 +279,7 @@ def test_a_user_row_may_name_a_family_by_its_ends_and_a_stream_in_a_struct() -> 
     assert roles_of(api, 1) == ["stream.queue"]
     assert known(tables, "my_copy_Async", 1).effect is Effect.NOTHING
     assert tables.lookup("my_filter", 5) is None
-    with pytest.raises(TableError, match="unknown role `streem.queue`; did you mean `stream`"):
+    with pytest.raises(TableError, match=r"unknown role `streem\.queue`; did you mean `stream`"):
         load([{"name": "f", "effect": "work", "roles": "streem.queue"}])
 
 

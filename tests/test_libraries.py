@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import pytest
 
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Safety
 from cudafix.models import load
 from tests.test_ways_past_a_wait import moves_without, parts, program
 from tests.test_ways_to_memory import cases
@@ -134,3 +137,34 @@ def test_a_family_is_told_by_how_its_names_begin_and_end(name: str, arity: int, 
     api = load().lookup(name, arity)
     assert api is not None
     assert (api.effect.value, api.roles[-1].removesuffix("*")) == (effect, last)
+
+
+COLAB = """\
+import cupy
+import google.colab
+from google.colab import drive, files, output
+
+def main():
+    drive.mount("/content/drive")
+    for n in range(3):
+        block = cupy.cuda.runtime.malloc(1024)
+        cupy.cuda.runtime.memset(block, n, 1024)
+        cupy.cuda.runtime.free(block)
+        {shows}
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("shows", "proven"),
+    [("files.download('log.txt')", True), ("output.register_callback('again', lambda: block)", False)],
+)
+def test_a_notebook_on_colab_works_on_the_host(shows: str, proven: bool) -> None:
+    found = analyze({"main.py": COLAB.format(shows=shows).encode()}, Config()).findings
+    assert (Safety.PROVEN in {f.safety for f in found}) is proven
+
+
+def test_arrays_beside_colab_rest_on_no_assumption() -> None:
+    program = b"import cupy as cp\nimport google.colab\ncp.cuda.set_allocator(None)\nfor i in range(9):\n    x = cp.zeros(9)\n"
+    assert {f.safety for f in analyze({"main.py": program}, Config()).findings} == {Safety.PROVEN}

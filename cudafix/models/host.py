@@ -386,7 +386,9 @@ glut{MainLoop,MainLoopEvent}            external        -*      ; why=functions 
 {glut,glfw,egl,glX,wgl,glu,vk,glew}*    output          hr*
 gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hr*
 {cudla,custatevec,cuquantum,AMGX_,NvSci}* external rw*          ; why=a library that has no table
-{nvml,WSA,BZ2_bz,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,stbi_}* host hrw*
+nvrtcSetFlowCallback                    external        fn*     ; why=a function that the compiler calls
+{nvml,nvrtc,nvJitLink,nvPTXCompiler,WSA,BZ2_bz,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,\
+stbi_}* host hrw*
 {s,d,c,z}{gesv,geev,gels,gesvd,gesdd,getrf,getri,getrs,potrf,potri,potrs,geqrf,syev,syevd,heev,gemm,gemv,ger,trsm,\
 trmm,axpy,scal,copy,swap}_ host hrw*
 {s,d}{dot,nrm2,asum}_                   host            hr*

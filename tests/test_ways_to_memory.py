@@ -242,6 +242,12 @@ auto f = [](float *q) { q[0] = 1; }; | f(h);
  | sprintf((char *)h, "x");
  | sscanf("1", "%f", h);
  | std::cin.read((char *)h, 4);
+ | std::cin >> (char *)h;
+char *t = (char *)h; | std::cin >> t;
+struct W { float *p; void operator()() const { p[0] = 1; } }; | W{h}();
+struct W { float *p; W(float *p) : p(p) {} void operator()() { *p = 1; } }; | W(h)();
+struct W { void operator()(float *p) const { p[0] = 1; } }; | W{}(h);
+struct W { void operator()(float *p) const { p[0] = 1; } }; | W()(h);
  | for (int i = 0; i < n; i++) h[i] = i;
  | for (float *p = h; p < h + n; p++) *p = 0;
  | for (int i = 0; i < n; ++i) { float &x = h[i]; x = i; }

@@ -68,6 +68,62 @@ def test_what_the_initializer_of_a_member_reads_is_waited_for(case: str) -> None
     assert not moves_without(source_of(case), "Synchronize")
 
 
+NS = {
+    "INIT": "static int o; namespace ns { template <int N> struct W { int n = g[0]; W() = default; W(int) {} }; }",
+    "END": "static int o; namespace ns { template <int N> struct W { int n; ~W() { o = g[0]; } }; }",
+}
+NUMBERED = """
+INIT || G! | ns::W<4> w; return w.n;
+INIT || G! | ns::W<4> w{}; return w.n;
+INIT || G! | ns::W<4> w(3); return w.n;
+INIT || G! | ns::W<4> v, w; return w.n;
+INIT || G! | ns::W<4> w[2]; return w[0].n;
+INIT || G! | ns::W<2 * 2> w; return w.n;
+INIT || G! | ns::W<sizeof(int)> w; return w.n;
+INIT || G! | ::ns::W<4> w = 3; return w.n;
+INIT || G! | auto *w = new ns::W<4>(); return w->n;
+INIT || G! | auto *w = new ns::W<4>(3); return w->n;
+INIT || G! | auto w = ns::W<4>(); return w.n;
+INIT || G! | auto w = ns::W<4>{3}; return w.n;
+INIT || G! | return ns::W<4>().n;
+END || G! | { ns::W<4> w{3}; }
+END || G! ns::W<4> w; |
+END || G! | auto *w = new ns::W<4>(); delete w;
+"""
+
+
+@pytest.mark.parametrize("case", cases(NUMBERED))
+def test_an_object_of_a_class_with_a_number_is_no_comparison(case: str) -> None:
+    name, _, rest = case.partition(" ")
+    assert not moves_without(source_of(f"{NS[name]} {rest}"), "Synchronize")
+
+
+STRUCT = {
+    "INIT": "static int o; struct W { int n = g[0]; W() = default; W(int) {} }; static int h(W w) { return w.n; }",
+    "END": "static int o; struct W { int n; ~W() { o = g[0]; } };",
+}
+MADE_UNSEEN = """
+INIT || G! | W w = 3; return w.n;
+INIT || G! | W w = argc; return w.n;
+INIT || G! | return h(3);
+INIT || G! | return h(argc);
+INIT || G! | auto f = [](W w) { return w.n; }; return f(3);
+END || G! | auto *w = new W(); delete w;
+END || G! | auto *const w = new W; delete w;
+END || G! | const auto *w = new W; delete w;
+END || G! | auto *w{new W}; delete w;
+END || G! | auto *w = new W[2]; delete[] w;
+END || G! | auto &w = *new W; delete &w;
+END || G! W v; | { auto *w = &v; w->~W(); new (w) W; }
+"""
+
+
+@pytest.mark.parametrize("case", cases(MADE_UNSEEN))
+def test_an_object_is_made_and_ends_where_its_type_is_not_written(case: str) -> None:
+    name, _, rest = case.partition(" ")
+    assert not moves_without(source_of(f"{STRUCT[name]} {rest}"), "Synchronize")
+
+
 OPERATORS = """
 STAR || R! | return *r;
 int &operator*() const { return *p; } || R! | return *r;

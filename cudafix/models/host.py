@@ -53,6 +53,9 @@ strtok_r                                host    hrw hr hw   ; returns=same
 {sscanf,vsscanf,sscanf_s}               host    hr hr hw*
 {va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
 {setlocale,localeconv,iconv}            host    hr*
+{regex,wregex}                          host    hr*
+{regex_match,regex_search}              host    keep*
+regex_replace                           host    hr*
 # output and input
 {printf,vprintf,wprintf,printf_s}       output  hr*         ; any
 {puts,putchar,perror}                   output  hr*
@@ -302,7 +305,9 @@ bitset.{set,reset,flip,test,any,none,all,to_string,to_ulong,to_ullong} host hrw 
 compare,substr} host hr -*
 {string,wstring,basic_string,string_view}.{starts_with,ends_with,copy,remove_prefix,remove_suffix} host hr -*
 {string,wstring,basic_string}.{append,push_back,pop_back,insert,replace,assign,clear,operator+=} host hrw hr*
-# streams
+# streams; `std::cout << a << b` is a call of `std::cout`
+{cout,cerr,clog,wcout,wcerr,wclog}      output  hr*         ; any
+{cin,wcin}                              host    hw*
 {ostream,ofstream,fstream,iostream,cout,cerr,clog}.{write,put,flush,close,operator<<} output - hr* ; returns=same
 {ifstream,fstream,istream,iostream,cin,istringstream,stringstream}.{read,get,getline,readsome,operator>>} host - hw* \
 ; returns=same

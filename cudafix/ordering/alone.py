@@ -22,7 +22,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.clients import CALLER
-from cudafix.ordering.slicing import NUMBERS, OSTREAMS, Slicer, expressions, names_in
+from cudafix.ordering.slicing import NUMBERS, Slicer, expressions, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
 HOLDS = frozenset(("keep", "swap", "new", "alias"))
@@ -118,7 +118,7 @@ class Alone:
                 return []
 
     def _of_call(self, call: ir.Call, function: ir.Function) -> list[ir.Function] | None:
-        if call.callee.startswith("#pragma") or call.callee == "throw" or last(call.callee) in OSTREAMS:
+        if call.callee.startswith("#pragma") or call.callee == "throw":
             return []
         if call.callee == CALLER:
             return None

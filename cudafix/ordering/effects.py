@@ -28,7 +28,7 @@ from cudafix.ordering.engine import (
 )
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of, stream_arguments
-from cudafix.ordering.slicing import NUMBERS, OSTREAMS, for_the_host
+from cudafix.ordering.slicing import NUMBERS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
@@ -290,8 +290,6 @@ class Effects(Engine):
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods += self.overriders(methods)
             return [(f, this) for f in methods]
-        if last(name) in OSTREAMS:
-            return self.tables.method("std::ostream", "operator<<") or []
         if last(name) == "now" and "::" in name and not arity:  # an alias of a clock of the standard library
             return self.tables.lookup("std::chrono::steady_clock::now", 0) or []
         if name.startswith(("cuda", "cublas")) and (api := self.tables.lookup(name, arity)) is not None:

@@ -1663,7 +1663,7 @@ class Engine(Machine):
             if isinstance(value, mem.Number) and value.text.startswith("k|")
         }
         deep = self.in_python and _holds_streams(state)
-        for root, inner in state.env:
+        for root, inner in sorted(state.env, key=lambda item: item[0][0] != "local"):  # a local name is the nearest
             if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
                 continue
             if root[0] == "global" and (root[1] not in ("", file) or root[2] not in declared):

@@ -15,12 +15,11 @@ from enum import Flag, auto
 from itertools import zip_longest
 
 from cudafix import ir
-from cudafix.link import Program, last
+from cudafix.link import Program
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
-OSTREAMS = ("cout", "cerr", "clog")
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
 _HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "kind", "flags", "device"))
@@ -231,8 +230,6 @@ class Slicer:
         named = stmt.receiver is None or ir.is_any_of(stmt.callee)
         if named and self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
             return False  # what it calls is asked on its own
-        if last(stmt.callee) in OSTREAMS:
-            return False
         if stmt.receiver is not None:
             api = self.method_by_name(stmt.callee)
         else:
@@ -475,8 +472,6 @@ class Slicer:
                 return None
             kind = self._function.types.get(call.receiver.name, "")
             return self._tables.method(kind, name) if kind.startswith("std::") else None
-        if last(name) in OSTREAMS:
-            return self._tables.method("std::ostream", "operator<<")
         if name.startswith("#") or name in self._function.types:
             return None
         if not name.startswith(("cuda", "cublas")) and self._own(call):

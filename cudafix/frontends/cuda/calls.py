@@ -251,7 +251,27 @@ class Calls(Expressions):
             fixed = None if picked in self.file.macros else "a macro picks the name"
             return self._named(node, function, arguments, picked, target, used, fixed)
         callee = self.value(function)
-        return self._computed(node, callee, arguments, target)
+        written = function.child_by_field_name("type" if kind == "compound_literal_expression" else "function")
+        if self._class_at(callee) is None and written is not None:
+            name = plain_name(self.raw(written))
+            standard = name.startswith("std::") and _NUMBER_OBJECT.match(name) is not None
+            if kind == "compound_literal_expression" or standard or self.file.index.class_of(name) is not None:
+                callee = self.temporary(name)  # `Add{}(x, y)`, `std::hash<T>()(x)`
+        return self._called_object(node, function, arguments, callee, target, used)
+
+    def _called_object(
+        self, node: Node, function: Node, arguments: Node | None, place: Expr, target: Expr | None, used: bool
+    ) -> Expr:
+        """A call of what a place holds: of the `operator()` of an object, or through a pointer."""
+        kind = self.type_of(place)
+        if _NUMBER_OBJECT.match(kind):
+            return opaque(place, *self.arguments(arguments)[0])
+        cls = self.file.index.class_of(kind)
+        known = cls is not None and "operator()" in cls.methods
+        if not known and (cls is not None or not self._is_object(kind)):
+            return self._computed(node, place, arguments, target)
+        values, spans = self.arguments(arguments)
+        return self.emit_call(node, function, "operator()", values, spans, place, target, used)
 
     def _picked(self, node: Node) -> str | None:
         """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
@@ -335,15 +355,7 @@ class Calls(Expressions):
             if isinstance(local, Var) and local.name in self.lambdas:
                 name = self.lambdas[local.name]
             else:
-                kind = self.type_of(local)
-                if _NUMBER_OBJECT.match(kind):
-                    return opaque(local, *self.arguments(arguments)[0])
-                cls = self.file.index.class_of(kind)
-                known = cls is not None and "operator()" in cls.methods
-                if not known and (cls is not None or not self._is_object(kind)):
-                    return self._computed(node, local, arguments, target)
-                values, spans = self.arguments(arguments)
-                return self.emit_call(node, function, "operator()", values, spans, local, target, used)
+                return self._called_object(node, function, arguments, local, target, used)
         elif name not in self.file.hosts and (
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
@@ -493,7 +505,7 @@ class Calls(Expressions):
                     self.unknown("a copy of an object for a template", child)
                 elif own not in classes or not by_value or not self.copies(own) or is_temporary(value):
                     continue
-            elif not (braces or is_pointer(kind) or is_number(kind)) or (len(kinds) > 1 and not braces):
+            elif not (braces or self.is_no_object(child, value)) or (len(kinds) > 1 and not braces):
                 continue
             if not any(index.has(c, special) for c in classes for special in (c.constructor, c.destructor)):
                 continue
@@ -505,6 +517,11 @@ class Calls(Expressions):
             if not by_value:
                 self._ends(child, receiver, classes[0])
         return tuple(given)
+
+    def is_no_object(self, node: Node, value: Expr) -> bool:
+        """Whether a value is known to be a number or a pointer, of which an object is made where one is expected."""
+        kind = self.type_of(value)
+        return is_pointer(kind) or is_number(kind) or isinstance(value, Const) or node.type == "string_literal"
 
     def build(
         self, node: Node, receiver: Expr, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...] = ()

@@ -20,7 +20,7 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
 )
 from cudafix.frontends.cuda.macros import Macro
-from cudafix.frontends.cuda.names import CASTS, NULLS, OUTPUTS, PASSES
+from cudafix.frontends.cuda.names import CASTS, NULLS, PASSES, STANDARD_STREAMS
 from cudafix.frontends.cuda.terms import NOTHING, deref, flipped, index_of, is_temporary, matters, opaque, root_of
 from cudafix.ir import (
     NULL,
@@ -681,7 +681,7 @@ class Expressions:
             operands.append(right)
             current = inner
         head = self.raw(current)
-        if head in OUTPUTS:
+        if head in STANDARD_STREAMS:
             callee, receiver = ("std::" + head.removeprefix("std::")), None
         elif current.type in ("identifier", "field_expression", "pointer_expression", "parenthesized_expression"):
             if current.type == "identifier" and head in self.bindings:
@@ -696,8 +696,11 @@ class Expressions:
         arguments = tuple(self.value(operand) for operand in reversed(operands))
         for argument in arguments:
             self.overloaded(node, operator, (Opaque(()), argument))
-        if operator == ">>":
-            arguments = tuple(Addr(a) if isinstance(a, (Var, Field, Index, Deref)) else a for a in arguments)
+        if operator == ">>":  # into a text, or into a variable
+            arguments = tuple(
+                Addr(a) if isinstance(a, (Var, Field, Index, Deref)) and not is_pointer(self.type_of(a)) else a
+                for a in arguments
+            )
         self.emit(
             ir.Call(
                 callee,

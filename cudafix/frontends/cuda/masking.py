@@ -56,6 +56,7 @@ _WITHOUT_SEMICOLON = re.compile(rb"\n[ \t]+(" + _SHOUT + rb")[ \t]*\([^;{}]{0,60
 _LONE_STATEMENT = re.compile(
     rb"([A-Z](?<!\w[A-Z])[A-Z0-9_]+)[ \t]*\r?\n(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<)))"
 )
+_COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<([^<>;{}]+)>\s*(?:[*&]?\s*\w|[({])")
 _CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 
 
@@ -102,7 +103,9 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
         text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
     text = _apply(text, _known_statements(text, work))
     tree = _PARSER.parse(text) if like is None else _reparse(text, *like)
-    text, tree = _mask_nested_functions(text, tree)
+    misread = [*_nested_functions(text, tree), *_compared_types(text, tree)]
+    if misread:
+        text, tree = (masked := _apply(text, misread)), _reparse(masked, text, tree)
     if tree.root_node.has_error:
         text, tree = _repair(text, tree, work)
     return Masked(text, tree, tuple(errors(tree)), tuple(work.qualifiers))
@@ -244,9 +247,8 @@ def _head(text: bytes, start: int, end: int, keyword: bytes) -> list[Edit]:
     return [(start, head + blank(text[start + len(head) : end]))]
 
 
-def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, tree_sitter.Tree]:
+def _nested_functions(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
     """Turn what reads as a function inside a function, `NAME(…) { … }`, into a loop: it is a macro that opens one."""
-    edits: list[Edit] = []
     for match in _WITH_BLOCK.finditer(text):
         end = closing(text, text.index(b"(", match.end(1))) + 1
         if end <= 0 or text[(at := _skip(text, end)) : at + 1] != b"{":
@@ -257,11 +259,25 @@ def _mask_nested_functions(text: bytes, tree: tree_sitter.Tree) -> tuple[bytes, 
         parent = node.parent if node is not None else None
         if node is not None and node.start_byte == match.start(1) and parent is not None:
             if parent.type in ("compound_statement", "case_statement", "else_clause", "if_statement", "for_statement"):
-                edits += _head(text, match.start(1), end, b"while")
-    if not edits:
-        return text, tree
-    new = _apply(text, edits)
-    return new, _reparse(new, text, tree)
+                yield from _head(text, match.start(1), end, b"while")
+
+
+def _compared_types(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
+    """Let a name stand for the template arguments in `ns::Buffer<4> b(n);` and `new ns::Buffer<4>(n)`: with a number,
+    that reads as if `ns::Buffer` were compared with 4, and no object made.
+    """
+    for match in _COMPARED_TYPE.finditer(text):
+        sign = tree.root_node.descendant_for_byte_range(match.start(1) - 1, match.start(1))
+        less = sign.parent if sign is not None and sign.type == "<" else None
+        more = less.parent if less is not None and less.type == "binary_expression" else None
+        if less is None or more is None or more.type != "binary_expression":
+            continue
+        start: tree_sitter.Node | None = more
+        while start is not None and start.start_byte == match.start() and start.type != "expression_statement":
+            start = start.parent
+        is_statement = start is not None and start.type == "expression_statement"
+        if less.children[0].type == "new_expression" or (is_statement and more.start_byte == match.start()):
+            yield match.start(1), re.sub(rb"\W", b"_", b"_" + match[1][1:])
 
 
 # -- where the tree has errors ----------------------------------------------------------------------------------------

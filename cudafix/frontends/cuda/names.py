@@ -60,7 +60,9 @@ PERHAPS_EVALUATED = frozenset(("typeid", "__builtin_choose_expr"))
 DEBUG_ONLY = re.compile(r"assert|_ASSERTE?|DCHECK\w*|Q_ASSERT\w*")
 NULLS = frozenset(("NULL", "nullptr"))
 
-OUTPUTS = frozenset(("std::cout", "cout", "std::cerr", "cerr", "std::clog", "clog", "std::cin", "cin", "std::wcout"))
+STANDARD_STREAMS = frozenset(
+    f"{scope}{wide}{name}" for scope in ("", "std::") for wide in ("", "w") for name in ("cout", "cerr", "clog", "cin")
+)
 # Classes whose constructor or destructor does something that ordering may depend on.
 ACTIVE_TYPES = re.compile(
     r"(?:std::)?(?:thread|jthread|lock_guard|unique_lock|scoped_lock|async|ifstream|ofstream|fstream)\b.*|thrust::.*|cub::.*|cudaxx::.*"

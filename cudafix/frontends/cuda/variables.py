@@ -24,7 +24,7 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
     second_argument,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
 from cudafix.frontends.cuda.names import ACTIVE_TYPES
 from cudafix.frontends.cuda.terms import (
     is_temporary,
@@ -233,6 +233,8 @@ class Variables(Blocks):
 
     def _variable(self, one: Declared, node: Node, value: Node | None, base: str) -> None:
         kind = one.type
+        if kind.startswith("auto") and value is not None and value.type in ("argument_list", "initializer_list"):
+            value = first_named(value) if value.named_child_count == 1 else value  # `auto x(y)`, `auto x{y}`
         if one.reference and value is not None:
             if one.array:  # as a pointer to its first element
                 element = pointee(kind)
@@ -278,7 +280,7 @@ class Variables(Blocks):
         holder = Var(self._future_name(one, kind))
         if one.array or cls is not None:
             self.emit(ir.Declare(holder, element_type(kind), one.array, self.span(node)))
-        if is_number(kind) or is_pointer(kind):  # what an object that a call returns is converted to
+        if (is_number(kind) or is_pointer(kind)) and not kind.startswith("auto"):  # what an object is converted to
             self.types[holder.name] = kind
         count = len(self.out)
         result = self.value(value, holder)
@@ -288,7 +290,8 @@ class Variables(Blocks):
         if isinstance(result, Const) and result.text == "0" and is_pointer(kind):
             result = NULL
         own = self.file.index.class_of(self.type_of(result)) if cls is not None and result != holder else None
-        if cls is not None and own is cls and self.copies(cls) and not is_temporary(result):
+        copied = own is cls and cls is not None and self.copies(cls) and not is_temporary(result)
+        if cls is not None and (copied or (not cls.deleter and self.is_no_object(value, result))):
             self.build(node, var, cls, (result,))
             self._owns(var, one)
             return

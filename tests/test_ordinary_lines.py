@@ -1,0 +1,231 @@
+"""Ordinary lines of host code, as most programs have them: none stands in the way of a proof, or is taken for more than
+it is. Each row stands between the blocking copy back of a program on the default stream and its free.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Safety
+from tests.test_ways_to_memory import cases
+
+HEADERS = """algorithm array atomic bitset cassert chrono cmath complex cstdio cstdlib cstring deque filesystem fstream
+functional future iomanip iostream iterator limits list map memory numeric optional queue random regex set sstream stack
+string thread unordered_map variant vector sys/time.h unistd.h omp.h cuda_runtime.h"""
+
+LINES = r"""
+std::cin >> n;
+std::cin >> n >> m;
+while (std::cin >> n) v.push_back(n);
+if (!(std::cin >> n)) return 1;
+while (std::getline(std::cin, s)) n++;
+std::ifstream f("x"); while (f >> n) v.push_back(n);
+std::ifstream f("x"); if (!f) return 1; f >> n;
+std::ifstream f("x", std::ios::binary); f.read(reinterpret_cast<char *>(v.data()), 16);
+std::ofstream o("y"); o << n << "\n"; o.close();
+std::istringstream iss(s); if (!(iss >> n >> m)) return 1;
+std::stringstream ss; ss << n << "x"; s = ss.str();
+std::cout << std::fixed << std::setprecision(3) << n << std::endl;
+std::cout << std::setw(10) << std::left << n << '\n';
+std::cerr << "error: " << cudaGetErrorString(cudaGetLastError()) << std::endl;
+std::sort(v.begin(), v.end());
+std::sort(v.begin(), v.end(), [](int a, int b) { return a > b; });
+std::sort(v.begin(), v.end(), std::greater<int>());
+std::shuffle(v.begin(), v.end(), std::mt19937{std::random_device{}()});
+std::mt19937 gen(42); std::uniform_real_distribution<float> dist(0.f, 1.f); for (auto &x : v) x = dist(gen);
+std::random_device rd; std::mt19937 gen(rd()); std::uniform_int_distribution<> dis(0, 9); n = dis(gen);
+srand(time(NULL)); for (int i = 0; i < 4; i++) v[i] = rand() % 10;
+n = std::accumulate(v.begin(), v.end(), 0);
+n = std::inner_product(v.begin(), v.end(), v.begin(), 0);
+n = *std::max_element(v.begin(), v.end());
+auto [lo, hi] = std::minmax_element(v.begin(), v.end()); n = *lo + *hi;
+n = std::max(n, m); m = std::min({n, m, 3});
+std::iota(v.begin(), v.end(), 0);
+std::fill(v.begin(), v.end(), 1);
+std::transform(v.begin(), v.end(), v.begin(), [](int x) { return x * 2; });
+bool same = std::equal(v.begin(), v.end(), w.begin()); n = same;
+n = v == w ? 1 : 0;
+std::vector<std::vector<int>> g(3, std::vector<int>(3, 0)); g[1][2] = 4;
+std::map<std::string, int> c; c["a"]++; for (auto &[k, x] : c) n += x;
+std::unordered_map<int, std::string> c; c[1] = "x"; if (c.count(1)) n = 1;
+std::set<int> q; q.insert(n); if (q.find(3) != q.end()) n = 2;
+std::array<int, 4> a{}; a.fill(0); n = a.size();
+std::pair<int, float> pr = std::make_pair(1, 2.f); n = pr.first;
+std::tuple<int, int> tp = std::make_tuple(1, 2); n = std::get<0>(tp);
+std::optional<int> op; op = 3; n = op.value_or(0);
+std::string str = std::to_string(n) + "x"; s += str; n = std::stoi("3");
+s = std::string(argv[0]); if (s == "--help") return 0;
+if (argc > 1) n = std::atoi(argv[1]);
+if (argc > 1 && strcmp(argv[1], "-v") == 0) m = 1;
+n = s.find("x") != std::string::npos ? s.substr(1).size() : 0;
+std::unique_ptr<int[]> up(new int[4]); up[0] = 1;
+auto up = std::make_unique<float[]>(4); up[0] = 1;
+auto sp = std::make_shared<std::vector<int>>(4); sp->push_back(1);
+int *p = new int[4]; p[0] = 1; delete[] p;
+int *p = (int *)malloc(16); memset(p, 0, 16); free(p);
+FILE *fp = fopen("x", "rb"); if (!fp) { perror("x"); exit(1); } n = fread(v.data(), 4, 4, fp); fclose(fp);
+fprintf(stderr, "%d\n", n); fflush(stdout);
+assert(n == 0);
+try { n = std::stoi(s); } catch (const std::exception &e) { std::cerr << e.what(); }
+if (n < 0) throw std::runtime_error("bad");
+std::function<int(int)> fn = [](int x) { return x + 1; }; n = fn(2);
+auto sq = [](float x) { return x * x; }; n = (int)sq(2.f);
+std::complex<float> z(1, 2); n = (int)std::abs(z);
+n = (int)std::sqrt(2.0) + std::pow(2, 3) + fabs(-1.0f) + std::ceil(1.5);
+for (const auto &x : v) std::cout << x << " ";
+for (auto it = v.begin(); it != v.end(); ++it) n += *it;
+std::copy(v.begin(), v.end(), std::ostream_iterator<int>(std::cout, " "));
+std::vector<int> r(v.rbegin(), v.rend()); v.swap(r);
+v.resize(8); v.assign(4, 0); v.insert(v.end(), 3); v.erase(v.begin());
+v.reserve(9); v.emplace_back(3); v.pop_back(); v.shrink_to_fit(); n = v.front() + v.back() + v.at(0);
+std::queue<int> q; q.push(1); n = q.front(); q.pop();
+std::priority_queue<int> q; q.push(1); n = q.top(); q.pop();
+std::deque<int> q; q.push_front(1); n = q.back();
+std::stack<int> q; q.push(1); n = q.top(); q.pop();
+std::bitset<8> b; b.set(1); n = b.count();
+std::numeric_limits<float>::max(); n = INT_MAX;
+timeval tv; gettimeofday(&tv, NULL); n = tv.tv_sec;
+clock_t c0 = clock(); printf("%f\n", (double)(clock() - c0) / CLOCKS_PER_SEC);
+static const int N = 4; constexpr int M = N * 2; n = M;
+switch (n) { case 0: m = 1; break; default: m = 2; }
+int a[4] = {1, 2, 3, 4}; for (int i : a) n += i;
+struct P { int x, y; } p{1, 2}; n = p.x;
+enum class E { A, B }; E e = E::A; n = e == E::B;
+using T = std::vector<float>; T t(3); t[0] = 1;
+getchar(); system("pause");
+std::this_thread::sleep_for(std::chrono::milliseconds(1));
+std::string name = "x"; printf("%s\n", name.c_str());
+const char *names[] = {"a", "b"}; puts(names[0]);
+std::unordered_set<int> q{1, 2}; n = q.contains(1);
+std::vector<bool> b(4); b[1] = true;
+std::filesystem::path ph("x"); n = std::filesystem::exists(ph);
+std::string_view sv = "abc"; n = sv.size();
+std::atomic<int> at{0}; at++; n = at.load();
+n = std::count_if(v.begin(), v.end(), [](int x) { return x > 0; });
+n = std::any_of(v.begin(), v.end(), [&](int x) { return x > m; });
+v.erase(std::remove_if(v.begin(), v.end(), [](int x) { return x == 0; }), v.end());
+v.erase(std::unique(v.begin(), v.end()), v.end());
+std::partial_sum(v.begin(), v.end(), w.begin()); std::reverse(w.begin(), w.end());
+std::nth_element(v.begin(), v.begin() + 2, v.end()); n = std::lower_bound(v.begin(), v.end(), 3) - v.begin();
+auto fut = std::async([] { return 1; }); n = fut.get();
+std::variant<int, float> va = 1; n = std::get<int>(va);
+std::list<int> l{1}; l.push_back(2); n = l.size();
+std::regex re("a.*"); n = std::regex_match(s, re);
+std::swap(n, m); std::exchange(n, 3);
+char buf[64]; snprintf(buf, sizeof(buf), "%d", n); puts(buf);
+char line[64]; while (fgets(line, 64, stdin)) sscanf(line, "%d", &n);
+scanf("%d %d", &n, &m);
+float x = 1.f / n; if (std::isnan(x) || isinf(x)) return 1;
+std::vector<int> u = {3, 1}; std::vector<int> u2(u); u2 = u; u2 = std::move(u);
+std::cout << "n: " << v.size() * sizeof(int) / 1e6 << " MB" << std::endl;
+int opt; while ((opt = getopt(argc, argv, "n:")) != -1) { switch (opt) { case 'n': n = atoi(optarg); break; } }
+std::ostringstream os; os << "a" << n; printf("%s", os.str().c_str());
+goto done; done: n++;
+std::generate_n(std::back_inserter(v), 4, rand);
+std::vector<std::string> names{"a", "b"}; for (const std::string &nm : names) std::cout << nm;
+std::cout << std::boolalpha << true << std::hex << n << std::dec << std::endl;
+std::cout.precision(4); std::cout << std::scientific << 1.0;
+std::ios::sync_with_stdio(false); std::cin.tie(nullptr);
+std::initializer_list<int> il = {1, 2}; n = il.size();
+std::span<int> sp(v); n = sp[0];
+if (auto e = getenv("X")) n = atoi(e);
+std::bernoulli_distribution bd(0.5); std::minstd_rand mr; n = bd(mr);
+double wall = omp_get_wtime(); printf("%f", omp_get_wtime() - wall);
+usleep(10); sleep(0);
+std::valarray<float> va(4); n = va.size();
+std::cin.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+v = std::vector<int>(4, 1);
+static_assert(sizeof(int) == 4, "x");
+n = std::stoul(s) + std::stof(s) + std::strtol(s.c_str(), nullptr, 10);
+std::vector<float> f2(v.begin(), v.end()); n = f2.empty();
+std::cout << std::string(10, '-') << std::endl;
+std::thread t([] { printf("x"); }); t.join();
+std::filesystem::create_directories("out");
+std::clamp(n, 0, 3); n = std::abs(n - m); std::hypot(1.0, 2.0);
+std::mt19937 g(std::random_device{}()); n = g();
+std::mt19937 g{std::random_device{}()}; std::shuffle(v.begin(), v.end(), g);
+auto seed = std::random_device{}(); n = seed;
+std::random_shuffle(v.begin(), v.end());
+std::smatch mm; if (std::regex_search(s, mm, std::regex("a"))) n = mm.size();
+s = std::regex_replace(s, std::regex("a"), "b");
+std::uniform_int_distribution<int> di(0, 3); std::mt19937 g; auto roll = [&]() { return di(g); }; n = roll();
+std::cout << std::endl << std::flush; std::cout.flush();
+std::vector<int> order(n); std::sort(order.begin(), order.end(), [&](int a, int b) { return v[a] < v[b]; });
+std::cout << "x" << std::put_time(std::localtime(nullptr), "%F");
+std::time_t now = std::time(nullptr); std::cout << std::ctime(&now);
+std::vector<float> a2(4); float *raw = a2.data(); raw[1] = 2;
+std::this_thread::yield(); std::this_thread::get_id();
+std::error_code ec; std::filesystem::remove("x", ec);
+std::hash<int> hs; n = hs(3);
+n = std::distance(v.begin(), v.end()); auto it = std::next(v.begin()); std::advance(it, 1);
+std::replace(v.begin(), v.end(), 1, 2); std::fill_n(v.begin(), 2, 0); std::rotate(v.begin(), v.begin() + 1, v.end());
+std::cout << std::max(1, 2) << std::min(1, 2);
+n = std::find(v.begin(), v.end(), 3) == v.end();
+n = std::binary_search(v.begin(), v.end(), 3);
+std::merge(v.begin(), v.end(), w.begin(), w.end(), std::back_inserter(v));
+std::set_intersection(v.begin(), v.end(), w.begin(), w.end(), std::back_inserter(v));
+std::vector<std::pair<float, int>> pr; pr.emplace_back(1.f, 2); std::sort(pr.rbegin(), pr.rend());
+std::tie(n, m) = std::make_pair(1, 2);
+std::string line; std::getline(std::cin, line); std::transform(line.begin(), line.end(), line.begin(), ::tolower);
+if (s.empty() || s.back() == 'x' || s.starts_with("a")) s.pop_back();
+char c = s[0]; n = isdigit(c) && std::isalpha(c); c = toupper(c);
+std::cout << std::quoted(s) << std::hex << std::uppercase << std::setfill('0') << std::setw(2) << n;
+printf("%s %d\n", __FILE__, __LINE__); printf("%s", __func__);
+int x = 3, *px = &x; *px = 4; int &rx = x; rx = 5;
+const auto N = v.size(); for (std::size_t i = 0; i < N; ++i) v[i] = static_cast<int>(i);
+double sum = 0; for (auto x : v) sum += x; printf("%f", sum / v.size());
+std::unique_ptr<FILE, decltype(&fclose)> fp(fopen("x", "r"), &fclose);
+std::array<std::array<float, 3>, 3> mat{}; mat[0][1] = 1;
+std::vector<uint8_t> bytes(16); memcpy(bytes.data(), v.data(), 16);
+std::wcout << L"x"; std::wstring ws = L"abc"; n = ws.size();
+struct timespec ts; clock_gettime(CLOCK_MONOTONIC, &ts); n = ts.tv_nsec;
+fseek(stdin, 0, SEEK_END); long sz = ftell(stdin); rewind(stdin);
+if (n) { fprintf(stderr, "bad\n"); exit(EXIT_FAILURE); }
+if (n) std::abort();
+std::vector<int>().swap(v);
+int *it2 = std::find(&v[0], &v[0] + 4, 3);
+qsort(v.data(), 4, sizeof(int), [](const void *a, const void *b) { return *(int *)a - *(int *)b; });
+std::for_each(v.begin(), v.end(), [&n](int x) { n += x; });
+auto lam = [&](auto &&...xs) { (std::cout << ... << xs); }; lam(1, 2);
+n = [&] { return m + 1; }();
+n = std::popcount(3u); n = __builtin_popcount(3); n = __builtin_clz(4);
+std::cerr << std::strerror(errno); errno = 0;
+std::reduce(v.begin(), v.end()); std::exclusive_scan(v.begin(), v.end(), w.begin(), 0);
+std::cout << std::format("{}", n);
+std::from_chars(s.data(), s.data() + s.size(), n);
+std::stop_token st; std::jthread jt([] {});
+std::multimap<int, int> mm; mm.insert({1, 2}); auto rg = mm.equal_range(1);
+std::mt19937 g(std::random_device()()); n = g();
+n = std::hash<int>{}(3) + std::hash<int>()(4);
+n = std::plus<int>{}(3, 4);
+n = std::greater<>{}(3, 4);
+struct F { int operator()(int x) const { return x + 1; } }; n = F{}(3) + F()(4);
+struct F { int operator()(int x) const { return x + 1; } }; n = F{}(3);
+struct F { int operator()(int x) const { return x + 1; } }; n = F()(4);
+struct F { int *p; int operator()(int x) const { return p[0]; } }; int q = 0; n = F{&q}(3);
+struct F { int *p; F(int *p) : p(p) {} int operator()(int x) const { return p[0]; } }; int q = 0; n = F(&q)(3);
+"""
+
+
+@pytest.mark.parametrize("line", cases(LINES))
+def test_an_ordinary_line_does_not_stand_in_the_way(line: str) -> None:
+    includes = "".join(f"#include <{header}>\n" for header in HEADERS.split())
+    source = f"""{includes}
+__global__ void k(int *p, int n) {{ if (threadIdx.x < n) p[threadIdx.x]++; }}
+int main(int argc, char **argv) {{
+    std::vector<int> v(4), w(4); std::string s;
+    int n = 0, m = 0, *d;
+    cudaMalloc(&d, 4 * sizeof(int));
+    cudaMemcpy(d, v.data(), 4 * sizeof(int), cudaMemcpyHostToDevice);
+    k<<<1, 256>>>(d, n + m);
+    cudaMemcpy(v.data(), d, 4 * sizeof(int), cudaMemcpyDeviceToHost);
+    {line}
+    cudaFree(d);
+    return 0;
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert not report.refusals
+    assert {(f.codemod, f.safety) for f in report.findings} == {("stream_ordered_pairs", Safety.PROVEN)}

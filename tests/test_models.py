@@ -12,7 +12,7 @@ import pytest
 
 from cudafix import nvcc
 from cudafix.models import LONGEST_PREFIX, TableError, Tables, load
-from cudafix.models.api import Api, Effect, Waits, roles_of
+from cudafix.models.api import Api, Effect, Waits, played, roles_of
 from cudafix.models.device import device
 from cudafix.models.rows import ROLES, expand
 
@@ -37,8 +37,7 @@ def test_every_row_parses_and_its_roles_exist(tables: Tables) -> None:
         api = tables.method(kind, method) if dot else tables.lookup(plain, int(number or 0))
         api = api or next((found for n in range(30) if (found := tables.lookup(plain, n))), None)
         assert api is not None, name
-        played = (one for role in api.roles for one in role.removesuffix("*").split("+"))
-        assert {one.partition(".")[0] for one in played} <= ROLES, name
+        assert {one.partition(".")[0] for one in played(api)} <= ROLES, name
         assert api.source, name
 
 
@@ -63,9 +62,8 @@ def test_rows_are_consistent(tables: Tables) -> None:
             assert "keeper_out" in api.roles, name
         if "alias" in api.roles:
             assert "of" in api.roles, name
-        played = {one for role in api.roles for one in role.removesuffix("*").split("+")}
-        if "keep" in played:
-            holders = {"keeper", "keeper_out", "graph"} & played
+        if "keep" in played(api):
+            holders = {"keeper", "keeper_out", "graph"} & played(api)
             assert holders or api.returns == "keeper" or api.effect is Effect.EXTERNAL, name
 
 

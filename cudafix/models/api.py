@@ -140,6 +140,11 @@ def roles_of(api: Api, count: int) -> list[str]:
     return list(api.roles)
 
 
+def played(api: Api) -> frozenset[str]:
+    """The roles of all arguments, one by one."""
+    return frozenset(one for role in api.roles for one in role.removesuffix("*").split("+"))
+
+
 def field_of(role: str, plain: str) -> str | None:
     """The field of a struct that plays the role `plain`; None if this role is another one, or that of an argument."""
     name, _, field = role.partition(".")

@@ -37,6 +37,8 @@ cv::Mat m(4, 4, CV_8U, hp); | m += 3;
 cv::Mat m(4, 4, CV_8U, hp); cv::Mat n = m; | n += 3;
 cv::Mat m(4, 4, CV_8U, hp); cv::Mat n = m.row(3); | n += 3;
 cv::Mat m(4, 4, CV_8U, hp); auto n = m.row(3); | n += 3;
+cv::Mat m(4, 4, CV_8U, hp); auto n = m + m; | cv::Mat x = n;
+cv::Mat m(4, 4, CV_8U, hp); auto n = 2 * (m + 3); cv::Mat x; | x = n;
 cv::Mat m(4, 4, CV_8U, hp); auto q = m.ptr(3); | return q[0];
 cv::Mat m(4, 4, CV_8U, hp); auto q = m.begin<int>(); | return *q;
 cv::Mat m(4, 4, CV_8U, hp); auto &q = m.at<int>(3, 4); | return q;

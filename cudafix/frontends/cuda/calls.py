@@ -750,7 +750,15 @@ class Calls(Expressions):
 
     def may_be_overloaded(self, place: Expr) -> bool:
         """Whether an operator on an object may run a function that is not seen, on all that the object leads to."""
-        return (isinstance(place, Var) and place.name in self.views) or self.is_unseen(self.type_of(place))
+        return (isinstance(place, Var) and place.name in self.views) or (
+            isinstance(place, (Var, Field, Index, Deref)) and self.is_unseen(self.type_of(place))
+        )
+
+    def is_made_of_views(self, value: Expr) -> bool:
+        """Whether an operator made this of an object of which that is true."""
+        return isinstance(value, Opaque) and any(
+            self.is_made_of_views(part) or self.may_be_overloaded(part) for part in value.parts
+        )
 
     def _is_open(self, kind: str) -> bool:
         """Whether a type is left to the call: `auto`, or the parameter of a template."""

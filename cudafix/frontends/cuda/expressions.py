@@ -172,7 +172,7 @@ class Expressions:
         root = root_of(place)
         if isinstance(place, (Var, Field)) and self.holds_numbers(self.type_of(place)):  # a copy reads the elements
             self.touch(node, Index(place, Opaque(())), write)
-        if isinstance(place, (Var, Field, Index, Deref)) and self.may_be_overloaded(place):
+        if self.may_be_overloaded(place):
             self.touch(node, Index(place, Opaque(())))
             self.touch(node, Index(place, Opaque(())), write=True)
         if KEEPS_REFERENCES.search(self.type_of(root)):

@@ -287,6 +287,8 @@ class Variables(Blocks):
         if kind.startswith("auto"):
             kind = self._deduced(result, value) or kind
         var = self.declare(one.name, kind, one.node)
+        if kind.startswith("auto") and self.is_made_of_views(result):  # evaluated when somebody asks for it
+            self.views.add(var.name)
         if isinstance(result, Const) and result.text == "0" and is_pointer(kind):
             result = NULL
         own = self.file.index.class_of(self.type_of(result)) if cls is not None and result != holder else None

@@ -108,6 +108,21 @@ def test_what_needs_the_wait_keeps_it(way: str) -> None:
     assert not moves_without(program(*parts(way)), "Synchronize", "WaitEvent")
 
 
+@pytest.mark.parametrize(
+    "way",
+    [
+        "foo::Picture m; m.lie_over(4, hp); | m += 3;",
+        "foo::Picture m; lie_over(&m, hp); | m += 3;",
+        "int *q = foo::next(hp); | return q[0];",
+    ],
+)
+def test_code_that_is_not_seen_may_hand_on_what_it_is_given(way: str) -> None:
+    before, behind = way.split("|")
+    copy = "cudaMemcpyAsync(hp, d, 16, cudaMemcpyDeviceToHost, s);"
+    moved = analyze({"a.cu": program("", before + copy, behind).encode()}, Config()).findings
+    assert all(any(b"Synchronize" in e.text for e in f.edits) for f in moved if f.codemod == "stream_ordered_pairs")
+
+
 @pytest.mark.parametrize("name", ["cv", "an_unseen_one"])
 @pytest.mark.parametrize("way", cases(OPENCV))
 def test_an_object_over_memory_of_the_program_reads_and_writes_it(way: str, name: str) -> None:

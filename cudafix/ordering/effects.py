@@ -135,8 +135,8 @@ class Effects(Engine):
             text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
             self.obstacle(held, "unknown_call", text, call.span)
             return state
-        self.unknown(f"`{_said(call)}` is not known", self.given(call), call, call.span, state)
-        self.result(call, mem.UNKNOWN, state)
+        back = self.unknown(f"`{_said(call)}` is not known", self.given(call), call, call.span, state)
+        self.result(call, back, state)
         return state
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
@@ -1942,7 +1942,8 @@ class Effects(Engine):
         """The order of statements is not known here: nothing that is live can be proved."""
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
-    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
+    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
+        """Code that is not seen runs. Returns what may come back from it: the pointers that it is given, too."""
         state.may_wait()  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = self._on_device(values)
@@ -1960,12 +1961,18 @@ class Effects(Engine):
                 cells = self.cells(state, expr)
                 if any(mem.ZERO in state.env.read(cell) for cell in cells):
                     state.env.write(cells * 2, mem.UNKNOWN)
+        visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
+        back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
         for value in values:  # what it is given the address of, it may change
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
-                    state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
+                    state.env.write([value.cell, value.cell], held | back)
+        if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
+            cells = self.cells(state, stmt.receiver)
+            state.env.write([*cells, *cells], back)
         self._foreign_work(stmt, name, self.mask(values), state)
+        return back
 
     def _give_away(self, values: Values, state: State) -> None:
         """Code that is not seen gets objects of Python: what comes from there may be one of their classes."""

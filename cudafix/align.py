@@ -16,7 +16,7 @@ from cudafix.ir import blocks_of, walk
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect
 from cudafix.ordering.engine import variables
-from cudafix.ordering.program import Overlay, key_of
+from cudafix.ordering.program import Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
 _MAY_APPEAR = frozenset(
@@ -164,9 +164,7 @@ def _freed(call: ir.Call, api: Api) -> str:
 def _stream_arguments(call: ir.Call, tables: Tables) -> Iterable[ir.Expr]:
     api = tables.lookup(call.callee, len(call.args))
     if api is not None and call.receiver is None:
-        for role, arg in zip(api.roles, call.args, strict=False):
-            if role == "stream":
-                yield arg
+        yield from stream_arguments(api, call.args)
 
 
 def _opcodes(old: list[object], new: list[object]) -> list[tuple[str, int, int, int, int]]:

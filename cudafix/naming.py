@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cudafix import ir
 from cudafix.models import Tables
-from cudafix.ordering.program import StreamName
+from cudafix.ordering.program import StreamName, stream_arguments
 
 DEFAULT = StreamName(ir.Const("0"), "0")
 
@@ -17,10 +17,8 @@ def named_stream(stmt: ir.Stmt | None, tables: Tables) -> StreamName | None:
         api = tables.lookup(stmt.callee, len(stmt.args))
         if api is None:
             return None
-        for role, arg in zip(api.roles, stmt.args, strict=False):
-            if role == "stream":
-                return StreamName(arg, spelled(arg))
-        return DEFAULT
+        named = next(stream_arguments(api, stmt.args), None)
+        return DEFAULT if named is None else StreamName(named, spelled(named))
     return None
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from cudafix import nvcc
 from cudafix.models import LONGEST_PREFIX, TableError, Tables, load
-from cudafix.models.api import Api, Effect, Waits
+from cudafix.models.api import Api, Effect, Waits, played, roles_of
 from cudafix.models.device import device
 from cudafix.models.rows import ROLES, expand
 
@@ -37,7 +37,7 @@ def test_every_row_parses_and_its_roles_exist(tables: Tables) -> None:
         api = tables.method(kind, method) if dot else tables.lookup(plain, int(number or 0))
         api = api or next((found for n in range(30) if (found := tables.lookup(plain, n))), None)
         assert api is not None, name
-        assert {role.removesuffix("*") for role in api.roles} <= ROLES, name
+        assert {one.partition(".")[0] for one in played(api)} <= ROLES, name
         assert api.source, name
 
 
@@ -58,10 +58,12 @@ def test_rows_are_consistent(tables: Tables) -> None:
             assert api.why, name
         if api.on == "handle" and api.effect in (Effect.WORK, Effect.COPY):
             assert {"handle", "stream"} & set(api.roles), name
+        if api.holds is not None:
+            assert "keeper_out" in api.roles, name
         if "alias" in api.roles:
             assert "of" in api.roles, name
-        if any(role.startswith("keep") and not role.startswith("keeper") for role in api.roles):
-            holders = {"keeper", "keeper_out", "graph"} & set(api.roles)
+        if "keep" in played(api):
+            holders = {"keeper", "keeper_out", "graph"} & played(api)
             assert holders or api.returns == "keeper" or api.effect is Effect.EXTERNAL, name
 
 
@@ -266,6 +268,19 @@ def test_a_user_row_wins_and_may_be_a_family() -> None:
     assert known(load(), "cudaMallocAsync", 4).effect is Effect.ALLOC
 
 
+def test_a_user_row_may_name_a_family_by_its_ends_and_a_stream_in_a_struct() -> None:
+    row = {"name": "my*_Async", "effect": "work", "roles": "use* stream.queue", "idle": True}
+    tables = load([row, {"name": "my_copy_Async", "effect": "nothing", "roles": "-"}])
+    api = known(tables, "my_filter_Async", 5)
+    assert roles_of(api, 5) == ["use", "use", "use", "use", "stream.queue"]
+    assert api.idle
+    assert roles_of(api, 1) == ["stream.queue"]
+    assert known(tables, "my_copy_Async", 1).effect is Effect.NOTHING
+    assert tables.lookup("my_filter", 5) is None
+    with pytest.raises(TableError, match=r"unknown role `streem\.queue`; did you mean `stream`"):
+        load([{"name": "f", "effect": "work", "roles": "streem.queue"}])
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -273,7 +288,7 @@ def test_a_user_row_wins_and_may_be_a_family() -> None:
         ({"name": "f"}, "API row 1 (f): `effect` is missing; give it as a string"),
         ({"name": "f", "effect": "wrok"}, r"API row 1 \(f\): unknown effect `wrok`; did you mean `work`\?"),
         ({"name": "f", "effect": "work", "roles": "x"}, r"API row 1 \(f\): unknown role `x`; known: "),
-        ({"name": "f", "effect": "work", "roles": "r* w"}, r"API row 1 \(f\): only the last role may be repeated"),
+        ({"name": "f", "effect": "work", "roles": "r* w*"}, r"API row 1 \(f\): only one role may be repeated"),
         (
             {"name": "f", "effect": "work", "wait": "own"},
             r"API row 1 \(f\): unknown field `wait`; did you mean `waits`\?",

@@ -7,7 +7,7 @@ engine takes the worst case. A user adds rows with `load(extra)`, each a mapping
     effect = "work"                     # an `Effect` of `api`
     roles = "handle - - r r w"          # one word for each parameter, or a list of them: the table in `api`
     memory = "device"                   # the other fields of `Api`, where they are needed: memory, on, waits,
-    waits = "own"                       # returns, why (strings), sync, any, looks (booleans)
+    waits = "own"                       # returns, holds, why (strings), sync, any, idle, looks (booleans)
 
 A user's row replaces the built-in row of the same name.
 """
@@ -27,7 +27,11 @@ from cudafix.models.rows import Table, build, expand
 __all__ = ["TableError", "Tables", "load"]
 
 _HOME = {
+    "cusparseLt": ("cusparselt",),
     **{name: (name,) for name in ("cublas", "cufft", "cusparse", "curand", "cusolver", "cudnn")},
+    **{name: (name,) for name in ("cutensor", "cudss", "nvjpeg")},
+    **dict.fromkeys(("npp", "nppPlusV::"), ("npp",)),
+    "cv::": ("opencv",),
     **dict.fromkeys(("thrust::", "cub::"), ("thrust",)),
     **dict.fromkeys(("nccl", "pnccl", "MPI_", "PMPI_", "MPIX_", "nvshmem", "cuFile"), ("nccl_mpi",)),
     **dict.fromkeys(("ucp_", "uct_", "ucs_", "ucm_"), ("nccl_mpi",)),
@@ -56,6 +60,7 @@ class Tables:
         self._known: dict[str, Api] = {}
         self._exact: set[str] = set()
         self._own: set[str] = set()
+        self._own_patterns: list[tuple[re.Pattern[str], str]] = []
         self._answers: dict[tuple[str, int | str], Api | None] = {}
         self._own_families(extra)
 
@@ -64,9 +69,9 @@ class Tables:
 
         Template arguments, a leading `::`, `std::` and the versions that headers add (`_v2`, `_ptsz`) do not matter.
         `DeviceReduce::Sum` is looked for in `cub`; casts and iterators of `thrust` may be bare, but `sort` may be
-        anybody's. Last come libraries by prefix (`glut*`). A call with more arguments than any form of the function
-        takes is a call of something else: None. Fewer are allowed (default arguments) where the library has C++
-        headers.
+        anybody's. Last come the patterns of a library (`nppi*_Ctx`) and libraries by prefix (`glut*`). A call with more
+        arguments than any form of the function takes is a call of something else: None. Fewer are allowed (default
+        arguments) where the library has C++ headers.
         """
         asked = (name, arity)
         if asked not in self._answers:
@@ -81,6 +86,8 @@ class Tables:
                 bare = candidate == f"thrust::{plain}"
                 if api and self._takes(key, api, arity) and not (bare and api.returns is None):
                     return api
+        if (api := self._by_pattern(plain)) is not None and self._takes(plain, api, arity):
+            return api
         prefixes = (f"{plain[:length]}*" for length in range(min(len(plain) - 1, LONGEST_PREFIX), 1, -1))
         return next((api for key in prefixes if (api := self._row(key)) is not None), None)
 
@@ -100,10 +107,15 @@ class Tables:
         while _CLOCKED.match(plain):
             plain = _CLOCKED.sub("", plain)
         for candidate in (plain or "auto", f"thrust::{plain}"):
-            api = self._row(f"{candidate}.{_plain(name)}")
+            key = f"{candidate}.{_plain(name)}"
+            api = self._row(key) or self._by_pattern(key)
             if api is not None:
                 return api
         return None
+
+    def _by_pattern(self, name: str) -> Api | None:
+        patterns = chain(self._own_patterns, *map(_patterns, _modules(name)))
+        return next((self._row(key) for pattern, key in patterns if pattern.fullmatch(name)), None)
 
     def names(self) -> Iterator[str]:
         """Every name that has a row: functions (`name`, `name/arity`) and methods (`type.name`)."""
@@ -124,7 +136,7 @@ class Tables:
         return None
 
     def _takes(self, key: str, api: Api, arity: int) -> bool:
-        if api.roles and api.roles[-1].endswith("*"):
+        if any(role.endswith("*") for role in api.roles):
             return arity >= len(api.roles) - 1
         return arity == len(api.roles) if key in self._exact else arity <= len(api.roles)
 
@@ -139,6 +151,7 @@ class Tables:
                 raise TableError(f"{where}: {error}") from None
             self._known.update(dict.fromkeys(names, api))
             self._own.update(names)
+            self._own_patterns += map(_pattern, filter(_is_pattern, names))
 
 
 def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
@@ -146,8 +159,8 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
     return Tables(extra)
 
 
-_TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "why"))
-_FLAGS = frozenset(("sync", "any", "looks"))
+_TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why"))
+_FLAGS = frozenset(("sync", "any", "idle", "looks"))
 
 
 def _checked(row: Mapping[str, object]) -> Api:
@@ -169,8 +182,8 @@ def _checked(row: Mapping[str, object]) -> Api:
         raise ValueError(f"`memory` is missing; an `{effect}` row says which kind of memory it is")
     if effect == Effect.EXTERNAL.value and "why" not in row:
         raise ValueError("`why` is missing; an `external` row says what is out of reach")
-    fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "why") if key in row}
-    fields |= {key: "" for key in ("sync", "any") if row.get(key)}
+    fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "holds", "why") if key in row}
+    fields |= {key: "" for key in ("sync", "any", "idle") if row.get(key)}
     if not row.get("looks", True):
         fields["silent"] = ""
     return build(effect, words, fields, Table(source="your own table", rows=""))
@@ -193,6 +206,19 @@ def _index(module: str) -> dict[str, tuple[Table, str]]:
         for name, line in table.index():
             index.setdefault(name, (table, line))
     return index
+
+
+@cache
+def _patterns(module: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple(map(_pattern, filter(_is_pattern, _index(module))))
+
+
+def _is_pattern(name: str) -> bool:
+    return "*" in name[:-1]
+
+
+def _pattern(name: str) -> tuple[re.Pattern[str], str]:
+    return re.compile("[^.]*".join(map(re.escape, name.split("*")))), name
 
 
 @cache

@@ -1,7 +1,7 @@
 """The vocabulary of the API tables: what one library call means for ordering, as data.
 
 A table is a mapping from a function's name to an `Api`. `roles` has one entry for each parameter, in order; a call with
-more arguments than roles repeats the last role if it ends in `*`. In a row of a method (`vector.data`) the object is
+more arguments than roles repeats the one role that ends in `*`. In a row of a method (`vector.data`) the object is
 argument 0. `keep` and `swap` hold whatever the effect is, `nothing` included. Where an argument with the role `r`, `w`
 or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs on the handle's stream. Roles:
 
@@ -10,9 +10,13 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `r` `w` `rw` | memory that the call's operation reads, writes, or both, on its stream |
 | `hr` `hw` `hrw` | memory that the host reads or writes before the call returns |
 | `look` | the host may read all host memory that can be reached from it |
+| `use` | what it leads to may be read and written by the call's operation, and by the host before the call returns |
+| `hidden` | an object of the host's that may lead to any memory that the host can see, which reads and writes it |
 | `new` | address of a pointer that receives a new allocation (of `memory`) |
 | `free` | pointer that is freed (to `memory`) |
 | `stream` `event` `handle` `pool` `graph` | an object that the call uses; `stream` is where its operation runs |
+| `stream.x` | a struct, by value, whose field `x` is the stream |
+| `streams` | address of one or more streams |
 | `stream?` | a stream, unless every argument in a role of memory is memory: then it is a number of another form |
 | `stream_out` `event_out` `handle_out` `pool_out` `graph_out` | address of an object that the call makes |
 | `out` | address of a plain value that the host receives before the call returns |
@@ -97,13 +101,15 @@ class Waits(Enum):
 class Api:
     """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host.
 
-    `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, `none`, or
-    `unknown` (a stream of the library's own choice).
+    `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, `none`,
+    `unknown` (a stream of the library's own choice), or `global` (the one stream of the library: the default stream, if
+    the program sets no other). `idle`: there may be no operation, so nothing is in order because of it.
     `any` marks a host function that may be given device memory: it does not look at it.
     `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
-    a new object that keeps the `keep` arguments.
+    a new object that keeps the `keep` arguments, `hidden` for what may lead to any memory that the host can see.
+    `holds`: the object in `keeper_out` has memory of this kind of its own.
     """
 
     effect: Effect
@@ -115,6 +121,8 @@ class Api:
     any: bool = False
     returns: str | None = None
     looks: bool = True  # the returned status tells of earlier asynchronous errors
+    idle: bool = False
+    holds: str | None = None
     why: str | None = None
     source: str = ""
 
@@ -125,8 +133,19 @@ HOST_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT,
 
 def roles_of(api: Api, count: int) -> list[str]:
     """The roles of `count` arguments."""
-    roles = list(api.roles)
-    if roles and roles[-1].endswith("*"):
-        repeated = roles.pop()[:-1]
-        roles += [repeated] * max(0, count - len(roles))
-    return roles
+    for place, role in enumerate(api.roles):
+        if role.endswith("*"):
+            behind = api.roles[place + 1 :]
+            return [*api.roles[:place], *[role[:-1]] * max(0, count - place - len(behind)), *behind]
+    return list(api.roles)
+
+
+def played(api: Api) -> frozenset[str]:
+    """The roles of all arguments, one by one."""
+    return frozenset(one for role in api.roles for one in role.removesuffix("*").split("+"))
+
+
+def field_of(role: str, plain: str) -> str | None:
+    """The field of a struct that plays the role `plain`; None if this role is another one, or that of an argument."""
+    name, _, field = role.partition(".")
+    return field if name == plain and field else None

@@ -19,7 +19,11 @@ cublasGetStream{,_v2}                   external        handle stream_out ; why=
 handle
 cublasSetWorkspace{,_v2}                nothing         keeper keep -   ; waits=maybe
 cublas{Set,Get}{PointerMode,MathMode,AtomicsMode,SmCountTarget,EmulationStrategy}{,_v2} nothing handle -
+cublas{Set,Get}FixedPointEmulation{MantissaControl,MaxMantissaBitCount,MantissaBitOffset} nothing handle -
+cublasSetFixedPointEmulationMantissaBitCountPointer nothing keeper keep
 cublasGet{Version,Property}{,_v2}       nothing         -*
+cublasMp*                               external        rw*     ; why=cuBLASMp: other processes take part
+cublasMp{Numroc,GetVersion,GetStatusString} nothing     -*      ; silent
 cublasGetCudartVersion                  nothing                         ; silent
 cublasGet{StatusString,StatusName}      nothing -              ; silent
 cublasMigrateComputeType                nothing         handle - out

@@ -25,7 +25,8 @@ cufftExec{C2C,Z2Z}                      work            handle rw w -
 cufftExec{R2C,C2R,D2Z,Z2D}              work            handle rw w
 cufftXtExec                             work            handle rw w -
 cufftXt{SetCallback,ClearCallback,SetCallbackSharedSize,SetJITCallback} nothing keeper keep -*
-# memory that cuFFT spreads over devices itself
+# memory that cuFFT spreads over devices itself, or over processes
+cufftMp*                                external        rw*     ; why=cuFFTMp: other processes take part
 cufftXtSetGPUs                          external        handle - -      ; why=works on several devices
 cufftXt{Malloc,Free,Memcpy,SetWorkArea,QueryPlan,SetWorkAreaPolicy} external rw* ; why=works on several devices
 cufftXtExecDescriptor{,C2C,Z2Z,R2C,C2R,D2Z,Z2D} external rw*            ; why=works on several devices

@@ -17,6 +17,9 @@ cusolver{Dn,Sp}SetStream                handle_set_stream handle stream
 cusolver{Dn,Sp}GetStream                external        handle stream_out ; why=a stream that is read back from a \
 handle
 cusolverDn{Set,Get}{AdvOptions,DeterministicMode,MathMode,EmulationStrategy} nothing -*
+cusolverDn{Set,Get}FixedPointEmulation{MantissaControl,MaxMantissaBitCount,MantissaBitOffset} nothing handle -
+cusolverMp*                             external        rw*     ; why=cuSOLVERMp: other processes take part
+cusolverMp{NUMROC,GetVersion}           nothing         -*      ; silent
 cusolverDn{Create,Destroy}{Params,GesvdjInfo,SyevjInfo,,IRSParams,IRSInfos} nothing out -*
 cusolverDnX{gesvdj,syevj}{SetTolerance,SetMaxSweeps,SetSortEig,GetResidual,GetSweeps} nothing -*
 cusolverDn{[SDCZ],X,}{potrf,getrf,getrs,geqrf,ormqr,orgqr,unmqr,ungqr,sytrf,gesvd,gesvdj,gesvda,gebrd,gesvdr,gesvdp}\

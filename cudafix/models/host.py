@@ -390,10 +390,10 @@ why=a function that the window system calls
 glut{MainLoop,MainLoopEvent}            external        -*      ; why=functions that the window system calls
 {glut,glfw,egl,glX,wgl,glu,vk,glew}*    output          hr*
 gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hr*
-{nppi,npps,nppSet,nppGet}*              external        rw*     ; why=NPP works on a stream of its own settings
-nvjpeg*                                 external        rw*     ; why=nvJPEG works on a stream and buffers of its own
-{cutensor,cudss,cudla,custatevec,cuquantum,AMGX_,NvSci}* external rw* ; why=a library that has no table
-{nvml,WSA,BZ2_bz,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,stbi_}* host hrw*
+{cudla,custatevec,cuquantum,AMGX_,NvSci}* external rw*          ; why=a library that has no table
+nvrtcSetFlowCallback                    external        fn*     ; why=a function that the compiler calls
+{nvml,nvrtc,nvJitLink,nvPTXCompiler,WSA,BZ2_bz,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,\
+stbi_}* host hrw*
 {s,d,c,z}{gesv,geev,gels,gesvd,gesdd,getrf,getri,getrs,potrf,potri,potrs,geqrf,syev,syevd,heev,gemm,gemv,ger,trsm,\
 trmm,axpy,scal,copy,swap}_ host hrw*
 {s,d}{dot,nrm2,asum}_                   host            hr*
@@ -406,7 +406,6 @@ mxRealloc                               alloc   free -  ; memory=host returns=po
 mxFree                                  free    free    ; memory=host
 mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host returns=pointer
 {H5,nc_,png_,jpeg_,TIFF,ma_}*           output          hrw*
-cv::*                                   external        rw*     ; why=OpenCV
 {nvinfer1,torch,at,c10,raft,rmm,cutlass,boost}::* external rw* ; why=a library that has no table
 """
 

@@ -215,6 +215,8 @@ _NUMPY = """
 numpy.{save,savez,savez_compressed,savetxt,ndarray.tofile} output hr*
 {numpy,scipy,PIL,pandas,onnx,ml_dtypes,skimage,h5py,networkx,sympy}.* host hrw*
 {matplotlib,cv2,imageio}.*              output  hrw*
+google.colab.{files,drive,userdata,auth,patches,data_table,sheets,snippets}* output hrw*
+google.colab.{output,_message,kernel}*  external rw*        ; why=functions that the page of the notebook calls
 ctypes.{CDLL,cdll,PyDLL,CFUNCTYPE,WinDLL}* external rw*     ; why=code that is no Python
 ctypes.*                                host    hrw*
 """

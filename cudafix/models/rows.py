@@ -5,9 +5,11 @@
 
 Names: `[SDCZ]` stands for one of these letters, `{,_64}` for one of these words; all combinations are rows. `name/4` is
 the form with four arguments, for functions that changed their parameters; `type.method` is a method, `gl*` every name
-that starts so. An optional role that is repeated ends in `*`. Extras are the fields of `Api` by name, `sync`,
-`any` and `silent` (`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#`
-is a comment. A table's first row of a name counts.
+that starts so, `npp*_Ctx` every name that starts and ends so. A name that is written out counts before one with a `*`
+inside, that before one that ends in `*`; of each kind the table's first row of a name counts, of the last the longest.
+One role may be repeated or left out: it ends in `*`. An argument in `use+keep` plays both roles. Extras are the fields
+of `Api` by name, `sync`, `any`, `idle` and `silent` (`looks=False`) as bare words, and `why=` last, to the end of the
+line. A line that starts with `#` is a comment.
 """
 
 from __future__ import annotations
@@ -17,23 +19,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cudafix import nearest
-from cudafix.models.api import Api, Effect, Waits
+from cudafix.models.api import Api, Effect, Waits, field_of
 
 _ROLES = """
-r w rw hr hw hrw look new free stream stream? event handle pool graph stream_out event_out handle_out pool_out
-graph_out out alias of kind flags device fn params keep keeper keeper_out swap -
+r w rw hr hw hrw look use hidden new free stream streams stream? event handle pool graph stream_out event_out handle_out
+pool_out graph_out out alias of kind flags device fn params keep keeper keeper_out swap -
 """
 ROLES = frozenset(_ROLES.split())
 MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host"))
-PLACES = frozenset(("legacy", "handle", "none", "unknown"))
-RETURNS = frozenset(("pointer", "same", "time", "handle", "keeper"))
+PLACES = frozenset(("legacy", "handle", "none", "unknown", "global"))
+RETURNS = frozenset(("pointer", "same", "time", "handle", "keeper", "hidden"))
 
 _LETTERS = re.compile(r"\[([^\[\]]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows from one document. `looks` and `on` are what rows mean that do not say.
+    """Rows from one document. `looks`, `on` and `idle` are what rows mean that do not say.
 
     `exact`: a C library, where a call with fewer arguments is a call of something else (of an older interface).
     """
@@ -43,6 +45,7 @@ class Table:
     looks: bool = True
     on: str = "legacy"
     exact: bool = False
+    idle: bool = False
 
     def index(self) -> Iterator[tuple[str, str]]:
         """Every name in the table with its line, not yet parsed."""
@@ -93,14 +96,16 @@ def _alternatives(text: str) -> list[str]:
 def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -> Api:
     """An `Api` from words. Raises ValueError that says which word is wrong and which words there are."""
     check("effect", effect, _EFFECTS)
-    for position, role in enumerate(roles):
-        starred = role.endswith("*")
-        check("role", role[:-1] if starred else role, ROLES)
-        if starred and position != len(roles) - 1:
-            raise ValueError(f"only the last role may be repeated, not `{role}`")
+    for role in roles:
+        for one in role.removesuffix("*").split("+"):
+            check("role", "stream" if field_of(one, "stream") else one, ROLES)
+    repeated = [role for role in roles if role.endswith("*")]
+    if repeated[1:]:
+        raise ValueError(f"only one role may be repeated, not `{'` and `'.join(repeated)}`")
     for key in fields:
         check("field", key, _FIELDS)
-    check("memory", fields.get("memory", "device"), MEMORY)
+    for kind in ("memory", "holds"):
+        check(kind, fields.get(kind, "device"), MEMORY)
     check("on", fields.get("on", table.on), PLACES)
     check("waits", fields.get("waits", "none"), _WAITS)
     check("returns", fields.get("returns", "same"), RETURNS)
@@ -114,6 +119,8 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -
         any="any" in fields,
         returns=fields.get("returns"),
         looks=table.looks and "silent" not in fields,
+        idle=table.idle or "idle" in fields,
+        holds=fields.get("holds"),
         why=fields.get("why"),
         source=table.source,
     )
@@ -127,4 +134,4 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
-_FIELDS = frozenset(("memory", "on", "waits", "sync", "any", "returns", "silent", "why"))
+_FIELDS = frozenset(("memory", "on", "waits", "sync", "any", "idle", "returns", "holds", "silent", "why"))

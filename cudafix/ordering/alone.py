@@ -20,7 +20,7 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.clients import CALLER
 from cudafix.ordering.slicing import NUMBERS, Slicer, expressions, names_in
 
@@ -77,7 +77,7 @@ class Alone:
         if not isinstance(stmt, ir.Call):
             return False
         api = self._library(stmt, function)
-        if api is not None and not HOLDS.isdisjoint(role.rstrip("*") for role in api.roles):
+        if api is not None and not HOLDS.isdisjoint(played(api)):
             return True
         return stmt.result is not None and _is_outside(stmt.result)
 
@@ -130,6 +130,8 @@ class Alone:
             else:
                 api = None
         if not own and api is None:
+            return None
+        if api is not None and api.holds is not None:
             return None
         if api is not None and api.effect not in HOST_EFFECTS and api.effect is not Effect.EXIT:
             if api.effect not in _MEMORY or api.memory != "host":

@@ -27,7 +27,7 @@ from cudafix.ordering.engine import (
     variables,
 )
 from cudafix.ordering.memory import Values
-from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of
+from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of, stream_arguments
 from cudafix.ordering.slicing import NUMBERS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
 
@@ -135,8 +135,8 @@ class Effects(Engine):
             text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
             self.obstacle(held, "unknown_call", text, call.span)
             return state
-        self.unknown(f"`{_said(call)}` is not known", self.given(call), call, call.span, state)
-        self.result(call, mem.UNKNOWN, state)
+        back = self.unknown(f"`{_said(call)}` is not known", self.given(call), call, call.span, state)
+        self.result(call, back, state)
         return state
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
@@ -705,6 +705,9 @@ class Effects(Engine):
             return frozenset(
                 {mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)}
             )
+        if api.returns == "hidden":
+            seen = numbers(state.live & self.host_visible | 1)
+            return frozenset({mem.OTHER, *(mem.Ptr(number, True) for number in seen)})
         if api.returns in ("handle", "keeper"):
             return frozenset({mem.Handle(self._handle_name(call))})
         return frozenset({mem.OTHER})
@@ -721,7 +724,8 @@ class Effects(Engine):
             for role in ("keeper", "keeper_out", "graph"):
                 for expr in args.named.get(role, ()):
                     target = self.cells(state, ir.Deref(expr)) if role.endswith("_out") else []
-                    owners |= set(self.values(state, expr)) if not target else set()
+                    held = self.values(state, expr) if not target else mem.NOTHING
+                    owners |= held.union(*(state.env.read(v.cell) for v in held if isinstance(v, mem.Ref)))
                     for cell in target:
                         owners |= set(state.env.read(cell))
             if api.returns == "keeper":
@@ -785,7 +789,8 @@ class Effects(Engine):
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
         args = Arguments()
         given = self.given(call)
-        for role, expr in zip(roles_of(api, len(given)), given, strict=False):
+        roles = zip(roles_of(api, len(given)), given, strict=False)
+        for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
             if role == "-":
                 continue
             if role in ("r", "w", "rw"):
@@ -810,6 +815,18 @@ class Effects(Engine):
             elif role == "look":
                 values = self.reachable(state, self.whole(state, expr))
                 args.host_reads |= self.mask(values) & ~self._on_device(values, _OUT_OF_SIGHT)
+            elif role == "use":
+                values = self.reachable(state, self.whole(state, expr))
+                args.reads |= values
+                args.writes |= values
+                seen = self.mask(values) & ~self._on_device(values, _OUT_OF_SIGHT)
+                args.host_reads |= seen
+                args.host_writes |= seen
+                self.overwritten(state, self.cells(state, ir.Deref(expr)))
+            elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
+                args.host_reads |= state.live & self.host_visible | 1
+                args.host_writes |= state.live & self.host_visible | 1
+                self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
             elif role == "swap":
                 bits = self.touched(state, (expr,))
                 args.host_reads |= bits
@@ -821,6 +838,8 @@ class Effects(Engine):
             elif args.stream is None and (role == "stream" or (role == "stream?" and not self._are_memory(api, given))):
                 args.stream = expr
             args.named.setdefault(role, []).append(expr)
+        if args.stream is None:
+            args.stream = next(stream_arguments(api, given), None)
         for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
             for expr in args.named.get(role, ()):
                 if api.effect is not Effect.HANDLE_CREATE or role != "handle_out":
@@ -830,6 +849,11 @@ class Effects(Engine):
                         frozenset({mem.Handle(self._handle_name(call))}),
                         call.span,
                     )
+        if api.holds is not None:
+            own = self.new_object(("held", *self.context(call)), api.holds, api.holds, call, state)
+            state.live |= 1 << own.number
+            inside = ("global", "", self._handle_name(call)), (("at", mem.ANY),)
+            state.env.write([inside], frozenset({mem.Ptr(own.number)}))
         for expr in args.named.get("alias", ()):
             of = args.one("of")
             if of is not None:
@@ -850,7 +874,7 @@ class Effects(Engine):
         if args.stream is not None:
             return self.streams(state, args.stream)
         handle = args.one("handle")
-        if handle is None and api.on == "unknown":
+        if handle is None and (api.on == "unknown" or (api.on == "global" and self._sets_the_stream(api))):
             return frozenset({UNKNOWN_STREAM})
         if handle is not None:
             found: set[Stream] = set()
@@ -861,6 +885,19 @@ class Effects(Engine):
                     found.add(UNKNOWN_STREAM)
             return frozenset(found) or frozenset({UNKNOWN_STREAM})
         return frozenset({self.default_stream})
+
+    def _sets_the_stream(self, api: Api) -> bool:
+        """Whether the program, or who calls it, may set the stream that all calls of a library run on."""
+
+        def sets(call: ir.Call) -> bool:
+            row = self.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+            return row is not None and row.effect is Effect.HANDLE_SET_STREAM and row.source == api.source
+
+        def found() -> bool:
+            functions = self.program.functions()
+            return any(isinstance(s, ir.Call) and sets(s) for function in functions for s in walk(function.body))
+
+        return self._callers_work is not None or self.program.kept(f"sets the stream of {api.source}", found)
 
     def issue(
         self,
@@ -969,9 +1006,8 @@ class Effects(Engine):
         if isinstance(stmt, ir.Launch):
             return self.is_gone(state, stmt.stream)
         api = self.tables.lookup(stmt.callee, len(stmt.args))
-        roles = roles_of(api, len(stmt.args)) if api is not None and stmt.receiver is None else []
-        given = (arg for role, arg in zip(roles, stmt.args, strict=False) if role == "stream")
-        return stmt.callee == "cudaFreeAsync" or any(self.is_gone(state, arg) for arg in given)
+        named = stream_arguments(api, stmt.args) if api is not None and stmt.receiver is None else ()
+        return stmt.callee == "cudaFreeAsync" or any(self.is_gone(state, expr) for expr in named)
 
     def _leads_to(self, stmt: ir.Call | ir.Launch | None, obj: Object, state: State) -> bool:
         """Whether a pointer that a statement is given can lead to this memory only."""
@@ -1360,11 +1396,22 @@ class Effects(Engine):
             given = (e for role in ("r", "w", "rw") for e in args.named.get(role, ()))
             for expr in given:
                 writes |= self.anywhere(state, self.whole(state, expr)) if not isinstance(expr, ir.Const) else 0
-        self.issue(op, streams, state, where, call.span, reads, writes)
+        for expr in args.named.get("use", ()):
+            held = self.whole(state, expr)
+            if self._may_point(expr, held):
+                writes |= self.anywhere(state, held)
+        self.issue(op, streams, state, where, call.span, reads, writes, certain=not api.idle)
         self._library_waits(api, streams, state, where)
         if api.waits is Waits.OWN:  # whichever stream it ran on
             state.orders.finish(1 << op.number, where)
         return state
+
+    def _may_point(self, expr: ir.Expr, held: Values) -> bool:
+        """Whether an argument may be a pointer, by its type; where that is not known, unless it is a number."""
+        while isinstance(expr, ir.Offset):
+            expr = expr.base
+        kind = self.type_of(expr)
+        return "*" in kind or (not kind and not held and not isinstance(expr, ir.Const))
 
     def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:
         if api.waits is Waits.OWN:
@@ -1895,7 +1942,8 @@ class Effects(Engine):
         """The order of statements is not known here: nothing that is live can be proved."""
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
-    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
+    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
+        """Code that is not seen runs. Returns what may come back from it: the pointers that it is given, too."""
         state.may_wait()  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = self._on_device(values)
@@ -1913,12 +1961,18 @@ class Effects(Engine):
                 cells = self.cells(state, expr)
                 if any(mem.ZERO in state.env.read(cell) for cell in cells):
                     state.env.write(cells * 2, mem.UNKNOWN)
+        visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
+        back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
         for value in values:  # what it is given the address of, it may change
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
-                    state.env.write([value.cell, value.cell], held | mem.UNKNOWN)
+                    state.env.write([value.cell, value.cell], held | back)
+        if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
+            cells = self.cells(state, stmt.receiver)
+            state.env.write([*cells, *cells], back)
         self._foreign_work(stmt, name, self.mask(values), state)
+        return back
 
     def _give_away(self, values: Values, state: State) -> None:
         """Code that is not seen gets objects of Python: what comes from there may be one of their classes."""

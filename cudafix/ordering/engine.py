@@ -977,7 +977,7 @@ class Engine(Machine):
     def launch(self, launch: ir.Launch, state: State) -> State | None:
         raise NotImplementedError
 
-    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> None:
+    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
         raise NotImplementedError
 
     def control(self, why: str, span: ir.Span, state: State) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from cudafix import ir
 from cudafix.findings import Assumption
+from cudafix.models.api import Api, field_of, roles_of
 from cudafix.ordering.state import Bits, Stream
 
 
@@ -21,6 +22,21 @@ class Key(NamedTuple):
 
 def key_of(stmt: ir.Stmt) -> Key:
     return Key(stmt.span.path, stmt.span.start)
+
+
+def stream_arguments(api: Api, given: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
+    """What a call names as its stream: an argument, or a field of one."""
+    for role, expr in zip(roles_of(api, len(given)), given, strict=False):
+        if role == "stream":
+            yield expr
+        elif role == "streams":
+            match expr:
+                case ir.Addr(ir.Var() as one):
+                    yield one
+                case _:  # whichever of them
+                    yield ir.Index(expr, ir.Opaque(()))
+        elif field := field_of(role, "stream"):
+            yield ir.Field(expr, field)
 
 
 @dataclass(slots=True)

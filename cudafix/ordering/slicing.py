@@ -22,9 +22,10 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
-_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "out", "kind", "flags", "device"))
-_WRITES = frozenset(("hw", "hrw", "out"))
+_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "kind", "flags", "device"))
+_WRITES = frozenset(("hw", "hrw", "hidden", "out"))
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
+_HANDED = _HOST_MEMORY | {"hidden"}
 _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _STD = ("std::", "::std::")
@@ -132,7 +133,7 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):
         if isinstance(arg, str | ir.Const | ir.FuncRef):
             continue
-        if role in _HOST_MEMORY or (role == "-" and api.returns != "same" and not isinstance(arg, ir.Opaque)):
+        if role in _HANDED or (role == "-" and api.returns != "same" and not isinstance(arg, ir.Opaque)):
             yield arg
 
 
@@ -304,7 +305,7 @@ class Slicer:
         else:
             host_only = api.effect in HOST_EFFECTS
             for role, expr in zip(roles_of(api, len(given)), given, strict=False):
-                if role in ("hr", "hw", "hrw") and host_only:
+                if role in ("hr", "hw", "hrw", "hidden") and host_only:
                     self._pointers(expr)
                 elif role != "-":
                     names_in(expr, self._observed)

@@ -290,7 +290,7 @@ class Orders:
             y = _end_of(y)
         elif isinstance(y, Stream):
             self.enter(y, where)
-            self.leave(y, where)
+            self.leave(y, where, certain)
         if y in self.pending:
             self.after(HOST, y, certain, where)
             self.host_knows(where)

@@ -466,8 +466,9 @@ class Calls(Expressions):
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
         if kind is not None and value is not None and self.is_unseen(self.raw(kind)):
-            values, _ = self.arguments(value)
-            return self.unknown(f"the constructor of `{self.raw(kind)}`", node, values) if values else opaque()
+            values, spans = self.arguments(value)
+            self.constructor(node, self.raw(kind), values, spans)
+            return opaque(*values)
         if cls is None or kind is None or value is None:
             if kind is not None and value is not None and (made := self._other(node)):
                 self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
@@ -739,6 +740,26 @@ class Calls(Expressions):
             return False
         return index.class_of(kind) is None and _NUMBER_OBJECT.match(kind) is None
 
+    def constructor(self, node: Node, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
+        """The constructor of a class that is not seen is a function of its name, which a table may know."""
+        if values:
+            span = self.span(node)
+            name_span = Span(span.path, span.start, span.start)
+            site = ir.Site(span, "", "", ";", blocked="a constructor")
+            self.emit(ir.Call(plain_name(kind), values, span, name_span, span.end - 1, site, spans))
+
+    def may_be_overloaded(self, place: Expr) -> bool:
+        """Whether an operator on an object may run a function that is not seen, on all that the object leads to."""
+        return (isinstance(place, Var) and place.name in self.views) or (
+            isinstance(place, (Var, Field, Index, Deref)) and self.is_unseen(self.type_of(place))
+        )
+
+    def is_made_of_views(self, value: Expr) -> bool:
+        """Whether an operator made this of an object of which that is true."""
+        return isinstance(value, Opaque) and any(
+            self.is_made_of_views(part) or self.may_be_overloaded(part) for part in value.parts
+        )
+
     def _is_open(self, kind: str) -> bool:
         """Whether a type is left to the call: `auto`, or the parameter of a template."""
         index = self.file.index
@@ -907,6 +928,8 @@ class Calls(Expressions):
             result = self.temporary(made.name if made is not None else kind)
         elif isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
             known = made.name if made is not None else kind if kind.startswith("std::") else ""
+            if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
+                known = callee if self.is_unseen(callee) else ""  # by its name, a constructor
             self.types[target.name] = known or self.types.get(target.name, "auto")
         body = self.file.hosts.get(callee.rpartition("::")[2])
         plain_body = body is not None and b"(" not in body and b"delete" not in body
@@ -918,6 +941,8 @@ class Calls(Expressions):
         root = root_of(receiver) if receiver is not None else None
         if isinstance(root, Var) and any(map(self.may_lead, values)):
             self.holding.add(root.name)
+        if isinstance(target, Var) and receiver is not None and self.may_be_overloaded(receiver):
+            self.views.add(target.name)
         flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
         for number, value in enumerate(values):
             if isinstance(value, Addr):
@@ -1079,7 +1104,8 @@ class Calls(Expressions):
             )
         )  # fmt: skip
         if any(map(self.may_lead, values)) and self.is_unseen(name):
-            self.unknown(f"the constructor of `{name}`", node, (*values, result))
+            self.constructor(node, name, (*values, result), ())
+            self.store(deref(result), opaque(*values), node)
         cls = self.file.index.class_of(name)
         if cls is not None and values and declarator is None and not self.file.index.has(cls, cls.constructor):
             self.build(node, deref(result), cls, values)

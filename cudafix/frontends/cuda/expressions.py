@@ -121,6 +121,7 @@ class Expressions:
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
+        self.views: set[str] = set()  # the variables that got what a method of such an object returns
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
 
     # -- text and positions -------------------------------------------------------------------------------------------
@@ -172,6 +173,9 @@ class Expressions:
         root = root_of(place)
         if isinstance(place, (Var, Field)) and self.holds_numbers(self.type_of(place)):  # a copy reads the elements
             self.touch(node, Index(place, Opaque(())), write)
+        if self.may_be_overloaded(place):
+            self.touch(node, Index(place, Opaque(())))
+            self.touch(node, Index(place, Opaque(())), write=True)
         if KEEPS_REFERENCES.search(self.type_of(root)):
             self.touch(node, Deref(root))
             self.touch(node, Deref(root), write=True)
@@ -1097,6 +1101,9 @@ class Expressions:
     # -- supplied by the calls and the statements ---------------------------------------------------------------------
 
     def site(self, node: Node) -> Site:
+        raise NotImplementedError
+
+    def may_be_overloaded(self, place: Expr) -> bool:
         raise NotImplementedError
 
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:

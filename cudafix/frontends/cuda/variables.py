@@ -287,6 +287,8 @@ class Variables(Blocks):
         if kind.startswith("auto"):
             kind = self._deduced(result, value) or kind
         var = self.declare(one.name, kind, one.node)
+        if kind.startswith("auto") and self.is_made_of_views(result):  # evaluated when somebody asks for it
+            self.views.add(var.name)
         if isinstance(result, Const) and result.text == "0" and is_pointer(kind):
             result = NULL
         own = self.file.index.class_of(self.type_of(result)) if cls is not None and result != holder else None
@@ -387,7 +389,7 @@ class Variables(Blocks):
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)
                 if self.is_unseen(kind):
-                    self.unknown(f"the constructor of `{kind}`", node, values)
+                    self.constructor(node, kind, values, spans)
             self.emit(
                 ir.Assign(
                     var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span

@@ -13,7 +13,7 @@ from cudafix.frontends.python.uses import File
 
 HOST_PACKAGES = frozenset(
     "numpy scipy matplotlib pandas PIL tqdm pytest sympy imageio skimage yaml rich click seaborn psutil IPython "
-    "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml".split()
+    "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml google".split()
 )
 """Packages that do not work on the device, or not on arrays of another package."""
 

@@ -51,6 +51,7 @@ _HOLDERS = tuple(
 )
 _MAP = re.compile(r"std::(?:unordered_)?map\s*<")
 _BLANKS = re.compile(rb"\s+")
+_BESIDE = re.compile(r" +(?=[^\w ]|$)|(?<=[^\w ]) +|^ +")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
     r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t|uint|uchar|ushort"
@@ -131,7 +132,9 @@ def plain_name(name: str) -> str:
         if shorter == name:
             return name
         name = shorter
-    return name.replace(" ", "")
+    if "operator" in name:
+        return name.replace(" ", "")
+    return _BESIDE.sub("", name)  # two words are no name, but stand where text is broken: `int main`
 
 
 def text_of(node: Node, text: bytes) -> str:

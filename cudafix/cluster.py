@@ -29,6 +29,7 @@ from cudafix.models.api import Effect
 from cudafix.ordering import check
 from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
 from cudafix.ordering.slicing import Slicer
+from cudafix.ordering.unwritten import assigned_unseen
 from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refusal
@@ -163,7 +164,8 @@ class Fingerprints:
             for k in ks
         )
         functions = tuple(sorted(of(f) for f in _functions(view)))
-        return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals))
+        unseen = tuple(sorted(assigned_unseen(view.program)))
+        return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals)), unseen
 
     def _of(self, function: ir.Function) -> bytes:
         return function.kept("print", lambda f: _hash((f.name, f.params, f.body, f.problems)))

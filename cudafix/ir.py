@@ -23,6 +23,8 @@ SHRUNK = "<shrunk>"
 CLASS = "<class>"
 """A field of an object of Python: the class that it is of, and those that this one derives from."""
 _ANY = "|"
+NO_OBJECT = "<no object>"
+"""In `Function.unwritten`: a value of a type that is known, and is no class of the program."""
 PYTHON = (".py", ".ipynb")
 """How the paths of files in Python end."""
 
@@ -411,7 +413,10 @@ class Function:
     `problems` are reasons to refuse every pair in it (a parse error, `setjmp`, a coroutine), with the offset of each.
     `internal` is true for `static` functions and anonymous namespaces. `types` gives the declared type of each
     variable. `captures` are the variables that a lambda shares with the function around it, `bases` the
-    classes that the class of a method is derived from.
+    classes that the class of a method is derived from. `unwritten` are the classes, by last name component, of objects
+    that may be assigned here where no assignment of theirs is lowered: objects that are given to a function which is
+    not seen, or which takes any type, or that are assigned to something of a type that is not known. In it, `""` is a
+    value that may be of any class (or a method that may be any), `NO_OBJECT` one that may be converted to one.
     """
 
     name: str
@@ -425,6 +430,7 @@ class Function:
     returns: str = "void"
     captures: frozenset[str] = frozenset()
     bases: tuple[str, ...] = ()
+    unwritten: frozenset[str] = frozenset()
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def kept(self, fact: str, make: Callable[[Function], T]) -> T:
@@ -488,3 +494,4 @@ class Module:
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the types of its classes' data members
     fields: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)  # the data members, by class
     types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros
+    template_arguments: frozenset[str] = frozenset()  # the classes that templates are given (`Function.unwritten`)

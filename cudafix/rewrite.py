@@ -14,7 +14,7 @@ from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.naming import spelled_call
-from cudafix.ordering.clients import is_client
+from cudafix.ordering.clients import is_client, never_runs
 from cudafix.ordering.program import Key, Outcome, key_of
 from cudafix.own_events import OwnEvent
 from cudafix.repair import Does, Group, Insertion, Plan
@@ -148,6 +148,8 @@ class Rewriter:
         moved = {key for group in moving for key in group.allocations}
         found: dict[Key, _SetUp] = {}
         for view, outcome in zip(self.views, self.survey, strict=True):
+            if never_runs(view.root):
+                continue
             reached = sorted((s.order, key) for key, s in outcome.allocations.items() if key in moved)
             if not reached or any(_THRESHOLD.search(self.files[m.path]) for m in view.program.modules):
                 continue

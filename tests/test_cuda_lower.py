@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from cudafix import ir
 from cudafix.dump import dump
+from cudafix.frontends.cuda.declarations import plain_name
 from cudafix.frontends.cuda.lower import lower
 from cudafix.frontends.cuda.source import read
 
@@ -451,3 +452,8 @@ TOKENS = (
 def test_any_text_is_lowered(tokens: list[str]) -> None:
     dump(lowered("void f(float *p) { " + " ".join(tokens) + " }"))
     dump(lowered(" ".join(tokens)))
+
+
+def test_a_name_has_no_blanks_and_words_that_are_none_stay_apart() -> None:
+    assert [plain_name(n) for n in ("A :: f", "A<T> :: ~ A", "operator bool")] == ["A::f", "A::~A", "operatorbool"]
+    assert plain_name("int main") == "int main"  # where the text around it is broken

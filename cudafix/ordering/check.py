@@ -13,7 +13,7 @@ from cudafix import ir
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
-from cudafix.ordering.clients import assumption, called, is_client, roots
+from cudafix.ordering.clients import assumption, called, is_client, never_runs, roots
 from cudafix.ordering.effects import Effects
 from cudafix.ordering.engine import Followed, OutOfBudget, State
 from cudafix.ordering.memory import Environment, Values
@@ -108,8 +108,9 @@ def start(engine: Effects, root: ir.Function) -> None:
     this: Values = mem.UNKNOWN if root.cls is not None else mem.NOTHING
     if is_client(root):
         engine.any_order = True
+    if is_client(root) and not never_runs(root):
         engine.outcome.assumption = assumption(root)
-    if not is_main:
+    if not is_main and not never_runs(root):
         engine.unseen_caller(root, state)
     ready: State | None = state
     if is_main or is_client(root):

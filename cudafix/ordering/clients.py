@@ -7,6 +7,10 @@ do anything with it (DESIGN, "Whole program"):
 - functions that share global variables: in any order and number, the variables as they are initialized;
 - any other function: on its own.
 
+A class that the file of `main` itself defines can be named in no other file, so that what nobody calls of it never
+runs, if `main` makes objects of it. What manages memory in there is run all the same, on two objects and without a
+caller, so that it moves with the rest of the class.
+
 A client is a function of the IR. Between its calls stands a call of `CALLER`: there the unseen code goes on, which may
 start work, and may look at everything that it can reach. What is proved under a client rests on an assumption that
 names what the unseen code is not expected to do.
@@ -15,17 +19,21 @@ names what the unseen code is not expected to do.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.link import SOURCES, Program, handed_over, last
+from cudafix.ordering.unwritten import assigned_unseen, may_be_assigned_unseen
 
 CALLER = "<caller>"
 _CLIENT = "<client of "
+_OBJECTS = "<objects of "
 OBJECT = ir.Var("%object")
+_OTHER = ir.Var("%other")
 _RESULT = ir.Var("%result")
 _MANAGES = frozenset(
     {"cudaMalloc", "cudaFree", "cudaMallocAsync", "cudaFreeAsync", "cudaMallocFromPoolAsync", "cudaDeviceReset"}
@@ -34,7 +42,12 @@ _FREES = frozenset({"cudaFree", "cudaFreeAsync"})
 
 
 def is_client(function: ir.Function) -> bool:
-    return function.name.startswith(_CLIENT)
+    return function.name.startswith((_CLIENT, _OBJECTS))
+
+
+def never_runs(function: ir.Function) -> bool:
+    """Whether it is the client of a class of which `main` decides alone."""
+    return function.name.startswith(_OBJECTS)
 
 
 def assumption(root: ir.Function) -> Assumption:
@@ -118,19 +131,70 @@ def roots(program: Program) -> list[ir.Function]:
     seen: set[int] = set()
     if main is not None:
         graph.reach([main, *(f for f in graph.functions if last(f.name) == "<initializers>")], seen)
+    of_main = frozenset(seen)
     exported: list[ir.Function] = []
     for only_uncalled in (True, False):  # then what calls itself in a circle
         for function in graph.functions:
             called_by_others = any(caller != id(function) for caller in graph.callers[id(function)])
-            if id(function) not in seen and not (only_uncalled and called_by_others):
+            if id(function) not in seen and not (only_uncalled and called_by_others) and not _is_implicit(function):
                 exported.append(function)
                 graph.reach([function], seen)
     found = [main] if main is not None and id(main) in manages else []
     unseen = _made_out_of_sight(program, graph, manages)
     for function in graph.functions:
-        if function.cls is not None and last(function.cls) in unseen and function not in exported:
+        cls = last(function.cls or "")
+        out_of_sight = cls in unseen or (_is_assignment(function) and may_be_assigned_unseen(program, cls))
+        if cls and out_of_sight and function not in exported:
             exported.append(function)
+    closed = _of_main(program, graph, [f for f in exported if id(f) in manages], of_main) - unseen
+    for cls in sorted(closed):
+        functions = [f for f in exported if f.cls is not None and last(f.cls) == cls]
+        exported = [f for f in exported if f not in functions]
+        if any(id(f) in manages for f in functions):
+            found.append(_of_objects(cls, functions, graph, manages))
     return found + _clients(program, graph, exported, manages)
+
+
+def _of_main(program: Program, graph: _Graph, exported: Sequence[ir.Function], seen: frozenset[int]) -> set[str]:
+    """The classes that the file of `main` defines, of which `main` makes objects, and of which nothing that is exported
+    can run: no call has its name, and it is nothing that may run where no call is seen.
+    """
+    main = program.main
+    if main is None or not main.span.path.endswith(SOURCES):
+        return set()
+    if "" in assigned_unseen(program) or any(f.problems for f in graph.functions):  # something is not understood
+        return set()
+    places = [(last(cls), module.path) for module in program.modules for cls in module.members]
+    times = Counter(cls for cls, _ in places)
+    found = {last(f.cls) for f in exported if f.cls is not None}
+    found &= {cls for cls, path in places if path == main.span.path and times[cls] == 1}
+    found &= {last(f.cls) for f in graph.functions if id(f) in seen and f.cls is not None and _is_special(f)}
+    named: set[int] = set()
+    for caller in graph.functions if found else ():
+        for stmt in walk(caller.body):
+            named.update(id(f) for name in handed_over(stmt) for f in program.resolve(name, 0, stmt.span.path))
+            if isinstance(stmt, ir.Call):
+                named.update(id(f) for f in program.reached_by(stmt, caller.cls))
+    for function in exported:
+        cls, name = last(function.cls or ""), last(function.name)
+        if _is_assignment(function):
+            runs = may_be_assigned_unseen(program, cls) or id(function) in named
+        elif name == cls:
+            runs = any(_names(param, cls) for param in function.params)  # a copy
+        else:
+            runs = name.startswith(("operator", "~")) or id(function) in named
+        if runs or not times.keys() >= set(map(last, function.bases)):  # a base that is not seen may call it
+            found.discard(cls)
+    return found
+
+
+def _is_assignment(function: ir.Function) -> bool:
+    return function.cls is not None and last(function.name) == "operator="
+
+
+def _is_implicit(function: ir.Function) -> bool:
+    """Whether it is an assignment that the compiler writes where it is asked for one."""
+    return _is_assignment(function) and function.span.start == function.span.end
 
 
 def _made_out_of_sight(program: Program, graph: _Graph, manages: set[int]) -> set[str]:
@@ -170,7 +234,9 @@ def _clients(program: Program, graph: _Graph, exported: Sequence[ir.Function], m
     clients: list[tuple[ir.Span, ir.Function]] = []
     left = {id(f): f for f in exported if last(f.name) != "<initializers>"}
     for cls in dict.fromkeys(f.cls for f in left.values() if f.cls is not None and id(f) in manages):
-        members = [f for f in graph.functions if f.cls == cls and (id(f) in left or _is_used(f, graph))]
+        members = [
+            f for f in graph.functions if f.cls == cls and (id(f) in left or _is_used(f, graph) or _is_implicit(f))
+        ]
         users = [f for f in left.values() if f.cls is None and any(_names(p, cls) for p in f.params)]
         first = next(f for f in members if id(f) in left and id(f) in manages)
         clients.append((first.span, _of_class(cls, [*members, *users], graph)))
@@ -214,6 +280,43 @@ def _of_class(cls: str, members: Sequence[ir.Function], graph: _Graph) -> ir.Fun
     for function in ended[:1]:
         body += _call(function, cls)
     return _client(last(cls), members, body, {OBJECT.name: cls})
+
+
+def _of_objects(cls: str, uncalled: Sequence[ir.Function], graph: _Graph, manages: set[int]) -> ir.Function:
+    """Two objects of a class, what manages memory of it in any order on one of them, and their ends."""
+    of_class = [f for f in graph.functions if f.cls is not None and last(f.cls) == cls]
+    made = [f for f in of_class if last(f.name) == cls]
+    between = [f for f in of_class if id(f) in manages and not _is_special(f)]
+    ended = [f for f in of_class if last(f.name) == f"~{cls}"]
+    span = uncalled[0].span
+    body: list[ir.Stmt] = []
+    for number, this in enumerate((_OTHER, OBJECT)):
+        body.append(ir.Declare(this, cls, False, span))
+        fitting = [f for f in made if number or not any(_names(p, cls) for p in f.params)]
+        arms = tuple((_on_objects(f, cls, this), ir.Break(span)) for f in fitting)
+        body.append(ir.Switch(arms, True, span))
+    either = ir.Test("other", None, "somebody wants it")
+    body.append(ir.Loop(tuple(ir.If(either, (_on_objects(f, cls, OBJECT),), (), f.span) for f in between), span))
+    body += (_on_objects(f, cls, this) for this in (OBJECT, _OTHER) for f in ended[:1])
+    params = tuple(ir.Param(_argument(f, p).name, p.type, p.by_reference) for f in of_class for p in f.params)
+    types = {OBJECT.name: cls, _OTHER.name: cls} | {p.name: p.type for p in params}
+    return ir.Function(f"{_OBJECTS}{cls}>", params, tuple(body), span, types=types)
+
+
+def _on_objects(function: ir.Function, cls: str, this: ir.Var) -> ir.Call:
+    """A call on an object, with the other one where it takes one. The calls on the two are at places of their own."""
+    args: list[ir.Expr] = []
+    for param in function.params:
+        value: ir.Expr = _argument(function, param)
+        if _names(param, cls):
+            args.append(_OTHER if param.by_reference else ir.Addr(_OTHER))
+        elif not (param.by_reference or "*" in param.type or param.type.startswith(("cu", "CU"))):
+            args.append(ir.Opaque(()))  # a number: a call of a constructor may mean another one with a parameter
+        else:
+            args.append(ir.Deref(value) if param.by_reference else value)
+    call = _plain_call(function, tuple(args), this)
+    start = function.span.start + (this == _OTHER)
+    return replace(call, span=ir.Span(function.span.path, start, function.span.end))
 
 
 def _of_globals(functions: Sequence[ir.Function], graph: _Graph) -> ir.Function:

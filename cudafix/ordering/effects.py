@@ -30,6 +30,7 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.program import Object, Operation, Overlay, Point, Wrong, key_of, stream_arguments
 from cudafix.ordering.slicing import NUMBERS, for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
+from cudafix.ordering.unwritten import may_be_assigned_unseen
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
@@ -402,6 +403,8 @@ class Effects(Engine):
             operator = name.startswith("operator") and not name.startswith(("operator()", "operator new"))
             copies = name == owner and len(function.params) == 1 and _is_of(function.params[0], owner)
             if not (operator or copies and id(function) not in called) or not self._works_on_device(function):
+                continue
+            if name == "operator=" and not may_be_assigned_unseen(self.program, owner):
                 continue
             classes = [owner] if owner else [_class_of(p) for p in function.params]
             found.update((cls, function.name) for cls in classes if cls)

@@ -11,8 +11,18 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import WORDS, Class, is_number, is_pointer, plain_name, pointee, tidy
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, Expressions, first_named
+from cudafix.frontends.cuda.declarations import (
+    ASSIGNMENT,
+    WORDS,
+    Class,
+    element_type,
+    is_number,
+    is_pointer,
+    plain_name,
+    pointee,
+    tidy,
+)
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAX_DEPTH, Expressions, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.names import (
     COMPARING,
@@ -53,6 +63,17 @@ _CHANGES = frozenset(
     "append replace swap pop_back pop_front".split()
 )
 _COPIES = frozenset(("assign", "insert", "insert_after"))
+_SWAPS = frozenset(("swap", "exchange"))
+# the functions of the standard library that assign what they are given, or what that points to
+_ASSIGNING = _SWAPS | frozenset(
+    "iter_swap swap_ranges sort stable_sort partial_sort nth_element rotate reverse shuffle random_shuffle partition "
+    "stable_partition remove remove_if unique copy copy_if copy_n copy_backward move move_backward fill fill_n "
+    "generate generate_n transform replace replace_if merge inplace_merge make_heap push_heap pop_heap sort_heap "
+    "next_permutation prev_permutation ref tie forward_as_tuple".split()
+)
+# those that take references
+_REFERS = COMPARING | _ASSIGNING
+_DEDUCED = frozenset("auto decltype typeof __typeof__ __typeof typename".split())
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
 # Objects of the standard library whose call makes a number and touches no memory but their own.
@@ -360,6 +381,7 @@ class Calls(Expressions):
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
             values, spans = self.arguments(arguments)
+            self.hands_over(node, name, values)
             self.copied(node, self.raw(function), values)
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
@@ -396,6 +418,7 @@ class Calls(Expressions):
     def _referring(self, node: Node, arguments: Node) -> Expr:
         """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
         values, _ = self.arguments(arguments)
+        self.hands_over(node, "std::ref", values)
         kept = [one.base if isinstance(one, Deref) else Addr(one) for one in values if isinstance(one, _PLACES)]
         made = self.temporary("std::reference_wrapper")
         self.emit(ir.Assign(made, Opaque((*kept, *values)), self.span(node)))
@@ -420,6 +443,7 @@ class Calls(Expressions):
     def _exchange(self, node: Node, first: Node, second: Node) -> Expr:
         """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
         place, value = self.lvalue(first), self.value(second)
+        self.hands_over(node, "std::exchange", (place, value))
         old = self.temporary(self.type_of(place))
         self.touch(node, place)
         self.touch(node, place, write=True)
@@ -471,6 +495,7 @@ class Calls(Expressions):
             return opaque(*values)
         if cls is None or kind is None or value is None:
             if kind is not None and value is not None and (made := self._other(node)):
+                self.hands_over(node, self.raw(kind), self.listed.get(value.id, ()))
                 self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
                 return made
             return self._other(node)
@@ -501,9 +526,11 @@ class Calls(Expressions):
             own = index.class_of(kind) if kind and not is_pointer(kind) else None
             by_value = any(not p.by_reference for p in params)
             if own is not None:
-                if any(not p.by_reference and self._is_open(p.type) for p in params) and index.ending(kind) is not None:
-                    self.unknown("a copy of an object for a template", child)
-                elif own not in classes or not by_value or not self.copies(own) or is_temporary(value):
+                if any(not p.by_reference and self._is_open(p.type) for p in params):
+                    if index.ending(kind) is not None:
+                        self.unknown("a copy of an object for a template", child)
+                    self.keeps_copy(child, value)
+                elif own not in classes or not by_value or is_temporary(value) or not self.is_copied(own):
                     continue
             elif not (braces or self.is_no_object(child, value)) or (len(kinds) > 1 and not braces):
                 continue
@@ -528,6 +555,8 @@ class Calls(Expressions):
     ) -> None:
         """An object of the values in its parentheses or braces: by a constructor, as a copy, or member by member."""
         index = self.file.index
+        if cls.constructor in cls.methods:
+            self.hands_over(node, cls.constructor, values)
         own = index.class_of(self.type_of(values[0])) if len(values) == 1 else None
         if cls.deleter:
             held = (self._released(node, values[0]),) if values and self.owner(values[0]) else values[:1]
@@ -535,6 +564,7 @@ class Calls(Expressions):
             return
         if own is cls and not self.copies(cls) and not is_pointer(self.type_of(values[0])):
             self.emit(ir.Assign(receiver, values[0], self.span(node)))
+            self.copy_parts(node, receiver, cls, values[0])
             return
         if index.has(cls, cls.constructor):
             span = self.span(node)
@@ -545,11 +575,48 @@ class Calls(Expressions):
             self.emit(ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver))
         if cls.constructor not in cls.methods:
             for name, one in zip(cls.fields, values, strict=False):
-                if (owner := self.owner(one)) is not None:
-                    self.build(node, Field(receiver, name), owner, (one,))
+                place = Field(receiver, name)
+                if (part := self.copied_class(one)) is not None:
+                    self.build(node, place, part, (one,))
                 else:
-                    place = Field(receiver, name)
                     self.emit(ir.Assign(place, self.bound(place, one), self.span(node)))
+
+    def copy_parts(self, node: Node, place: Expr, cls: Class, value: Expr) -> None:
+        """What the copy that the compiler writes does with bases and members that declare how they are copied (C++17,
+        15.8.1 [class.copy.ctor] 14). A temporary object is not copied (11.6 [dcl.init] 17.6.1).
+        """
+        for name, part, count in self.file.index.parts(cls) if not is_temporary(value) else ():
+            to, source = (Field(place, name), Field(value, name)) if name else (place, value)
+            if part.deleter or not self.is_copied(part):
+                continue
+            if count or self.depth > MAX_DEPTH:
+                self.unknown("elements of an array that are copied", node, (to, source))
+                continue
+            self.depth += 1
+            if self.copies(part):
+                self.build(node, to, part, (source,))
+            else:
+                self.copy_parts(node, to, part, source)
+            self.depth -= 1
+
+    def copied_class(self, value: Expr) -> Class | None:
+        """The class of an object that is copied or moved where another one is made of it, as the class, a base or a
+        member of it declares; None for any other value, and for a temporary object, which is that other one.
+        """
+        cls = self._class_at(value)
+        return cls if cls is not None and self.is_copied(cls) and (cls.deleter or not is_temporary(value)) else None
+
+    def is_copied(self, cls: Class) -> bool:
+        """Whether a class, a base or a member of it declares what happens when it is copied or moved."""
+        found, stack = {cls.name}, [cls]
+        while stack:
+            current = stack.pop()
+            if self.copies(current):
+                return True
+            fresh = [part for _, part, _ in self.file.index.parts(current) if part.name not in found]
+            found.update(part.name for part in fresh)
+            stack += fresh
+        return False
 
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
@@ -716,7 +783,7 @@ class Calls(Expressions):
         if cls.deleter:
             self._replaced(node, place, cls, right)
             return True
-        own = any("operator=" in one.methods for one in index.lineage(cls.name))
+        own = index.has(cls, ASSIGNMENT)
         if not own and not index.has(cls, cls.destructor):
             return False
         value: Expr
@@ -727,10 +794,63 @@ class Calls(Expressions):
         else:
             value = self.value(right)
         if own:
-            self.emit_call(node, node, "operator=", (value,), (), place, None, False)
+            self.emit_call(node, node, f"{cls.name}::{ASSIGNMENT}", (value,), (), place, None, False)
         else:
             self.store(place, value, node)
         return True
+
+    # -- what may be assigned where no assignment is lowered (see `ir.Function`) ---------------------------------------
+
+    def is_unclear(self, kind: str) -> bool:
+        """Whether an object of a class that is seen may be of this type, though it does not say so. The parameter of a
+        template is none of these: what goes there is noted where it goes there.
+        """
+        words = [word for one in self.file.index.meanings(kind) for word in WORDS.findall(one)]
+        return not kind or not _DEDUCED.isdisjoint(words)
+
+    def leaves_unwritten(self, target: str, value: Expr) -> None:
+        """A value is assigned where no operator is seen, to something of the type `target`, which may not be known."""
+        kind = self._kind_of(value)
+        cls = self.file.index.class_of(kind) if kind and not is_pointer(kind) else None
+        if not self.is_unclear(target) and (cls is None or cls is self.file.index.class_of(target)):
+            return
+        if cls is not None:
+            self.unwritten.add(cls.constructor)
+        else:
+            self.unwritten.add(ir.NO_OBJECT if not self.may_lead(value) or not self.is_unclear(kind) else "")
+
+    def _kind_of(self, value: Expr) -> str:
+        if kind := self.type_of(value):
+            return kind
+        name = self.reached_by(value)
+        if sites.is_api(name):
+            return "cudaError_t"
+        kinds = self.file.index.returned(name) | self.file.index.referred(name)
+        return kinds.pop() if len(kinds) == 1 else ""
+
+    def hands_over(self, node: Node, callee: str, values: tuple[Expr, ...]) -> None:
+        """Objects are given to a function that is not seen, or to one that takes objects of any type."""
+        index, name = self.file.index, callee.rpartition("::")[2]
+        for number, value in enumerate(values):
+            kind = self.type_of(value) or (self._kind_of(value) if is_temporary(value) else "")
+            cls = index.class_of(element_type(kind).rstrip(" *&")) if kind else None
+            unclear = name in _ASSIGNING and self.is_unclear(kind) and self.may_lead(value)
+            if (cls is None and not unclear) or (is_pointer(kind) and name in _SWAPS):
+                continue
+            params = index.parameters_at(name, number, len(values)) if not callee.startswith("std::") else None
+            if params is not None and not any(self._is_open(word) for p in params for word in WORDS.findall(p.type)):
+                continue
+            self.unwritten.add(cls.constructor if cls is not None else "")
+            if params is None and name not in _REFERS:
+                self.keeps_copy(node, value)
+
+    def keeps_copy(self, node: Node, value: Expr) -> None:
+        """An object is copied or moved to where it is not seen who ends the copy."""
+        cls = self.copied_class(value)
+        if cls is not None and not cls.deleter:
+            made = self.temporary(cls.name)
+            self.build(node, made, cls, (value,))
+            self.unknown("a copy of an object of which it is not known who ends it", node, (made,))
 
     def is_unseen(self, kind: str) -> bool:
         """Whether a type can only be a class of which nothing is known."""
@@ -895,6 +1015,8 @@ class Calls(Expressions):
             values = self.converted(node, callee, nodes, values)
             if sites.is_api(callee):
                 values = tuple(self._as_handle(at, value) for at, value in zip(nodes, values, strict=True))
+        if not sites.is_api(callee):
+            self.hands_over(node, callee, values)
         for number, value in enumerate(values):
             params = self.file.index.parameters_at(callee.rpartition("::")[2], number, len(values))
             if params is None or not all(p.by_reference for p in params):
@@ -976,6 +1098,8 @@ class Calls(Expressions):
         arrow = operator is not None and operator.type == "->"
         receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
         name = plain_name(self.raw(name_node))
+        if name in self.file.macros:
+            self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)
         cls = self.file.index.class_of(kind) if kind else None
         if cls is not None and cls.deleter:

@@ -16,6 +16,7 @@ from tree_sitter import Node
 
 from cudafix.ir import Const, GlobalVar, Param, Span, template_arguments
 
+ASSIGNMENT = "operator="
 TYPE_NODES = frozenset(
     (
         "primitive_type type_identifier sized_type_specifier qualified_identifier template_type struct_specifier "
@@ -37,6 +38,19 @@ _ALIASES = re.compile(
     rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
     rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
 )
+# `using X = …decltype(…)…;`: a type that may be any
+_MEASURED = re.compile(
+    rb"\busing\s+(\w+)\s*=[^;]*\b(?:decltype|typeof)\b|\btypedef\b[^;]*\b(?:decltype|typeof)\b[^;]*?(\w+)\s*;"
+)
+# a type that stands among the arguments of a template, but in those of which the template makes and destroys objects
+# without assigning any, and of casts
+_ARGUMENT = re.compile(
+    rb"(?<=[<,])\s*(?:const\s+|struct\s+|class\s+|typename\s+)*(?:::)?([A-Za-z_][\w:]*)\s*(?:const\b|&|\[\w*\]|\.\.\.|\s)*(?=[<>,])"
+)
+_MEASURED_ARGUMENT = re.compile(rb"[<,]\s*(?:const\s+)?(?:decltype|(?:__)?typeof(?:__)?)\s*\(")
+_KEEPS = re.compile(
+    rb"\b(?:unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|default_delete|forward|move|\w+_cast)\s*<"
+)
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 WORDS = re.compile(r"\b[A-Za-z_]\w*")
@@ -51,6 +65,7 @@ _HOLDERS = tuple(
 )
 _MAP = re.compile(r"std::(?:unordered_)?map\s*<")
 _BLANKS = re.compile(rb"\s+")
+_BESIDE = re.compile(r" +(?=[^\w ]|$)|(?<=[^\w ]) +|^ +")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
     r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t|uint|uchar|ushort"
@@ -131,7 +146,9 @@ def plain_name(name: str) -> str:
         if shorter == name:
             return name
         name = shorter
-    return name.replace(" ", "")
+    if "operator" in name:
+        return name.replace(" ", "")
+    return _BESIDE.sub("", name)  # two words are no name, but stand where text is broken: `int main`
 
 
 def text_of(node: Node, text: bytes) -> str:
@@ -266,6 +283,7 @@ class Class:
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
     unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
+    assigned: bool = False  # it writes an assignment, beside others
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
 
     def overlaid(self, name: str) -> list[str]:
@@ -350,6 +368,16 @@ class Declarations:
     def header(self) -> Declarations:
         """What a file sees that includes this one; without the syntax tree."""
         return replace(self, functions=[], initializers=[], members={}, visible=None, local={}, inside="", _made={})
+
+    def template_arguments(self, texts: Iterable[bytes]) -> frozenset[str]:
+        """The classes, by last name component, that these texts give templates which may assign objects of them; ""
+        where that may be any.
+        """
+        texts = list(texts)
+        words = {word for text in texts for word in _ARGUMENT.findall(_KEEPS.sub(b"(", text))}
+        classes = (self.class_of(word.decode("utf-8", "replace")) for word in words)
+        found = frozenset(cls.constructor for cls in classes if cls is not None)
+        return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found
 
     def is_type(self, name: str) -> bool:
         """Whether `name(x)` is a conversion."""
@@ -506,8 +534,8 @@ class Declarations:
         return cls if cls is not None and self.has(cls, cls.destructor) else None
 
     def has(self, cls: Class, special: str) -> bool:
-        """Whether a class has a constructor or destructor, be it one that the compiler writes since a base or a
-        member has one.
+        """Whether a class has a constructor, destructor or assignment, be it one that the compiler writes since a base
+        or a member has one.
         """
         if special in cls.methods or (cls.initialized and special == cls.constructor):
             return True
@@ -515,15 +543,19 @@ class Declarations:
         if name not in self._made:
             self._made[name] = False
             parts = [part for _, part, _ in self.parts(cls)]
-            of_part = [p.destructor if special == cls.destructor else p.constructor for p in parts]
+            if special == ASSIGNMENT:
+                of_part = [special for _ in parts]
+            else:
+                of_part = [p.destructor if special == cls.destructor else p.constructor for p in parts]
             self._made[name] = any(self.has(part, own) for part, own in zip(parts, of_part, strict=True))
         return self._made[name]
 
     def implicit(self) -> Iterator[tuple[Class, str]]:
-        """The constructors and destructors of this file's classes that the compiler writes."""
+        """The constructors, destructors and assignments of this file's classes that the compiler writes."""
         for cls in {id(cls): cls for cls in self.classes.values()}.values():
-            for special in (cls.constructor, cls.destructor):
-                written = special in cls.methods and not (special == cls.constructor and cls.defaulted)
+            for special in (cls.constructor, cls.destructor, ASSIGNMENT):
+                beside = {cls.constructor: cls.defaulted, ASSIGNMENT: cls.assigned}.get(special, False)
+                written = special in cls.methods and not beside
                 if not written and self.has(cls, special):
                     yield cls, special
 
@@ -604,6 +636,8 @@ def index(
         name = (new or other_new).decode("utf-8", "replace")
         meant = _BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
         found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
+    for new, other_new in _MEASURED.findall(text):
+        found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
     homes: dict[int | str, str] = {}  # the functions of local classes, by node and by name
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
@@ -701,6 +735,11 @@ def _declaration(
         if one is None:
             continue
         if one.parameters is not None and not one.pointer_to_function:
+            value = child.child_by_field_name(
+                "value"
+            )  # `A &A::operator=(A &&) noexcept = default;` reads as a variable
+            if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, one, text):
+                continue
             if cls is not None:
                 cls.methods.add(one.name)
             found.prototypes.add(one.name)
@@ -745,6 +784,21 @@ def _declaration(
             found.initializers.append((made, value))
 
 
+def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: bytes) -> bool:
+    """Note that the compiler writes a constructor, a destructor or an assignment, `= default`; False if it is none."""
+    scope, _, special = plain_name(one.name).rpartition("::")
+    owner = cls or (found.classes.get(scope) if scope else None)
+    if owner is None or special not in (owner.constructor, owner.destructor, ASSIGNMENT):
+        return False
+    if special == ASSIGNMENT:
+        owner.assigned = True
+    elif special == owner.constructor:
+        owner.defaulted |= one.parameters is not None and not parameters(one.parameters, text)
+    elif cls is None:
+        owner.methods.discard(special)
+    return True
+
+
 def _returned(one: Declared, declarator: Node, text: bytes) -> str:
     """What a function returns by value: its type in front, or behind its parameters."""
     if one.reference:
@@ -771,15 +825,8 @@ def _function(
     one = declared(base, declarator, text) if declarator is not None else None
     if one is None or declarator is None:
         return
-    if any(child.type == "default_method_clause" for child in node.children):
-        scope, _, special = plain_name(one.name).rpartition("::")
-        owner_class = cls or (found.classes.get(scope) if scope else None)
-        if owner_class is not None and special in (owner_class.constructor, owner_class.destructor):
-            if special == owner_class.constructor:
-                owner_class.defaulted |= one.parameters is not None and not parameters(one.parameters, text)
-            elif cls is None:
-                owner_class.methods.discard(special)
-            return  # the compiler writes it
+    if any(child.type == "default_method_clause" for child in node.children) and _defaulted(found, cls, one, text):
+        return
     if cls is not None:
         cls.methods.add(one.name)
     listed = parameters(one.parameters, text) if one.parameters is not None else ()

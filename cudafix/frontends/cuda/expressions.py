@@ -100,6 +100,8 @@ class Expressions:
         self.types: dict[str, str] = {}
         self.used: dict[str, str] = {}  # names in use, with their types
         self.references: set[str] = set()
+        self.gives = ""  # the type that it returns by value
+        self.gives_one = True  # what it returns by its name is always the same
         self.lends = False  # the function returns a reference through which its caller may write
         self.lambdas: dict[str, str] = {}
         self.bindings: Mapping[str, Bound] = {}
@@ -123,6 +125,7 @@ class Expressions:
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.views: set[str] = set()  # the variables that got what a method of such an object returns
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
+        self.unwritten: set[str] = set()  # see `ir.Function`
 
     # -- text and positions -------------------------------------------------------------------------------------------
 
@@ -219,6 +222,8 @@ class Expressions:
                 self.emit(statement)
 
     def unknown(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
+        if "macro" in why or why == "parse_error":
+            self.unwritten.add("")  # any operator or method may be called in there
         self.emit(ir.Unknown(why, self.span(node), parts))
         return Opaque(parts)
 
@@ -796,10 +801,14 @@ class Expressions:
             self.lead_to_elements(place, node)
             return place
         cls = self.file.index.class_of(self.type_of(place)) if not is_pointer(self.type_of(place)) else None
+        if self._is_cast(left):
+            self.unwritten.add("")  # it may be another class that is assigned
         if cls is not None and self.assigned(node, place, cls, right):
             self._through_reference(place, node)
             return place
-        self.assign(place, right, node, left)
+        kind = self.type_of(place)
+        value = self.assign(place, right, node, left)
+        self.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
         self._through_reference(place, node)
         return place
 
@@ -830,14 +839,14 @@ class Expressions:
             kinds = {pointee(kind.removeprefix("const ")) for kind in given}
         return index.means_number(self.type_of(place)) or (bool(kinds) and all(map(index.means_number, kinds)))
 
-    def assign(self, place: Expr, right: Node, node: Node, left: Node | None = None) -> None:
-        """`place = right`; a call on the right writes its result there directly."""
+    def assign(self, place: Expr, right: Node, node: Node, left: Node | None = None) -> Expr:
+        """`place = right`; a call on the right writes its result there directly. The value that was assigned."""
         if right.type == "lambda_expression" and isinstance(place, Var):
             made = self.value(right)
             if isinstance(made, FuncRef):
                 self.lambdas[place.name] = made.name
             self.emit(ir.Assign(place, made, self.span(node)))
-            return
+            return made
         count = len(self.out)
         value = self.value(right, place)
         if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
@@ -846,8 +855,9 @@ class Expressions:
             self.touch(left, place, write=True)
         if value is place and len(self.out) > count:
             self.bump(place)
-            return  # a call has put its result there
+            return value  # a call has put its result there
         self.store(place, value, node)
+        return value
 
     def store(self, place: Expr, value: Expr, node: Node) -> None:
         """An assignment, unless the target is a plain number that nobody can index or branch with."""
@@ -855,6 +865,8 @@ class Expressions:
         self.hands_on(node, value)
         kind = self.type_of(place)
         self.copied(node, kind, (value,))
+        if kind and not is_number(kind) and not is_pointer(kind) and self.file.index.class_of(kind) is None:
+            self.hands_over(node, kind, (value,))
         if isinstance(root := root_of(place), Var) and self.may_lead(value):
             self.holding.add(root.name)
         if isinstance(place, Var):
@@ -959,6 +971,8 @@ class Expressions:
             return Opaque(())
         result = target if isinstance(target, Var) else self.temporary()
         span = self.span(node)
+        for value in values if any(map(is_temporary, values)) else ():
+            self.keeps_copy(node, value)  # both become objects of their own
         self.emit(
             ir.If(
                 test, (*first, ir.Assign(result, values[0], span)), (*second, ir.Assign(result, values[1], span)), span
@@ -1133,6 +1147,18 @@ class Expressions:
     def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
         raise NotImplementedError
 
+    def is_unclear(self, kind: str) -> bool:
+        raise NotImplementedError
+
+    def leaves_unwritten(self, kind: str, value: Expr) -> None:
+        raise NotImplementedError
+
+    def keeps_copy(self, node: Node, value: Expr) -> None:
+        raise NotImplementedError
+
+    def hands_over(self, node: Node, callee: str, values: tuple[Expr, ...]) -> None:
+        raise NotImplementedError
+
     def converts(self, node: Node, place: Expr) -> None:
         raise NotImplementedError
 
@@ -1144,6 +1170,12 @@ class Expressions:
 
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
         raise NotImplementedError
+
+    def _is_cast(self, node: Node) -> bool:
+        """Whether an expression is what a cast gives."""
+        while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
+            node = inner
+        return node.type == "cast_expression" or self._cast_argument(node) is not None
 
     def _cast_argument(self, node: Node) -> Node | None:
         """The argument of `static_cast<T>(x)` and the like."""

@@ -8,6 +8,9 @@ What a reader of the IR should know beyond `cudafix.ir`:
 - The constructor and the destructor of a local whose class the file defines are `Call`s of `C::C` and `C::~C` with the
   local as `receiver`; `new T` is a `Call` of `operator new`, `delete` of `operator delete`, `throw` of `throw`,
   `std::cout << a` of `std::cout`, an OpenMP region is announced by a `Call` of `#pragma omp parallel`.
+- Assignments of objects whose class has an `operator=`, be it one that the compiler writes, are `Call`s of that; so are
+  the copies that a class declares, or a base or a member of it. Which assignments may run unseen, a `Function` and a
+  `Module` say (`unwritten`, `template_arguments`).
 - Functions of numbers (`sqrt`, `rand`, `std::min`) are no calls. Plain loops are one `HostAccess`.
 - A function-local static is a global variable named `function::variable`; initializers of globals that call something
   are in the function `<initializers>`.
@@ -15,6 +18,7 @@ What a reader of the IR should know beyond `cudafix.ir`:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tree_sitter import Node
@@ -22,7 +26,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import Declarations, element_type, index
+from cudafix.frontends.cuda.declarations import ASSIGNMENT, Declarations, element_type, index
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
@@ -89,7 +93,20 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
             for cls in found.classes.values()
         },
         found.types | {name for name, macro in parsed.macros.items() if macro.params is None},
+        _assigned_by_templates(found, parsed),
     )
+
+
+def _assigned_by_templates(found: Declarations, parsed: Parsed) -> frozenset[str]:
+    """The classes of which a file gives templates that may assign objects, in macros and their arguments too."""
+    if not found.is_member(ASSIGNMENT):
+        return frozenset()
+    texts = [parsed.text]
+    for macro in parsed.macros.values():
+        if b"<" in macro.body:
+            used = re.findall(rb"\b%s\s*\(([^()]*)\)" % macro.name.encode(), parsed.text) if macro.params else []
+            texts += [macro.body, *(b"<%s>" % given for given in used)]
+    return found.template_arguments(texts)
 
 
 def _too_many(function: ir.Function, parsed: Parsed) -> None:
@@ -107,12 +124,12 @@ def _of_smart_pointers(found: Declarations, callers: Sequence[ir.Function], path
 
 
 def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
-    """The constructors and destructors that the compiler writes: they call those of bases and members."""
+    """The constructors, destructors and assignments that the compiler writes: they call those of bases and members."""
     made = []
     for cls, name in file.index.implicit():
         lowering = Statements(file, source, f"{cls.name}::{name}", cls.name, "", source.text)
         file.index.inside = cls.name
-        made.append(lowering.implicit(root, cls.start))
+        made.append(lowering.implicit_assignment(cls) if name == ASSIGNMENT else lowering.implicit(root, cls.start))
     return made
 
 

@@ -11,6 +11,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
+    ASSIGNMENT,
     Class,
     Definition,
     hidden_qualifiers,
@@ -45,6 +46,7 @@ _HANDED_OUT = re.compile(
 _ALIASED = re.compile(r"&\s*\w+\s*=\s*\(?\s*([A-Za-z_]\w*)")
 
 
+_RETURNED = re.compile(r"\breturn\s+\(?\s*([A-Za-z_]\w*)\s*\)?\s*;")
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "for_range_loop"))
 # an assignment, the address handed out, a swap
 _CHANGED = r"(?<![\w.>])NAME\s*(?:=(?!=)|\+\+|--|[-+]=)|&\s*NAME\b(?!\s*(?:\[|->|\.))|\bswap\s*\([^;]*\bNAME\b"
@@ -119,6 +121,10 @@ class Statements(Loops):
                 value = moved
             else:
                 self.hands_on(node, value)
+        if inner is not None and value is not None and (cls := self._copied(inner, value)) is not None:
+            given = self.temporary(cls.name)
+            self.build(node, given, cls, (value,))
+            value = given
         if value is not None and self.lends:
             self.touch(node, value, write=True)  # by whom it is called, which nobody sees there
         self.end_temporaries(0)
@@ -128,6 +134,22 @@ class Statements(Loops):
         if blocked:
             site.blocked = "a call runs in the same statement"
         self.emit(ir.Return(value, self.span(node), site))
+
+    def _copied(self, node: Node, value: Expr) -> Class | None:
+        """The class of what a function returns by value, if that is copied or moved from: no temporary object, which is
+        what it returns itself, nor the one local object that it returns by its name, of which compilers do the same
+        (C++17, 15.8.3 [class.copy.elision]).
+        """
+        cls = self.copied_class(value)
+        if cls is None or cls.deleter:
+            return None
+        if not self.gives.startswith("auto") and cls is not self.file.index.class_of(self.gives):
+            return None
+        while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
+            node = inner
+        outside = self.scopes[0].names.values()
+        local = isinstance(value, Var) and "::" not in value.name and value.name not in outside
+        return cls if not (local and node.type == "identifier" and self.gives_one) else None
 
     def _break(self, node: Node) -> None:
         leaving = []
@@ -177,6 +199,7 @@ class Statements(Loops):
         value = self.value(inner) if inner is not None else Opaque(())
         if self.file.index.ending(self.type_of(value)) is not None:
             self.unknown("an object that ends where it is caught", node, (value,))
+        self.keeps_copy(node, value)
         self.end_temporaries(0)
         leaving = []
         for scope in reversed(self.scopes):
@@ -238,7 +261,9 @@ class Statements(Loops):
             if child.type == "lambda_capture_initializer":
                 left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
                 if left is not None and right is not None:
-                    self.store(self.declare(self.raw(left), "", left), self.value(right), child)
+                    kept = self.value(right)
+                    self.keeps_copy(child, kept)
+                    self.store(self.declare(self.raw(left), "", left), kept, child)
         words = {child.type for child in node.children}
         if self.source.shift == 0 and self.file.qualifiers:
             words |= hidden_qualifiers(self.file.qualifiers, node.start_byte, body.start_byte)
@@ -254,6 +279,10 @@ class Statements(Loops):
         inner.references, inner.lambdas = set(self.references), self.lambdas
         inner.addressed, inner.bindings, inner.expanding = self.addressed, self.bindings, self.expanding
         inner.depth, inner.end = self.depth, self.end
+        trailing = [c for c in declarator.named_children if c.type == "trailing_return_type"] if declarator else []
+        written = self.raw(trailing[0]).removeprefix("->").strip() if trailing else "auto"
+        inner.gives = written if not written.endswith("&") else ""
+        inner.gives_one = len(set(_RETURNED.findall(self.raw(body)))) < 2
         shared = frozenset(inner.scopes[0].names.values())
         stale = self._stale_copies(node, self.raw(captures)[1:-1] if captures is not None else "", self.raw(body))
         if stale:
@@ -266,9 +295,7 @@ class Statements(Loops):
         self.file.index.takes[last] = [tuple(param for param, _ in params)]
         values = (s.value for s in ir.walk(made.body) if isinstance(s, ir.Return) and s.value is not None)
         kinds = {inner.type_of(value) for value in values}
-        for child in declarator.named_children if declarator is not None else ():
-            if child.type == "trailing_return_type":
-                kinds = {self.raw(child).removeprefix("->").strip()}
+        kinds = {written} if trailing else kinds
         self.file.index.gives[last] = {kind for kind in kinds if not kind.endswith("&")}
         self.file.functions.append(made)
         return FuncRef(name)
@@ -278,7 +305,7 @@ class Statements(Loops):
 
     def _stale_copies(self, node: Node, captures: str, body: str) -> list[Expr]:
         """The variables that a lambda copies and that the function around it may change afterwards: calls of the lambda
-        are lowered as if it shared them.
+        are lowered as if it shared them. What the copies of objects do is lowered here.
         """
         items = [item.strip() for item in captures.split(",")]
         copied = {item for item in items if item.isidentifier() and item != "this"}
@@ -290,6 +317,8 @@ class Statements(Loops):
             held = next((n for n in reversed(range(len(self.scopes))) if name in self.scopes[n].names), None)
             if held is None or is_number(self.types.get(self.scopes[held].names[name], "")):
                 continue
+            if (place := self.local(name)) is not None:
+                self.keeps_copy(node, place)
             start, end = node.end_byte, max(self.end, node.end_byte)
             around = node.parent if loops and held < loops[0] else None
             while around is not None:  # what a loop changes, it changes for the next round
@@ -374,8 +403,9 @@ class Statements(Loops):
         problems = list(self.problems)
         problems += [("parse_error", start) for start, end in self.file.errors if start < span.end and end > span.start]
         return ir.Function(
-            self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns
-        )
+            self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns,
+            unwritten=frozenset(self.unwritten),
+        )  # fmt: skip
 
     def _renamed(self, param: ir.Param, at: Node) -> ir.Param:
         """A parameter under the name that it has in the body."""
@@ -392,7 +422,14 @@ class Statements(Loops):
             return
         found = self.local(param.name) if param.name else None
         kept, self.blocked = self.blocked, self.blocked or "a default argument"
-        block = self.collect(lambda: self.assign(found, value, at) if found is not None else self._discard(value))
+
+        def run() -> None:
+            if found is not None:
+                self.assign(found, value, at)
+            else:
+                self._discard(value)
+
+        block = self.collect(run)
         self.blocked = kept
         if matters(block):
             self.emit(ir.If(ir.Test("other", None, f"default of {param.name}"), block, (), self.span(at)))
@@ -403,6 +440,41 @@ class Statements(Loops):
         span = Span(self.source.path, start, start)
         bases = _bases(self.file, self.cls)
         return ir.Function(self.name, (), body, span, False, self.cls, self.types, bases=bases)
+
+    def implicit_assignment(self, cls: Class) -> ir.Function:
+        """The assignment that the compiler writes: of the bases, then of the members (C++17, 15.8.2
+        [class.copy.assign] 12), by their own assignments where they have some.
+        """
+        index, this, other = self.file.index, Deref(Var("this")), Deref(Var("%other"))
+        assigned = [one for one in index.parts(cls) if index.has(one[1], ASSIGNMENT)]
+        todo: list[tuple[str, Class | None, str]] = []
+        for name, base, _ in index.parts(cls):
+            if not name and ("", base, "") in assigned:
+                todo.append(("", base, ""))
+            elif not name:
+                todo += [(inner, None, "") for one in index.lineage(base.name) for inner in one.fields]
+        own = {name: (name, part, count) for name, part, count in assigned if name}
+        todo += [own.get(name, (name, None, "")) for name in cls.fields]
+
+        def run() -> None:
+            for made, (name, part, count) in enumerate(todo):  # each call has an offset of its own
+                span = Span(self.source.path, cls.start + made, cls.start + made)
+                to: Expr = Field(this, name) if name else this
+                value: Expr = Field(other, name) if name else other
+                if part is None:
+                    self.emit(ir.Assign(to, value, span))
+                    continue
+                number = self.temporary("size_t") if count else None
+                to, value = (Index(to, number), Index(value, number)) if number is not None else (to, value)
+                site = ir.Site(span, "", "", ";", blocked="in an assignment that the compiler writes")
+                call = ir.Call(f"{part.name}::{ASSIGNMENT}", (value,), span, span, span.end, site, (), to)
+                self.emit(call if number is None else ir.Loop((call,), span, index=number, range=f"0:{count}"))
+
+        self.types["%other"] = f"{cls.name} &"
+        body, span = self.collect(run), Span(self.source.path, cls.start, cls.start)
+        param = ir.Param("%other", cls.name, by_reference=True)
+        bases = _bases(self.file, self.cls)
+        return ir.Function(self.name, (param,), body, span, False, self.cls, self.types, bases=bases)
 
     def _construct_parts(self, initializers: Node | None, start: int) -> None:
         """In a constructor, make the bases and members; in a destructor, destroy them at every end."""
@@ -517,6 +589,8 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     lowering.addressed = addressed_names(text, file.index.references())
     lowering.end = node.end_byte
     head = source.text[node.start_byte : definition.body.start_byte].partition(b"(")[0]
+    lowering.gives = definition.returns if not definition.by_reference else ""
+    lowering.gives_one = len(set(_RETURNED.findall(text))) < 2
     lowering.lends = definition.by_reference and re.search(rb"\bconst\b", head) is None
     initializers = next((child for child in node.children if child.type == "field_initializer_list"), None)
     made = lowering.function(

@@ -97,6 +97,8 @@ class Variables(Blocks):
                 place = self.lvalue(value) if value is not None else Opaque(())
                 if value is not None:
                     self.touch(value, place)
+                    if not one.reference:
+                        self.keeps_copy(value, place)
                 self.bind_names(one, place, child)
             else:
                 self._variable(one, child, value, base)
@@ -291,6 +293,9 @@ class Variables(Blocks):
             self.views.add(var.name)
         if isinstance(result, Const) and result.text == "0" and is_pointer(kind):
             result = NULL
+        if cls is None and kind != one.type and not is_pointer(kind):
+            cls = self.file.index.class_of(kind)  # `auto x = T(…)`
+            one.type = kind
         own = self.file.index.class_of(self.type_of(result)) if cls is not None and result != holder else None
         copied = own is cls and cls is not None and self.copies(cls) and not is_temporary(result)
         if cls is not None and (copied or (not cls.deleter and self.is_no_object(value, result))):
@@ -300,10 +305,9 @@ class Variables(Blocks):
         if not (result == holder and len(self.out) > count) and not (one.array and isinstance(result, Const)):
             self.store(var, result, node)
             self.versions[var.name] = 0
+            if cls is not None and own is cls:
+                self.copy_parts(node, var, cls, result)
         self.lead_to_elements(var, node)
-        if cls is None and kind != one.type and not is_pointer(kind):
-            cls = self.file.index.class_of(kind)  # `auto x = T(…)`
-            one.type = kind
         if cls is not None:
             self._owns(var, one)
 
@@ -385,6 +389,7 @@ class Variables(Blocks):
         elif values:
             if KEEPS_REFERENCES.search(kind):
                 values = (*values, *map(self.address, values))
+            self.hands_over(node, kind, values)
             self.copied(node, kind, values)
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)
@@ -517,8 +522,8 @@ class Variables(Blocks):
                 found = [v for label, v in values_ if label == name]
                 if not found and number < len(values_) and not values_[number][0]:
                     found = [values_[number][1]]
-                if found and (owner := self.owner(found[0])) is not None:
-                    self.build(node, Field(var, name), owner, (found[0],))
+                if found and (part := self.copied_class(found[0])) is not None:
+                    self.build(node, Field(var, name), part, (found[0],))
                 else:
                     place = Field(var, name)
                     self.store(place, self.bound(place, found[0]) if found else NULL, node)
@@ -526,6 +531,7 @@ class Variables(Blocks):
         for label, initial in values_:
             if label:
                 self.emit(ir.Assign(Field(var, label), initial, span))
+        self.hands_over(node, kind, tuple(initial for _, initial in values_))
         if values_ and not any(label for label, _ in values_):
             self.emit(ir.Assign(var, opaque(*(initial for _, initial in values_)), span))
 

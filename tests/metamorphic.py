@@ -150,11 +150,13 @@ def functions_at_the_end(files: Files) -> dict[str, bytes] | None:
 
 
 def function_in_a_header(files: Files) -> dict[str, bytes] | None:
-    """Each first function moves into a file that is included in its place, with the includes and macros above it."""
+    """Each first function moves into a file that is included in its place, with the includes and macros above it; not
+    where an unnamed namespace stands above, as a header cannot name what only the including file sees.
+    """
     done = dict(files)
     for path, data in files.items():
         found = next(functions(data), None)
-        if found is not None:
+        if found is not None and b"namespace {" not in data[: found[0].start_byte]:
             name = f"part_of_{Path(path).stem}.cuh"
             start, end = found[0].start_byte, found[0].end_byte
             above = (n for n in parse(data).children if n.type.startswith("preproc") and n.end_byte <= start)

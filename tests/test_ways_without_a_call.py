@@ -544,3 +544,31 @@ def test_what_one_configuration_does_is_waited_for_in_all(case: str) -> None:
     assert not moves_without(
         source_of(case.replace(" // ", "\n").replace(" //", "\n").replace("// ", "\n")), "Synchronize"
     )
+
+
+THROWN = {
+    "BASE": "struct B { virtual ~B() {} };",
+    "END": "static int o; struct B { virtual ~B() {} }; struct E : B { int *p; E(int *p) : p(p) {} ~E() { o = *p; } };",
+    "PART": "static int o; struct H { int *p; ~H() { o = *p; } }; struct E { H h; E(int *p) : h{p} {} ~E() {} };",
+}
+CAUGHT = """
+END || K! | try { throw E(t); } catch (B &b) { }
+END || K! | try { throw E(t); } catch (...) { }
+END || K! | try { throw E(t); } catch (E &e) { }
+END || K! | try { throw E(t); } catch (E e) { }
+PART || K! | try { throw E(t); } catch (E &e) { }
+PART || K! | try { throw E(t); } catch (...) { }
+BASE struct E : B { int *p; E(int *p) : p(p) {} }; || K! | try { throw E(t); } catch (E &e) { return *e.p; }
+BASE struct E : B { int *p; E(int *p) : p(p) {} ~E() {} }; || K! | try { throw E(t); } catch (E &e) { return *e.p; }
+"""
+
+
+@pytest.mark.parametrize("case", cases(CAUGHT))
+def test_what_is_thrown_is_seen_where_it_is_caught(case: str) -> None:
+    name, _, rest = case.partition(" ")
+    assert not moves_without(source_of(f"{THROWN[name]} {rest}"), "Synchronize")
+
+
+def test_an_exception_whose_destructor_is_empty_is_no_obstacle() -> None:
+    source = source_of(f"{THROWN['BASE']} struct E : B {{}}; || K! | try {{ throw E(); }} catch (B &) {{ argc = 2; }}")
+    assert moves_without(source, "Synchronize")

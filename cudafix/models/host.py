@@ -405,7 +405,7 @@ mxCalloc                                alloc   - -     ; memory=host returns=po
 mxRealloc                               alloc   free -  ; memory=host returns=pointer
 mxFree                                  free    free    ; memory=host
 mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host returns=pointer
-{H5,nc_,png_,jpeg_,TIFF,ma_}*           output          hrw*
+{H5,nc_,png_,jpeg_,TIFF,ma_,FreeImage_}* output        hrw*
 {nvinfer1,torch,at,c10,raft,rmm,cutlass,boost}::* external rw* ; why=a library that has no table
 """
 

@@ -284,6 +284,7 @@ class Class:
     unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
     assigned: bool = False  # it writes an assignment, beside others
+    idle: bool = False  # its destructor is written, and empty
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
 
     def overlaid(self, name: str) -> list[str]:
@@ -549,6 +550,12 @@ class Declarations:
                 of_part = [p.destructor if special == cls.destructor else p.constructor for p in parts]
             self._made[name] = any(self.has(part, own) for part, own in zip(parts, of_part, strict=True))
         return self._made[name]
+
+    def ends_idly(self, cls: Class) -> bool:
+        """Whether an object of a class ends without doing anything: its destructor and those of its parts are empty."""
+        if cls.destructor in cls.methods and not cls.idle:
+            return False
+        return all(self.ends_idly(part) for _, part, _ in self.parts(cls))
 
     def implicit(self) -> Iterator[tuple[Class, str]]:
         """The constructors, destructors and assignments of this file's classes that the compiler writes."""
@@ -829,6 +836,7 @@ def _function(
         return
     if cls is not None:
         cls.methods.add(one.name)
+        cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text) if one.parameters is not None else ()
     last = plain_name(one.name).rpartition("::")[2]
     found.takes.setdefault(last, []).append(tuple(param for param, _ in listed))

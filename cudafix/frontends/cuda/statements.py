@@ -197,7 +197,8 @@ class Statements(Loops):
     def _throw(self, node: Node) -> None:
         inner = first_named(node)
         value = self.value(inner) if inner is not None else Opaque(())
-        if self.file.index.ending(self.type_of(value)) is not None:
+        ending = self.file.index.ending(self.type_of(value))
+        if ending is not None and not self.file.index.ends_idly(ending):
             self.unknown("an object that ends where it is caught", node, (value,))
         self.keeps_copy(node, value)
         self.end_temporaries(0)
@@ -236,7 +237,9 @@ class Statements(Loops):
 
             def run(clause: Node = child) -> None:
                 for param, at in parameters(clause.child_by_field_name("parameters"), self.source.text):
-                    if self.file.index.ending(param.type) is not None:
+                    ending = self.file.index.ending(param.type)  # what is derived from it is told where it is thrown
+                    idle = ending is None or (param.by_reference and self.file.index.ends_idly(ending))
+                    if not idle:
                         self.unknown("an object that ends where it is caught", at)
                     if param.name:
                         self.declare(param.name, param.type, at)

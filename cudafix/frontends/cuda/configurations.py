@@ -35,7 +35,6 @@ _HARMLESS = re.compile(  # one declaration
     rb")"
 )
 _BRACE = re.compile(rb"[{}]")
-_BLOCK = re.compile(rb"([^{};]*)\{|\}")
 _SCOPE = re.compile(rb"\s*(?:(?:inline\s+)?namespace\b|extern\s+\"C\")")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
@@ -209,10 +208,13 @@ class Preprocessor:
         plain = self._without_directives()
         result = {n for n, g in enumerate(groups) if not all(_is_harmless(plain, b) for b in g.branches)}
         made: dict[str, set[int]] = {}
+        blocks: list[tuple[int, int]] | None = None
         inside = self._groups_of_directives()
         for i, directive in enumerate(directives):
-            if inside[i] and directive.keyword == b"include" and _is_within(plain[: directive.start]):
-                result.update(inside[i])
+            if inside[i] and directive.keyword == b"include":
+                blocks = _blocks(plain) if blocks is None else blocks
+                if any(start < directive.start < end for start, end in blocks):
+                    result.update(inside[i])
             if not inside[i] or directive.keyword not in (b"define", b"undef"):
                 continue
             macro = self._macros.get(i)
@@ -428,15 +430,22 @@ def _is_open(text: bytes) -> bool:
     return depth > 0
 
 
-def _is_within(text: bytes) -> bool:
-    """Whether a block is open at the end of `text` that is more than a namespace."""
-    opened: list[bool] = []
-    for match in _BLOCK.finditer(text):
-        if match[1] is None:
-            del opened[-1:]
-        else:
-            opened.append(not _SCOPE.match(match[1]))
-    return any(opened)
+def _blocks(text: bytes) -> list[tuple[int, int]]:
+    """The outermost blocks that are more than namespaces."""
+    found: list[tuple[int, int]] = []
+    opened: list[int | None] = []  # where each open block starts; None for a namespace
+    before = 0
+    for match in _BRACE.finditer(text):
+        at = match.start()
+        if match[0] == b"{":
+            head = text[max(before, text.rfind(b";", before, at) + 1) : at]
+            opened.append(None if _SCOPE.match(head) else at)
+        elif opened:
+            start = opened.pop()
+            if start is not None and all(outer is None for outer in opened):
+                found.append((start, at))
+        before = match.end()
+    return found
 
 
 def _is_harmless(plain: bytes, branch: Branch) -> bool:

@@ -10,9 +10,7 @@ import pytest
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.findings import Safety
-from cudafix.ordering import effects, engine
-from tests.cases import Case, cases
-from tests.fixtures import report_of, sources_of
+from cudafix.ordering import engine
 
 HEAD = """
 #include <cuda_runtime.h>
@@ -130,12 +128,3 @@ def test_what_the_host_reads_in_it_is_waited_for() -> None:
     moved = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
     assert moved
     assert any(b"Synchronize" in e.text for f in moved for e in f.edits)
-
-
-@pytest.mark.parametrize("case", [case for case in cases() if not case.is_python], ids=lambda case: case.id)
-def test_every_function_of_the_host_may_be_one_step(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = case.files("before")
-    monkeypatch.setattr(effects, "SHORT", 0)
-    monkeypatch.setattr(effects, "FEW_LEADS", effects.MOST_LEADS)
-    config = Config(default_stream=case.config.default_stream)
-    assert driver.analyze(sources_of(files), config) == report_of(files, case.config)

@@ -1,6 +1,7 @@
-"""A program that is too large to be followed call by call: what works on the host alone is one step.
+"""What works on the host alone is one step: long functions, and any in a program that is too large to be followed.
 
-Every program here counts as too large. What a call may do to device memory, streams or events must still be seen.
+Every program here counts as too large, or every function as long. What a call may do to device memory, streams or
+events must still be seen.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import pytest
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.findings import Safety
-from cudafix.ordering import engine
+from cudafix.ordering import effects, engine
 
 HEAD = """
 #include <cuda_runtime.h>
@@ -38,9 +39,13 @@ int main() {
 """
 
 
-@pytest.fixture(autouse=True)
-def too_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "MAX_STEPS", 0)
+@pytest.fixture(autouse=True, params=("the program is too large", "no function is short"))
+def one_step(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "no function is short":
+        monkeypatch.setattr(effects, "SHORT", -1)
+        monkeypatch.setattr(effects, "FEW_LEADS", effects.MOST_LEADS)
+    else:
+        monkeypatch.setattr(engine, "MAX_STEPS", 0)
 
 
 ALONE = {

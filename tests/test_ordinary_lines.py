@@ -229,3 +229,30 @@ int main(int argc, char **argv) {{
     report = analyze({"a.cu": source.encode()}, Config())
     assert not report.refusals
     assert {(f.codemod, f.safety) for f in report.findings} == {("stream_ordered_pairs", Safety.PROVEN)}
+
+
+def test_arithmetic_in_the_members_of_a_header_class_does_not_stand_in_the_way() -> None:
+    header = """#pragma once
+class Layer {
+public:
+    Layer();
+    ~Layer();
+    void run();
+
+private:
+    int size = 32, kernel = 3;
+    int inner = size - (kernel - 1) + 2 * (kernel / 2);
+    float *data;
+};
+"""
+    source = """#include "layer.h"
+#include <cuda_runtime.h>
+__global__ void k(float *p, int n) { if (threadIdx.x < n) p[threadIdx.x]++; }
+Layer::Layer() { cudaMalloc(&data, inner * sizeof(float)); }
+Layer::~Layer() { cudaFree(data); }
+void Layer::run() { k<<<1, 32>>>(data, inner); cudaDeviceSynchronize(); }
+int main() { Layer layer; layer.run(); return 0; }
+"""
+    report = analyze({"layer.h": header.encode(), "main.cu": source.encode()}, Config())
+    assert not report.refusals
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]

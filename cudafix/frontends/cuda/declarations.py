@@ -52,6 +52,7 @@ _KEEPS = re.compile(
     rb"\b(?:unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|default_delete|forward|move|\w+_cast)\s*<"
 )
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
+_CALLS = re.compile(r"[\w>\])}]\s*\(")  # not the parenthesis of `n - (k - 1)`
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 WORDS = re.compile(r"\b[A-Za-z_]\w*")
 _CONSTANTS = frozenset(("nullptr", "true", "false", "sizeof", "std", "numeric_limits", "max", "min"))
@@ -590,7 +591,7 @@ class Declarations:
         """
         written = _STRINGS.sub("", text_of(value, text))
         words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
-        if words and ("(" in written or not is_number(kind)):
+        if words and (_CALLS.search(written) or not is_number(kind)):
             return True
         return any(self._leads(word, cls) for word in words)
 

@@ -427,3 +427,19 @@ int main(int argc, char **argv) {{
 }}
 """
     assert not moves_without(source, "Synchronize")
+
+
+INCLUDED = '\n#include "x.inc"\n'
+
+
+@pytest.mark.parametrize("buffer", [BUFFER, SCRATCH], ids=["owner", "scratch"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        f"AB! | {INCLUDED} return t[0];",
+        f"static B *g, *h; static void go() {{ {INCLUDED} }} || AB! g = &a; h = &b; | go(); return t[0];",
+    ],
+    ids=["of its own", "of a function"],
+)
+def test_code_that_is_included_in_a_function_may_assign(case: str, buffer: str) -> None:
+    assert not moves_without(source_of(case, buffer), "Synchronize")

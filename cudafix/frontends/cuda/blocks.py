@@ -57,6 +57,7 @@ class Blocks(Calls):
         while at < len(between) and between[at][0] < node.start_byte:
             offset, text = between[at]
             if text == "#include":
+                self.unwritten.add("")  # any operator or method may be called in there
                 named = {name: None for scope in self.scopes for name in scope.names.values()}
                 self.unknown("code of a file that is included in a function", node, tuple(map(ir.Var, named)))
             words = text.replace("#", " ").replace("pragma", " ", 1).split()

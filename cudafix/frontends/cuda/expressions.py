@@ -308,7 +308,7 @@ class Expressions:
         if macro.kind == "rename":
             return FuncRef(macro.body.decode("utf-8", "replace").strip())
         if macro.kind == "opaque":
-            return self.unknown(f"what `{macro.name}` stands for", node)
+            return self.unknown(f"macro `{macro.name}`", node)
         if not self._is_more_than_a_constant(macro, frozenset()):
             return NULL if macro.body.strip() in (b"NULL", b"nullptr") else Const(macro.name)
         expanded = self.expand(macro, {}, node, want_value=True)

@@ -838,7 +838,7 @@ class Effects(Engine):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
                 args.writes |= values
-            elif args.stream is None and (role == "stream" or (role == "stream?" and not self._are_memory(api, given))):
+            elif args.stream is None and role == "stream?" and not self._are_memory(api, given):
                 args.stream = expr
             args.named.setdefault(role, []).append(expr)
         if args.stream is None:

@@ -305,7 +305,7 @@ class Slicer:
         else:
             host_only = api.effect in HOST_EFFECTS
             for role, expr in zip(roles_of(api, len(given)), given, strict=False):
-                if role in ("hr", "hw", "hrw", "hidden") and host_only:
+                if role in _HANDED and host_only:
                     self._pointers(expr)
                 elif role != "-":
                     names_in(expr, self._observed)

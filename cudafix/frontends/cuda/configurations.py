@@ -205,7 +205,7 @@ class Preprocessor:
     def mattering(self) -> set[int]:
         """The groups whose branches may differ in what the program does."""
         groups, directives = self.scan.groups, self.scan.directives
-        plain = self._without_directives()
+        plain = self._plain
         result = {n for n, g in enumerate(groups) if not all(_is_harmless(plain, b) for b in g.branches)}
         made: dict[str, set[int]] = {}
         blocks: list[tuple[int, int]] | None = None
@@ -237,9 +237,11 @@ class Preprocessor:
 
     @cached_property
     def _variables(self) -> set[bytes]:
-        return set(_VARIABLE.findall(self._without_directives())) - TYPE_WORDS
+        return set(_VARIABLE.findall(self._plain)) - TYPE_WORDS
 
-    def _without_directives(self) -> bytes:
+    @cached_property
+    def _plain(self) -> bytes:
+        """The code without directives, at the same offsets."""
         parts: list[bytes] = []
         at = 0
         for directive in self.scan.directives:

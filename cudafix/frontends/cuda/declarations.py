@@ -743,9 +743,8 @@ def _declaration(
         if one is None:
             continue
         if one.parameters is not None and not one.pointer_to_function:
-            value = child.child_by_field_name(
-                "value"
-            )  # `A &A::operator=(A &&) noexcept = default;` reads as a variable
+            # `A &A::operator=(A &&) noexcept = default;` reads as a variable
+            value = child.child_by_field_name("value")
             if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, one, text):
                 continue
             if cls is not None:

@@ -13,7 +13,7 @@ from cudafix.frontends.cuda.directives import Directive
 _DEFINE = re.compile(rb"[ \t\f]*([A-Za-z_]\w*)(\(([^)]*)\))?")
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|' + rb"'(?:[^'\\]|\\.){1,8}'")
 _CALL = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<<<.*?>>>\s*)?\(", re.DOTALL)
-WORD = re.compile(rb"[A-Za-z_]\w*")
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 # calls that a macro may make on the status it was given, or on its way out, without being an operation of its own
 _REPORTING = re.compile(
     rb"(?:cuda|cu|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl|hip)?Get(?:Last)?(?:Error|Status)(?:String|Name|Enum)?\w*\Z"
@@ -223,4 +223,4 @@ def _always_runs(before: bytes) -> bool:
 
 def words(text: bytes) -> set[bytes]:
     """The identifiers in `text`."""
-    return set(WORD.findall(text))
+    return set(_WORD.findall(text))

@@ -105,7 +105,8 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
     tree = _PARSER.parse(text) if like is None else _reparse(text, *like)
     misread = [*_nested_functions(text, tree), *_compared_types(text, tree)]
     if misread:
-        text, tree = (masked := _apply(text, misread)), _reparse(masked, text, tree)
+        masked = _apply(text, misread)
+        text, tree = masked, _reparse(masked, text, tree)
     if tree.root_node.has_error:
         text, tree = _repair(text, tree, work)
     return Masked(text, tree, tuple(errors(tree)), tuple(work.qualifiers))

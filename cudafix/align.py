@@ -15,7 +15,6 @@ from cudafix import ir
 from cudafix.ir import blocks_of, walk
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect
-from cudafix.ordering.engine import variables
 from cudafix.ordering.program import Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
@@ -109,7 +108,7 @@ def _touches(places: Iterable[ir.Expr], streams: frozenset[str]) -> str:
     found = (
         p
         for p in places
-        if isinstance(p, ir.Index | ir.Deref) or any(isinstance(e, ir.Index | ir.Deref) for e in variables(p))
+        if isinstance(p, ir.Index | ir.Deref) or any(isinstance(e, ir.Index | ir.Deref) for e in ir.variables(p))
     )
     return "; ".join(sorted(text for p in found if (text := _plain(repr(p))) not in streams))
 

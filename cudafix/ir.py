@@ -168,6 +168,11 @@ class Call:
     look: Look = Look.IGNORED
     template_args: str = ""
 
+    @property
+    def given(self) -> tuple[Expr, ...]:
+        """What the callee gets: the object of a method call, and the arguments."""
+        return self.args if self.receiver is None else (self.receiver, *self.args)
+
 
 def template_arguments(kind: str) -> list[str]:
     """The outermost template arguments of a type as written: those of `std::map<int, A<B, C>>` are `int`, `A<B, C>`."""
@@ -495,3 +500,42 @@ class Module:
     fields: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)  # the data members, by class
     types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros
     template_arguments: frozenset[str] = frozenset()  # the classes that templates are given (`Function.unwritten`)
+
+
+def variables(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything inside it."""
+    yield expr
+    match expr:
+        case Field() | Deref() | Addr() | Offset():
+            yield from variables(expr.base)
+        case Index():
+            yield from variables(expr.base)
+            yield from variables(expr.index)
+        case Choice():
+            for option in expr.options:
+                yield from variables(option)
+        case Opaque():
+            for part in expr.parts:
+                yield from variables(part)
+        case _:
+            pass
+
+
+def expressions_in(function: Function) -> Iterator[Expr]:
+    """What the calls and launches of a function are given, and everything inside it."""
+    for stmt in walk(function.body):
+        exprs: tuple[Expr | None, ...] = ()
+        if isinstance(stmt, Call):
+            exprs = (*stmt.args, stmt.receiver)
+        elif isinstance(stmt, Launch):
+            exprs = (*stmt.args, stmt.stream)
+        for expr in exprs:
+            if expr is not None:
+                yield from variables(expr)
+
+
+def declared_arrays(block: Block) -> Iterator[str]:
+    """The names of the C arrays that a block declares."""
+    for stmt in walk(block):
+        if isinstance(stmt, Declare) and stmt.array:
+            yield stmt.var.name

@@ -17,7 +17,6 @@ from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.naming import named_stream
-from cudafix.ordering.engine import expressions_in
 from cudafix.ordering.program import Key, Operation, StreamName, key_of
 from cudafix.ordering.state import StreamKind
 
@@ -108,7 +107,7 @@ def _freed_member(free: ir.Call) -> str:
 
 def _names_this(function: ir.Function) -> bool:
     """Whether a function names a member of its object: then it is not a `static` one."""
-    return any(expr == _THIS for expr in expressions_in(function))
+    return any(expr == _THIS for expr in ir.expressions_in(function))
 
 
 def _event(

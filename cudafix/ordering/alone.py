@@ -136,7 +136,7 @@ class Alone:
         if api is not None and api.effect not in HOST_EFFECTS and api.effect is not Effect.EXIT:
             if api.effect not in _MEMORY or api.memory != "host":
                 return None
-        given = call.args if call.receiver is None else (call.receiver, *call.args)
+        given = call.given
         roles = roles_of(api, len(given)) if api is not None else []
         for n, expr in enumerate(given):
             if _has_function(expr):

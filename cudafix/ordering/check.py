@@ -15,7 +15,9 @@ from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.clients import assumption, called, is_client, never_runs, roots
 from cudafix.ordering.effects import Effects
-from cudafix.ordering.engine import Followed, OutOfBudget, State
+from cudafix.ordering.engine import OutOfBudget
+from cudafix.ordering.frames import State
+from cudafix.ordering.machine import Followed
 from cudafix.ordering.memory import Environment, Values
 from cudafix.ordering.program import Outcome, Overlay, Point, Violation
 from cudafix.ordering.state import Orders, Stream, StreamKind

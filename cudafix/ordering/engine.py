@@ -8,48 +8,21 @@ comes from the tables (`cudafix.models`), through `cudafix.ordering.effects`.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, insort
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from enum import Enum
-from functools import lru_cache
-from typing import NamedTuple
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
-from cudafix.link import SOURCES, Program, last
+from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering import ranges
-from cudafix.ordering.memory import Cell, Environment, Root, Values
-from cudafix.ordering.program import (
-    Key,
-    Object,
-    Obstacle,
-    Operation,
-    Outcome,
-    Overlay,
-    Point,
-    Site,
-    StreamName,
-    Violation,
-    Wrong,
-    key_of,
-)
-from cudafix.ordering.slicing import NULLS, Slice, Slicer
-from cudafix.ordering.state import (
-    HOST,
-    LEGACY,
-    PER_THREAD,
-    Bits,
-    Event,
-    In,
-    Observer,
-    Orders,
-    Stream,
-    StreamKind,
-)
+from cudafix.ordering.frames import LAMBDA, Catching, Frame, State, Unwinding, joined
+from cudafix.ordering.machine import Followed, Machine
+from cudafix.ordering.memory import Cell, Root, Values
+from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
+from cudafix.ordering.state import HOST, Bits, In, numbers
+from cudafix.ordering.stream_names import named_streams
 
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
@@ -57,254 +30,13 @@ MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
-UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
-
 
 # Types whose destructor frees what they are given.
 _OWNER = re.compile(r"(?:unique|shared|scoped|auto)_?ptr", re.IGNORECASE)
 
 
-_SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a variable
-
-
-_PRIVATE = re.compile(r"^m_|_$")
-_STREAMS = {"cudaStreamPerThread": PER_THREAD, "cudaStreamLegacy": LEGACY}
-_KEY = re.compile(r'c\|"[^"\\\n@:{}]*"')  # of a dictionary, a plain text
-_DEPTH = 4
-"""How far streams of a Python program are looked for: `self.lanes[i].stream.ptr`."""
-_LAMBDA = "::<lambda@"
-_OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
-
-
-FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
-
-
-class Followed(Enum):
-    """Which functions that work on the host alone (`cudafix.ordering.alone`) are followed; others are one step each.
-    The next is tried where a program is too large for the one before; the last only if the first has lost something.
-    """
-
-    SHORT = "short ones"
-    NONE = "none"
-    ALL = "all"
-
-
 class OutOfBudget(Exception):
     """The program is too large for the proof; nothing in it is rewritten."""
-
-
-def numbers(bits: Bits) -> Iterator[int]:
-    """The positions of the bits that are set."""
-    while bits:
-        low = bits & -bits
-        yield low.bit_length() - 1
-        bits ^= low
-
-
-@dataclass(slots=True)
-class State:
-    """Where the program may be: orders, memory, and what the host has done. Joined where paths meet."""
-
-    orders: Orders
-    env: Environment
-    device: str = "0"
-    live: Bits = 0  # objects that may be allocated
-    freed: Bits = 0  # objects that may be freed
-    destroyed: frozenset[Stream] = frozenset()
-    since_reset: frozenset[Stream | Event] | None = None  # what was made since the device was reset; None: it was not
-    capturing: bool = False
-    captured: Bits = 0  # objects that a graph may hold
-    unreported: Bits = 0  # operations whose error P would have reported by now
-    allocated: bool = False  # Q has allocated from the pool
-    freed_early: Bits = 0  # objects that Q may have freed and P has not
-    threads: bool = False  # other host threads may run: what the host learns, they may be told
-    unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
-    issued: Bits = 0  # work that may have been issued, where the program is looked at for defects
-    apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited
-    brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
-    # Loops over a family: what a round has waited for, of the operations of that round's own members.
-    round_waits: dict[Observer, Bits] = field(default_factory=dict)
-
-    def copy(self) -> State:
-        return State(
-            self.orders.copy(),
-            self.env.copy(),
-            self.device,
-            self.live,
-            self.freed,
-            self.destroyed,
-            self.since_reset,
-            self.capturing,
-            self.captured,
-            self.unreported,
-            self.allocated,
-            self.freed_early,
-            self.threads,
-            self.unwaited,
-            self.issued,
-            self.apart,
-            self.brought,
-            dict(self.round_waits),
-        )
-
-    def made(self, one: Stream | Event) -> None:
-        """A stream or an event is created: a reset of the device before that does not end it."""
-        if self.since_reset is not None and not one.summary:
-            self.since_reset |= {one}
-
-    def may_wait(self) -> None:
-        """From here on it may be that somebody has waited for any work."""
-        self.unwaited = self.apart = 0
-
-    @property
-    def calm(self) -> bool:
-        """Whether the host knows as much in Q as in P, and has nothing to wait for that it may touch."""
-        return not self.unreported and not self.orders.lost.get(HOST, 0) and not self.unwaited
-
-    def _flags(self) -> tuple[object, ...]:
-        """What is plain data, to tell whether a join has changed it."""
-        return (
-            self.device,
-            self.live,
-            self.freed,
-            self.destroyed,
-            self.since_reset,
-            self.capturing,
-            self.captured,
-            self.unreported,
-            self.allocated,
-            self.freed_early,
-            self.threads,
-            self.unwaited,
-            self.issued,
-            self.apart,
-            self.brought,
-        )
-
-    def join(self, other: State) -> bool:
-        changed = self.orders.join(other.orders)
-        changed = self.env.join(other.env) or changed
-        before = self._flags()
-        if self.device != other.device:
-            self.device = "?"
-        self.live |= other.live
-        self.freed |= other.freed
-        self.destroyed |= other.destroyed
-        if self.since_reset is None:
-            self.since_reset = other.since_reset
-        elif other.since_reset is not None:
-            self.since_reset &= other.since_reset
-        self.capturing |= other.capturing
-        self.captured |= other.captured
-        self.unreported |= other.unreported
-        self.allocated |= other.allocated
-        self.freed_early |= other.freed_early
-        self.threads |= other.threads
-        only = self.issued ^ other.issued  # on the other path there is nothing to wait for
-        self.unwaited = self.unwaited & other.unwaited | (self.unwaited | other.unwaited) & only
-        self.apart = self.apart & other.apart | (self.apart | other.apart) & only
-        self.issued |= other.issued
-        self.brought |= other.brought
-        self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
-        return changed or before != self._flags()
-
-
-def joined(a: State | None, b: State | None) -> State | None:
-    """The union of two paths; either may be None (not reached). May reuse `a`."""
-    if a is None:
-        return b
-    if b is not None:
-        a.join(b)
-    return a
-
-
-@dataclass(slots=True)
-class Catching:
-    """A `try` whose body runs: in which call (by its depth), how much of `Engine.unwinding` is around it, and what has
-    reached its handlers.
-    """
-
-    depth: int
-    around: int
-    thrown: State | None = None
-
-
-@dataclass(slots=True)
-class Unwinding:
-    """The objects of a block that an exception destroys: in which call (by its depth), in which loops, and how. What
-    was thrown so far waits here, and is destroyed for at once.
-    """
-
-    depth: int
-    loops: int
-    family: tuple[str, ...]
-    destructors: ir.Block
-    thrown: State | None = None
-
-
-class Meaning(NamedTuple):
-    """What a name means in a function: a place, whether it is a C array, and the global variable that it is."""
-
-    root: Root
-    is_array: bool
-    variable: ir.GlobalVar | None
-
-
-class Frame:
-    """One inlined call of a function."""
-
-    __slots__ = (
-        "arrays",
-        "breaks",
-        "caller",
-        "continues",
-        "depth",
-        "function",
-        "given",
-        "home",
-        "inside",
-        "labels",
-        "loops",
-        "meanings",
-        "name",
-        "returned",
-        "slice",
-        "value",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        function: ir.Function,
-        arrays: frozenset[str],
-        part: Slice,
-        depth: int,
-        home: Frame | None,
-    ) -> None:
-        self.name = name
-        self.function = function
-        self.arrays = arrays
-        self.slice = part
-        self.returned: State | None = None
-        self.value: Values = mem.NOTHING
-        self.inside: dict[mem.Path, Values] = {}  # what the parts of a returned struct hold
-        self.labels: dict[str, State | None] = {}
-        self.breaks: list[State | None] = []
-        self.continues: list[State | None] = []
-        self.depth = depth
-        self.home = home  # of a lambda: the call of the function around it, whose variables it shares
-        self.meanings: dict[str, Meaning] = {}  # what names mean, as far as somebody has asked
-        self.caller: Frame | None = None
-        self.given: Sequence[ir.Expr] = ()  # the arguments, as the caller says them
-        self.loops = 0  # around the call
-
-    @property
-    def is_lambda(self) -> bool:
-        return _LAMBDA in self.function.name
-
-    def shares(self, name: str) -> bool:
-        """Whether a name means a variable of the function around a lambda."""
-        return name in self.function.captures or (name == "this" and self.is_lambda)
 
 
 def _owns(kind: str) -> bool:
@@ -318,107 +50,7 @@ def _owns(kind: str) -> bool:
 _PLAIN_POINTER = re.compile(r",\s*[\w:\s]+\*\s*>\s*$")  # the last template argument
 
 
-def _internal(program: Program) -> dict[tuple[str, str], ir.GlobalVar]:
-    """The variables that only their file sees, by name and file."""
-    return {(v.name.removeprefix("::"), m.path): v for m in program.modules for v in m.globals if v.internal}
-
-
-def _included(program: Program) -> dict[str, set[str]]:
-    """The files of a program that each of its files includes, through others too."""
-    by_name = {m.path.rpartition("/")[2]: m for m in program.modules}
-    found: dict[str, set[str]] = {}
-    for module in program.modules:
-        seen, queue = {module.path}, [module]
-        while queue:
-            targets = (target.strip('<>"').rpartition("/")[2] for target in queue.pop().includes)
-            queue += [h for name in targets if (h := by_name.get(name)) is not None and h.path not in seen]
-            seen.update(h.path for h in queue)
-        found[module.path] = seen - {module.path}
-    return found
-
-
-def _copies(program: Program) -> dict[str, frozenset[str]]:
-    """The `static` variables of headers that several sources include: each of these sources has its own. By name."""
-    included = program.kept("included", lambda: _included(program))
-    sources = [m.path for m in program.modules if m.path.endswith(SOURCES)]
-    inner = set().union(*(included[path] for path in sources))
-    found: dict[str, frozenset[str]] = {}
-    for module in program.modules:
-        units = frozenset(p for p in sources if p not in inner and module.path in included[p])
-        if len(units) > 1:
-            for variable in module.globals:
-                if variable.internal and variable.space == "host":
-                    name = variable.name.removeprefix("::")
-                    found[name] = found.get(name, frozenset()) | units
-    return found
-
-
-def _visible_globals(program: Program) -> dict[str, set[str]]:
-    """The variables at namespace scope that each file declares, or a header that it includes."""
-    included = program.kept("included", lambda: _included(program))
-    own = {m.path: {v.name.removeprefix("::") for v in m.globals} for m in program.modules}
-    return {path: own[path].union(*(own[header] for header in headers)) for path, headers in included.items()}
-
-
-def expressions_in(function: ir.Function) -> Iterator[ir.Expr]:
-    """What the calls and launches of a function are given, and everything inside it."""
-    for stmt in walk(function.body):
-        exprs: tuple[ir.Expr | None, ...] = ()
-        if isinstance(stmt, ir.Call):
-            exprs = (*stmt.args, stmt.receiver)
-        elif isinstance(stmt, ir.Launch):
-            exprs = (*stmt.args, stmt.stream)
-        for expr in exprs:
-            if expr is not None:
-                yield from variables(expr)
-
-
-def _named_members(program: Program) -> set[str]:
-    """The members that functions outside of classes name."""
-    found: set[str] = set()
-    for function in program.functions():
-        if function.cls is None:
-            found.update(e.name for e in expressions_in(function) if isinstance(e, ir.Field))
-    return found
-
-
-def declared_arrays(block: ir.Block) -> Iterator[str]:
-    """The names of the C arrays that a block declares."""
-    for stmt in walk(block):
-        if isinstance(stmt, ir.Declare) and stmt.array:
-            yield stmt.var.name
-
-
-def variables(expr: ir.Expr) -> Iterator[ir.Expr]:
-    """The expression and everything inside it."""
-    yield expr
-    match expr:
-        case ir.Field() | ir.Deref() | ir.Addr() | ir.Offset():
-            yield from variables(expr.base)
-        case ir.Index():
-            yield from variables(expr.base)
-            yield from variables(expr.index)
-        case ir.Choice():
-            for option in expr.options:
-                yield from variables(option)
-        case ir.Opaque():
-            for part in expr.parts:
-                yield from variables(part)
-        case _:
-            pass
-
-
-@lru_cache(maxsize=1 << 12)
-def constant(text: str) -> Values:
-    """What a constant is."""
-    if text in NULLS:
-        return frozenset({mem.ZERO})
-    if text in _STREAMS:
-        return frozenset({mem.StreamValue(_STREAMS[text])})
-    return frozenset({mem.Number(text)})
-
-
-def indexes_device_state(loop: ir.Loop) -> bool:
+def _indexes_device_state(loop: ir.Loop) -> bool:
     """Whether the loop's index picks buffers, streams or events out of arrays."""
     for stmt in walk(loop.body):
         exprs: tuple[ir.Expr, ...] = ()
@@ -429,469 +61,9 @@ def indexes_device_state(loop: ir.Loop) -> bool:
         elif isinstance(stmt, ir.Assign):
             exprs = (stmt.target, stmt.value)
         for expr in exprs:
-            if any(isinstance(e, ir.Index) and loop.index in set(variables(e.index)) for e in variables(expr)):
+            if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
                 return True
     return False
-
-
-class Machine:
-    """What statements and effects share: the memory objects, the operations, and what is wrong so far."""
-
-    def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
-        self.program = program
-        self.tables = tables
-        self.slicer = Slicer.of(program, tables)
-        self.overlay = overlay
-        self.default_stream = PER_THREAD if per_thread else LEGACY
-        external = Object(0, "external", "external", None, True, "?")
-        self.outcome = Outcome([external], [], {}, {}, [], {}, {})
-        self.async_objects: Bits = 0
-        self.host_visible: Bits = 0  # memory that both the host and the device can touch
-        self.lints = overlay.mends or not (overlay.replaced or overlay.removed)  # look for the program's own defects
-        self.straight = False  # where a jump arrives, only what comes from above counts
-        self.arrivals = False  # there is such a place, and both come there
-        self.escaped: Bits = 0
-        self.rewritten_only: Bits = 0
-        self.frame: Frame
-        self.frames: list[Frame] = []
-        self.catching: list[Catching] = []  # each `try` around here
-        self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
-        self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
-        self.empty: frozenset[str] = frozenset()  # those that have none in this run
-        self.followed = Followed.SHORT
-        self.mixed_up = False  # what was not followed may have stored more than it would have
-        self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
-        self.others = 0  # inside how many rounds that are not the generic one
-        self.loops = 0
-        self.works_elsewhere = False  # a host thread was started that may work on the device
-        self.steps = 0
-        self.nesting = 0  # how many blocks are around here
-        self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
-        self.exposed: set[Root] = set()  # the variables whose address somebody holds
-        self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
-        for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
-            insort(self.anchors[key.path], key.start)
-        self._objects: dict[object, Object] = {}
-        self._operations: dict[object, Operation] = {}
-        self._seen: dict[object, Violation] = {}
-        self._devices: set[str] = {"0"}
-        self._internal = program.kept("internal", lambda: _internal(program))
-        self._copies = program.kept("copies", lambda: _copies(program))
-
-    # -- expressions -----------------------------------------------------------------------------------------------
-
-    def meaning(self, name: str) -> Meaning:
-        """What a name means in the current function."""
-        known = self.frame.meanings
-        if name not in known:
-            root = self._root(name)
-            variable, holder = self.global_at(root), self.holder(name)
-            if variable is not None and variable.space != "host":  # what kernels reach through its address
-                root = ("memory", self.symbol(variable).number, "")
-            local = holder is not None and name in holder.arrays
-            known[name] = Meaning(root, local or (variable is not None and variable.array), variable)
-        return known[name]
-
-    def root(self, name: str) -> Root:
-        """The place that a name means in the current function."""
-        return self.meaning(name).root
-
-    def _root(self, name: str) -> Root:
-        if name.startswith("::"):
-            return self._global(name[2:])
-        if "::" in name and not name.startswith("%"):
-            return self._global(name)
-        if name in self.program.globals and name not in self.frame.function.types:
-            return self._global(name)  # declared in a header, which the front end does not see
-        frame = self.holder(name)
-        return ("local", frame.name, name) if frame is not None else _OUT_OF_SIGHT
-
-    def _global(self, name: str) -> Root:
-        """A `static` variable, or one of an anonymous namespace, is another one in each source that has the name."""
-        path = self.frame.function.span.path
-        own = (name, path) in self._internal
-        if name in self._copies and not (own and path.endswith(SOURCES)):
-            units = self._copies[name]
-            unit = next((p for f in reversed(self.frames) if (p := f.function.span.path) in units), None)
-            if unit is not None:
-                return "global", unit, name
-        return "global", path if own else "", name
-
-    def global_at(self, root: Root) -> ir.GlobalVar | None:
-        if root[0] != "global":
-            return None
-        return self._internal.get((root[2], str(root[1]))) or self.program.globals.get(root[2])
-
-    def holder(self, name: str) -> Frame | None:
-        """The call whose variable a local name means; None where the call that made a lambda is over."""
-        frame: Frame | None = self.frame
-        while frame is not None and frame.shares(name):
-            frame = frame.home
-        return frame
-
-    def key(self, state: State, index: ir.Expr) -> str:
-        """The key of an array element: a constant, a loop index, or any."""
-        values = self.values(state, index)
-        if len(values) == 1:
-            (value,) = values
-            if isinstance(value, mem.Number):
-                return value.text if value.text.isdigit() or "|" in value.text else f"c|{value.text}"
-        return mem.ANY
-
-    def cells(self, state: State, place: ir.Expr) -> list[Cell]:
-        """The cells that an lvalue may name."""
-        match place:
-            case ir.Var(name):
-                return [(self.root(name), ())]
-            case ir.Field(base, name):
-                return [(root, (*path, ("field", name))) for root, path in self.cells(state, base)]
-            case ir.Deref(base):
-                found = [mem.at(v, "0") for v in self.values(state, base)]
-                return [c for c in found if c is not None]
-            case ir.Index(base, index):
-                key = self.key(state, index)
-                found = [mem.at(v, key) for v in self.values(state, base)]
-                pointed = [c for c in found if c is not None]
-                return pointed or [(root, (*path, ("at", key))) for root, path in self.cells(state, base)]
-            case ir.Choice(options):
-                return [c for option in options for c in self.cells(state, option)]
-            case ir.Offset(base):
-                return self.cells(state, ir.Deref(place))
-            case _:
-                return []
-
-    def values(self, state: State, expr: ir.Expr) -> Values:
-        """What an expression may evaluate to."""
-        match expr:
-            case ir.Var(name):
-                root, is_array, variable = self.meaning(name)
-                if variable is not None and variable.space != "host":  # a symbol, or what it holds
-                    held = mem.leading(state.env.read((root, ()))) if variable.space == "managed" else mem.NOTHING
-                    return held | {mem.Ptr(self.symbol(variable).number)}
-                if is_array:
-                    return frozenset({mem.Ref((root, (mem.FIRST,)))})
-                held = state.env.read((root, ()))
-                if not held and variable is None and root[0] == "global":
-                    if self.program.resolve(root[2], 0, self.frame.function.span.path):
-                        return frozenset(
-                            {mem.Function(root[2], self.frame.function.span.path)}
-                        )  # a function of another file
-                return held
-            case ir.Field() | ir.Index() | ir.Deref():
-                found: Values = mem.NOTHING
-                for cell in self.cells(state, expr):
-                    held = state.env.read(cell)
-                    if any(isinstance(v, mem.StreamValue) for v in held) and self._may_be_null(state, cell):
-                        held |= {mem.ZERO}
-                    found |= held
-                return found
-            case ir.Addr(ir.FuncRef(name)):
-                return frozenset({mem.Function(name, self.frame.function.span.path)})
-            case ir.Addr(base):
-                if isinstance(base, ir.Var) and self.meaning(base.name).is_array:
-                    return frozenset({mem.reference((self.root(base.name), (mem.FIRST,)))})
-                return frozenset(self.reference(c) for c in self.cells(state, base))
-            case ir.Offset(base):
-                return frozenset(m for v in self.values(state, base) if (m := mem.moved(v)) is not None)
-            case ir.Const(text):
-                return constant(text)
-            case ir.Choice(options):
-                return mem.NOTHING.union(*(self.values(state, option) for option in options))
-            case ir.Opaque(parts):
-                inside = [v for part in parts for v in self._made_of(state, part)]
-                kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)
-                return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
-            case ir.FuncRef(name):
-                return frozenset({mem.Function(name, self.frame.function.span.path)})
-
-    def _made_of(self, state: State, part: ir.Expr) -> Values:
-        """What a computed value may have of one that it is made of: of a temporary object, all that it holds."""
-        temporary = isinstance(part, ir.Var) and part.name.startswith("%")
-        return self.whole(state, part) if temporary else self.values(state, part)
-
-    @property
-    def in_python(self) -> bool:
-        return self.frame.function.span.path.endswith(ir.PYTHON)
-
-    def _may_be_null(self, state: State, cell: Cell) -> bool:
-        """Whether an element of an array of streams may be one that nobody has set, and null: the default stream. So
-        it is for what has static storage, for the elements of a `std::vector(n)`, for `calloc` and `new T[n]()`.
-        (Elements of a local array are indeterminate until they are set: no program reads them.)
-        """
-        root, path = cell
-        indices = [key for kind, key in path if kind == "at"]
-        if not indices or self.in_python:
-            return False
-        if root[0] == "local" and path[0][0] == "at":
-            holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
-            if "vector" not in holder.function.types.get(root[2], ""):
-                return False
-        inside = state.env[root]
-        return path not in inside and not any(mem.covers(other, path) for other in inside)
-
-    def _gone_from_around(self, state: State, name: str, frame: str) -> None:
-        """A lambda runs when a variable that it has kept is out of scope: what that led to is not known."""
-        home = next((f for f in self.frames if f.name == frame), None)
-        kind = home.function.types.get(name, "") if home is not None else ""
-        if "*" in kind or "cuda" in kind:
-            text = f"is live where `{name.split('@')[0]}` is used, which is out of scope"
-            self.obstacle(state.live, "escapes", text, self.frame.function.span)
-
-    def reference(self, cell: Cell) -> mem.Value:
-        """The address of a cell, for somebody to keep."""
-        if cell[1] == () and cell[0][0] == "local":
-            self.exposed.add(cell[0])
-        return mem.reference(cell)
-
-    def streams(self, state: State, expr: ir.Expr | None) -> frozenset[Stream]:
-        """The streams that a stream argument may be."""
-        if expr is None:
-            return frozenset({self.default_stream})
-        found = set()
-        for value in self.values(state, expr):
-            if isinstance(value, mem.StreamValue):
-                found.add(value.stream)
-            elif value == mem.ZERO:
-                found.add(self.default_stream)
-            elif value is not mem.UNSET:  # no program uses it
-                found.add(UNKNOWN_STREAM)
-        if not found and self.empty:  # never made, because no round was run: no program gets here
-            return frozenset({self.default_stream})
-        return frozenset(found) or frozenset({UNKNOWN_STREAM})
-
-    # -- memory objects --------------------------------------------------------------------------------------------
-
-    def context(self, stmt: object) -> tuple[object, ...]:
-        return (stmt, self.frame.name, self.family)
-
-    def new_object(self, identity: object, memory: str, after: str, call: ir.Call | None, state: State) -> Object:
-        """The memory object of an allocation, the same one whenever the same call runs in the same context."""
-        found = self._objects.get(identity)
-        if found is None:
-            summary = any(f.startswith("o|") for f in self.family)
-            found = Object(len(self.outcome.objects), memory, after, call, summary, state.device)
-            self._objects[identity] = found
-            self.outcome.objects.append(found)
-            if after == "async":
-                self.async_objects |= 1 << found.number
-            elif after in ("pinned", "mapped", "managed") and not summary:
-                self.host_visible |= 1 << found.number
-        elif found.device != state.device:
-            found.device = "?"
-        return found
-
-    def symbol(self, variable: ir.GlobalVar) -> Object:
-        """The memory of a `__device__`, `__constant__` or `__managed__` variable."""
-        space = "managed" if variable.space == "managed" else "device"
-        found = self._objects.get(variable.name)
-        if found is None:
-            found = Object(len(self.outcome.objects), space, space, None, False, "?")
-            self._objects[variable.name] = found
-            self.outcome.objects.append(found)
-        return found
-
-    def variable(self, root: Root) -> Object:
-        """The host memory of a variable."""
-        found = self._objects.get(root)
-        if found is None:
-            found = Object(len(self.outcome.objects), "host", "host", None, False, "?")
-            self._objects[root] = found
-            self.outcome.objects.append(found)
-        return found
-
-    def mask(self, values: Iterable[mem.Value]) -> Bits:
-        """The objects that pointers lead to."""
-        bits = 0
-        for value in values:
-            if isinstance(value, mem.Ptr):
-                bits |= 1 << value.object
-            elif isinstance(value, mem.Ref):
-                root = value.cell[0]
-                bits |= 1 << (int(root[1]) if root[0] == "memory" else self.variable(root).number)
-        return bits
-
-    def reachable(self, state: State, values: Values) -> Values:
-        """Everything that can be reached from pointers, handles and structs of them."""
-        found, fresh = set(values), set(values)
-        while fresh:
-            held: set[mem.Value] = set()
-            for value in fresh:
-                if isinstance(value, mem.Ptr | mem.Ref):
-                    held.update(*state.env.content(value))
-                elif isinstance(value, mem.Handle):
-                    held.update(*state.env[("global", "", value.name)].values())
-                elif isinstance(value, mem.Function):
-                    held.update(self._shared_with(state, value))
-            fresh = held - found
-            found |= fresh
-        return frozenset(found)
-
-    def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:
-        """What a lambda reaches through the variables that it shares."""
-        around = function.name.rpartition(_LAMBDA)[0]
-        home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
-        if home is None:
-            return
-        for made in self.program.resolve(function.name, 0, function.path):
-            names = {e.name for e in expressions_in(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
-            for root in (("local", home.name, name) for name in names):
-                yield mem.Ref((root, ()))
-                for values in state.env[root].values():
-                    yield from values
-
-    def parts(self, state: State, expr: ir.Expr) -> dict[mem.Path, Values]:
-        """What the parts of a struct hold that an expression names."""
-        if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
-            return {}
-        found = state.env.parts(self.cells(state, expr))
-        found.pop((), None)
-        return found
-
-    def whole(self, state: State, expr: ir.Expr) -> Values:
-        """What an argument hands over: its value, or all that a struct passed by value holds."""
-        return self.values(state, expr).union(*self.parts(state, expr).values())
-
-    def anywhere(self, state: State, values: Values) -> Bits:
-        """The memory that a pointer may lead to of which nothing is known: all that is live. Somebody has stored it in
-        a way that was not understood; no program gives the device a pointer that was never set. (A client that calls
-        functions in any order does, and what is made in a loop is not made where that has no round.)
-        """
-        if not self.is_unset(values):
-            return 0
-        return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
-
-    def type_of(self, expr: ir.Expr) -> str:
-        raise NotImplementedError
-
-    def is_unset(self, values: Values) -> bool:
-        """Whether nothing is known of where a pointer leads, though it must have been set."""
-        known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
-        return not (known or self.any_order or self.empty)
-
-    def place(self, state: State, expr: ir.Expr | None) -> Cell | None:
-        """The one cell that an expression is for certain, None if that is not known."""
-        cells = self.cells(state, expr) if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref) else []
-        return cells[0] if len(cells) == 1 and not mem.is_summary(cells[0][1]) else None
-
-    def is_gone(self, state: State, expr: ir.Expr | None) -> bool:
-        """Whether what an expression holds was given back for certain, and was not set since."""
-        while isinstance(expr, ir.Offset):
-            expr = expr.base
-        return bool(state.env.gone) and self.place(state, expr) in state.env.gone
-
-    def device_memory(self, state: State, expr: ir.Expr) -> Bits:
-        """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
-        of them.
-        """
-        values = self.values(state, expr)
-        if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
-            for cell in self.cells(state, expr):
-                for path, inner in state.env.under(cell):
-                    if path and all(kind == "field" for kind, _ in path):
-                        values |= inner
-        return self.device_objects(values) & state.live
-
-    def device_objects(self, values: Values) -> Bits:
-        """The memory of the device, which the host cannot touch, that pointers lead to."""
-        bits = 0
-        for value in values:
-            if isinstance(value, mem.Ptr) and self.outcome.objects[value.object].memory in FOR_THE_DEVICE:
-                bits |= 1 << value.object
-        return bits
-
-    def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
-        """The objects in `bits` cannot be migrated."""
-        for number in numbers(bits & ~1):
-            self.outcome.obstacles.setdefault(number, {}).setdefault((name, span), Obstacle(name, text, span))
-
-    # -- what is wrong ---------------------------------------------------------------------------------------------
-
-    def wrong(
-        self,
-        kind: Wrong,
-        earlier: Operation | None,
-        later: Point,
-        about: Object | None = None,
-        *,
-        via: tuple[Key, ...] = (),
-        streams: frozenset[Stream] = frozenset(),
-        certain: bool = True,
-        apart: bool = False,
-    ) -> None:
-        """Note a `Violation`, each once."""
-        if self.others:  # the generic round stands for the others
-            return
-        key = (kind, earlier and earlier.number, later.span, about and about.number, streams)
-        if key not in self._seen:
-            self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain, apart)
-            self.outcome.violations.append(self._seen[key])
-        elif certain and not self._seen[key].certain:
-            known = self._seen[key]
-            self._seen[key] = replace(known, certain=True)
-            self.outcome.violations[self.outcome.violations.index(known)] = self._seen[key]
-        self._seen[key].every_via.update(via)
-
-    def operation(self, identity: object, stmt: ir.Call | ir.Launch | None, text: str, state: State) -> Operation:
-        key = (identity, *self.context(stmt))
-        found = self._operations.get(key)
-        if found is None:
-            found = Operation(len(self.outcome.operations), stmt, text, self.frame.name, state.device)
-            self._operations[key] = found
-            self.outcome.operations.append(found)
-        return found
-
-    def conflicts(self, lost: Bits, reads: Bits, writes: Bits) -> Iterator[Operation]:
-        """The lost operations that touch the same memory, one of the two writing."""
-        for number in numbers(lost):
-            other = self.outcome.operations[number]
-            if self.wide(writes) & self.wide(other.reads | other.writes) or self.wide(reads) & self.wide(other.writes):
-                yield other
-
-    def wide(self, bits: Bits) -> Bits:
-        """External memory may be anything that has escaped, and the other way round."""
-        if bits & 1:
-            bits |= self.escaped
-        return bits | 1 if bits & self.escaped else bits
-
-    def host_observes(
-        self, state: State, kind: Wrong, point: Point, *, reads: Bits = 0, writes: Bits = 0, everything: bool = False
-    ) -> None:
-        """The host looks at memory, or at everything: no operation that matters may be pending in Q and not in P."""
-        lost = state.orders.lost.get(HOST, 0)
-        if lost and not self.others:
-            if everything:
-                found: Iterable[Operation] = [self.outcome.operations[n] for n in numbers(lost)]
-            elif kind in (Wrong.OUTPUT, Wrong.EXIT):
-                found = [o for n in numbers(lost) if (o := self.outcome.operations[n]).prints]
-            else:
-                found = self.conflicts(lost, reads, writes)
-            for op in found:
-                self.wrong(kind, op, point, via=tuple(op.via))
-
-    def faults_are_reported(self, state: State, point: Point) -> None:
-        """What the user sees now must not be there if an operation has failed: P would have stopped before."""
-        for number in numbers(state.unreported if not self.others else 0):
-            op = self.outcome.operations[number]
-            self.wrong(Wrong.FAULT, op, point, via=tuple(op.via))
-
-    def looks(self, state: State) -> None:
-        """The program looks at a status: it learns of the errors of all operations that have finished.
-
-        Reporting an error one checked call later is not a loss, never reporting it is (docs/FACTS.md).
-        """
-        orders = state.orders
-        state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)
-
-    def same_device(self, state: State) -> Bits:
-        """The operations that a device-wide wait covers here."""
-        if self._devices == {state.device}:
-            return -1
-        bits = 0
-        if state.device != "?":
-            for op in self.outcome.operations:
-                if op.device == state.device:
-                    bits |= 1 << op.number
-        return bits
 
 
 _THROWS_NOTHING = (ir.Launch, ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Label)
@@ -984,9 +156,6 @@ class Engine(Machine):
         raise NotImplementedError
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
-        raise NotImplementedError
-
-    def works_on_device(self, block: ir.Block) -> bool:
         raise NotImplementedError
 
     def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
@@ -1215,7 +384,7 @@ class Engine(Machine):
         kind = self.frame.function.types.get(target.name, "")
         self.owned_by(kind, values, span, state)
         self.runs_at_the_end(kind, values, span, state)
-        deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in variables(value))
+        deleter = any(isinstance(e, ir.FuncRef) and e.name == "cudaFree" for e in ir.variables(value))
         if deleter or _owns(kind):
             self.obstacle(
                 self.mask(values), "deleter", f"is owned by `{target.name}`, whose destructor may free it", span
@@ -1425,9 +594,7 @@ class Engine(Machine):
     def _loop(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Loop)
         if stmt.index is not None and stmt.range is not None:
-            if id(stmt) not in self._families:
-                self._families[id(stmt)] = indexes_device_state(stmt) and self.works_on_device(stmt.body)
-            if self._families[id(stmt)] and (bounds := self.range_of(stmt, state)) is not None:
+            if self.is_family(stmt) and (bounds := self.range_of(stmt, state)) is not None:
                 return self._family(stmt, bounds, state)
         self.loops += 1
         self.frame.breaks.append(None)
@@ -1437,6 +604,13 @@ class Engine(Machine):
         left = self.frame.breaks.pop()
         self.loops -= 1
         return left if stmt.forever else joined(out, left)
+
+    def is_family(self, loop: ir.Loop) -> bool:
+        """Whether the rounds of a loop work on members of a family of buffers, streams or events, one each."""
+        if id(loop) not in self._families:
+            on_device = _indexes_device_state(loop) and self.reach.device_work_in(loop.body, self.frame.function.cls)
+            self._families[id(loop)] = on_device
+        return self._families[id(loop)]
 
     def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
         """Any number of rounds, to a fixpoint."""
@@ -1566,7 +740,7 @@ class Engine(Machine):
 
     def arrays(self, function: ir.Function) -> frozenset[str]:
         if id(function) not in self._arrays:
-            self._arrays[id(function)] = frozenset(declared_arrays(function.body))
+            self._arrays[id(function)] = frozenset(ir.declared_arrays(function.body))
         return self._arrays[id(function)]
 
     def inline(
@@ -1582,7 +756,7 @@ class Engine(Machine):
         what it returns.
         """
         caller = self.frame if self.frames else None
-        around = function.name.rpartition(_LAMBDA)[0]
+        around = function.name.rpartition(LAMBDA)[0]
         home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
         self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
@@ -1636,173 +810,6 @@ class Engine(Machine):
         found.in_loop |= self.loops > 0
         if not self.others:
             found.contexts.add(self.frame.name)
-            found.can_name(self.named_streams(state))
+            found.can_name(named_streams(self, state))
             found.gone |= state.destroyed
         return found
-
-    def named_streams(self, state: State) -> dict[StreamName, Stream]:
-        """The expressions in scope here that name a stream for certain. What is 0 may be a stream elsewhere: then it is
-        the default stream here.
-        """
-        found: dict[StreamName, Stream] = {StreamName(ir.Const("0"), "0"): self.default_stream}
-        hidden: dict[str, str] = {}
-        frame, file = self.frame, self.frame.function.span.path
-        declared = self.program.kept("visible globals", lambda: _visible_globals(self.program)).get(file, set())
-        mentioned = expressions_in(frame.function) if frame.is_lambda else ()
-        shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
-        here = {r for r, _ in state.env if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
-        here = {r for r in here if r[1] == frame.name or self.root(r[2]) == r}
-        for root, _ in state.env:  # an inner variable hides an outer one of the same name
-            if root in here:
-                hidden[root[2].split("@")[0]] = root[2]
-        indices = {
-            value.text: name
-            for (kind, frame, name), inner in state.env
-            if kind == "local" and frame == self.frame.name
-            for value in inner.get((), ())
-            if isinstance(value, mem.Number) and value.text.startswith("k|")
-        }
-        deep = self.in_python and _holds_streams(state)
-        for root, inner in sorted(state.env, key=lambda item: item[0][0] != "local"):  # a local name is the nearest
-            if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
-                continue
-            if root[0] == "global" and (root[1] not in ("", file) or root[2] not in declared):
-                continue
-            if root[0] == "memory" or not _SPELLED.fullmatch(root[2]):
-                continue
-            var: ir.Expr = ir.Var(root[2] if root[0] == "local" else f"::{root[2]}")
-            text = last(root[2].split("@")[0])
-            for path, values in inner.items():
-                if len(values) == 1:
-                    (value,) = values
-                    stream = self._stream_in(value, state)
-                    if stream is not None:
-                        name = _spell(var, text, path, indices) if self._may_name(path) else None
-                        if name is not None:
-                            found.setdefault(name, stream)
-                    elif not path and deep:
-                        self._inside(state, value, StreamName(var, text), found, indices)
-                    elif not path and not self.in_python and isinstance(value, mem.Ref | mem.Ptr):
-                        self._members(state, value, var, text, found)
-        return found
-
-    def _members(
-        self,
-        state: State,
-        pointer: mem.Ref | mem.Ptr,
-        var: ir.Expr,
-        text: str,
-        found: dict[StreamName, Stream],
-    ) -> None:
-        """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
-        cell = mem.at(pointer, "0")
-        if cell is None or mem.is_summary(cell[1]):
-            return
-        root, base = cell  # what is stored at an index that is not known may be there, or not
-        inside = state.env[root].items()
-        known = ((path[len(base) :], values) for path, values in inside if path[: len(base)] == base)
-        function = self.frame.function
-        is_reference = isinstance(var, ir.Var) and (
-            function.types.get(var.name, "").endswith("&")
-            or any(p.by_reference and p.name == var.name for p in function.params)
-        )
-        for path, values in known:
-            if len(values) == 1 and all(kind == "field" for kind, _ in path):
-                (value,) = values
-                place: ir.Expr = ir.Deref(var)
-                for _, field_name in path:
-                    place = ir.Field(place, field_name)
-                fields = ".".join(name for _, name in path)
-                if text == "this":
-                    spelled = fields
-                elif is_reference:
-                    spelled = f"{text}.{fields}" if path else text
-                else:
-                    spelled = f"{text}->{fields}" if path else f"*{text}"
-                stream = self._stream_in(value, state)
-                if stream is not None and (text == "this" or self._may_name(path)):
-                    found.setdefault(StreamName(place, spelled), stream)
-
-    def _inside(
-        self,
-        state: State,
-        pointer: mem.Value,
-        name: StreamName,
-        found: dict[StreamName, Stream],
-        indices: dict[str, str],
-    ) -> None:
-        """Streams in the object of Python that `name` refers to: in its fields, in the elements of a list or
-        dictionary, and in what these refer to.
-        """
-        front = [(name, pointer)]
-        for _ in range(_DEPTH):
-            deeper: list[tuple[StreamName, mem.Value]] = []
-            for outer, one in front:
-                cells = list(state.env.inside(one))
-                fewer = any(path[-1:] == (("field", ir.SHRUNK),) for path, _ in cells)
-                for path, values in cells:
-                    part = _part(outer, path, indices) if len(values) == 1 else None
-                    if part is None or (fewer and len(path) == 1):
-                        continue
-                    (value,) = values
-                    stream = self._stream_in(value, state)
-                    if stream is None:
-                        deeper.append((part, value))
-                    elif outer.text == "this" or self._may_name(path[1:]):
-                        found.setdefault(part, stream)
-            front = deeper
-
-    def _stream_in(self, value: mem.Value, state: State) -> Stream | None:
-        """The stream that a place names which holds this value."""
-        if value == mem.ZERO:
-            return self.default_stream
-        if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
-            return value.stream
-        return None
-
-    def _may_name(self, path: mem.Path) -> bool:
-        """Whether members of an object can be named from outside: not those that look private and that no function
-        outside of a class names.
-        """
-        private = {name for kind, name in path if kind == "field" and _PRIVATE.search(name)}
-        return not private or private <= self.program.kept("members", lambda: _named_members(self.program))
-
-
-def _holds_streams(state: State) -> bool:
-    """Whether anything is a stream that was made: all else is named without looking for it."""
-    held = (values for _, inner in state.env for values in inner.values())
-    return any(isinstance(value, mem.StreamValue) for values in held for value in values)
-
-
-def _part(outer: StreamName, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
-    """A field (`outer.field`) or an element (`outer[0]`, `outer["key"]`, `outer[i]`) of an object of Python."""
-    if not 1 <= len(path) <= 2 or path[0][0] != "at":
-        return None
-    (_, key), *fields = path
-    if fields:
-        name = fields[0][1]
-        if key != "0" or not name.isidentifier():
-            return None
-        return StreamName(
-            ir.Field(ir.Deref(outer.expr), name), f"{outer.text}.{name}" if outer.text != "this" else name
-        )
-    if key.isdigit() or _KEY.fullmatch(key):
-        word = key.removeprefix("c|")
-        return StreamName(ir.Index(outer.expr, ir.Const(word)), f"{outer.text}[{word}]")
-    if key in indices:
-        return StreamName(ir.Index(outer.expr, ir.Var(indices[key])), f"{outer.text}[{indices[key].split('@')[0]}]")
-    return None
-
-
-def _spell(var: ir.Expr, text: str, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
-    place = var
-    for kind, name in path:
-        if kind == "field":
-            place, text = ir.Field(place, name), f"{text}.{name}"
-        elif name.isdigit():
-            place, text = ir.Index(place, ir.Const(name)), f"{text}[{name}]"
-        elif name in indices:
-            place, text = ir.Index(place, ir.Var(indices[name])), f"{text}[{indices[name].split('@')[0]}]"
-        else:
-            return None
-    return StreamName(place, text)

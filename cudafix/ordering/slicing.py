@@ -289,7 +289,7 @@ class Slicer:
                         names_in(part, observed)
                 case _:
                     pass
-        # Globals are seen by others. A variable that hides another one must be known to (Machine.named_streams).
+        # Globals are seen by others. A variable that hides another one must be known (`stream_names`).
         stack = [name for name in feeds if name in observed or _is_shared(name)]
         while stack:
             for value in feeds.pop(stack.pop(), ()):
@@ -298,7 +298,7 @@ class Slicer:
 
     def _arguments(self, call: ir.Call) -> None:
         api = self._api(call)
-        given = call.args if call.receiver is None else (call.receiver, *call.args)
+        given = call.given
         if api is None or api.effect in (Effect.EXTERNAL, Effect.MESSAGE):
             for expr in given:
                 names_in(expr, self._observed)
@@ -420,7 +420,7 @@ class Slicer:
     def _call(self, call: ir.Call) -> Way | None:
         if id(call) in self._moves or (call.result is not None and self._is_observed(call.result)):
             return None
-        given = call.args if call.receiver is None else (call.receiver, *call.args)
+        given = call.given
         api = self._api(call)
         if api is None:
             own = self._own(call)

@@ -12,7 +12,7 @@ The rules are the table in README.md; `tests/test_ordering_state.py` runs them a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -306,3 +306,11 @@ class Orders:
         else:
             for x in self.lost:
                 self.lost[x] &= ~bits
+
+
+def numbers(bits: Bits) -> Iterator[int]:
+    """The positions of the bits that are set."""
+    while bits:
+        low = bits & -bits
+        yield low.bit_length() - 1
+        bits ^= low

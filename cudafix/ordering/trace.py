@@ -19,10 +19,11 @@ from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, roles_of
 from cudafix.ordering import check
 from cudafix.ordering.effects import Effects
-from cudafix.ordering.engine import Catching, State, indexes_device_state, joined, numbers, variables
+from cudafix.ordering.frames import Catching, State, joined
 from cudafix.ordering.memory import OTHER, Number, Values
 from cudafix.ordering.program import Key, Operation, Overlay, Point, key_of
-from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Event, In, Stream
+from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Event, In, Stream, numbers
+from cudafix.ordering.stream_names import named_streams
 
 _KINDS = {
     Effect.ALLOC: "allocate",
@@ -208,7 +209,7 @@ class Tracer(Effects):
         assert isinstance(stmt, ir.Loop)
         outer = self.family
         if stmt.index is not None:
-            generic = stmt.range is not None and indexes_device_state(stmt) and self.works_on_device(stmt.body)
+            generic = stmt.range is not None and self.is_family(stmt)
             bounds = self.range_of(stmt, state) if generic else None
             value = Number(f"k|{bounds}") if bounds is not None else OTHER
             self.family = (*outer, f"k|{bounds}") if bounds is not None else outer
@@ -307,7 +308,7 @@ class Tracer(Effects):
         )
         self.moments.append(moment)
         if lane is not None and lane not in self.names:
-            for name, stream in self.named_streams(state).items():
+            for name, stream in named_streams(self, state).items():
                 self.names.setdefault(stream, name.text)
         return moment
 
@@ -395,7 +396,7 @@ class Tracer(Effects):
 
 def _named(place: ir.Expr) -> str:
     """The variable that an expression starts from."""
-    names = [e.name for e in variables(place) if isinstance(e, ir.Var)]
+    names = [e.name for e in ir.variables(place) if isinstance(e, ir.Var)]
     return last(names[0].split("@")[0]) if names and not names[0].startswith("%") else ""
 
 

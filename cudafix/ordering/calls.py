@@ -1,0 +1,534 @@
+"""Calls of the program's own functions, and of code that is not seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from cudafix import ir
+from cudafix.findings import Assumption
+from cudafix.ir import walk
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import Api
+from cudafix.ordering import memory as mem
+from cudafix.ordering.alone import Alone
+from cudafix.ordering.clients import OBJECT, assumption
+from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
+from cudafix.ordering.frames import LAMBDA, State, joined
+from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
+from cudafix.ordering.memory import Values
+from cudafix.ordering.operations import Operations
+from cudafix.ordering.program import Operation, Overlay, Point, Wrong
+from cudafix.ordering.reach import THREAD
+from cudafix.ordering.slicing import NUMBERS
+from cudafix.ordering.state import Bits, In, numbers
+
+SHORT = 30  # statements of a function that is followed though it works on the host alone
+FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
+MAX_CALLBACKS = 10  # rounds until nothing changes
+_KEEPS_ONE = re.compile(
+    r"(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<\s*(\w[\w:]*(?:\s*\*)*)\s*[,>]"
+)  # `*x` is that
+
+
+class Calls(Operations):
+    """Which functions a call reaches, and what they do; what may happen where nobody knows."""
+
+    def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
+        super().__init__(program, tables, overlay, per_thread)
+        self._callers_work: Operation | None = None
+
+    def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
+        """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
+        those of which code that is not seen got an object, and of any where such code is the caller; inside of such a
+        method, those of the same name are the ones that the outer call runs anyway.
+        """
+        named = self.program.methods(call.callee, len(call.args))
+        running = {last(frame.function.name) for frame in self.frames}
+        given_away = {v.text for v in state.env.read(_GIVEN_AWAY) if isinstance(v, mem.Number)}
+        found: dict[int, tuple[ir.Function, Values]] = {}
+        for root, path in self.cells(state, receiver):
+            held = state.env.read((root, (*path, ("field", ir.CLASS))))
+            classes = {v.text for v in held if isinstance(v, mem.Number)}
+            for method in named:
+                may_be = self._callers_work is not None or method.cls in given_away
+                of_client = root[2] == OBJECT.name
+                outside = (of_client or held >= mem.UNKNOWN) and may_be and last(method.name) not in running
+                if method.cls in classes or outside:
+                    this = found.get(id(method), (method, mem.NOTHING))[1]
+                    found[id(method)] = method, this | {mem.reference((root, path))}
+        return list(found.values())
+
+    def resolve(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
+        """What a call reaches: a library function, or the program's own (each with its `this`)."""
+        name, arity = call.callee, len(call.args)
+        path = call.span.path
+        if call.receiver is not None and ir.is_any_of(call.callee):
+            return self._of_its_class(call, call.receiver, state)
+        if call.receiver is not None:
+            kind = self.type_of(call.receiver)
+            this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
+            pointed = self.values(state, call.receiver)
+            if any(isinstance(v, mem.Ptr | mem.Ref) for v in pointed) and "*" in kind:
+                this = pointed
+            methods = self.classes.methods(kind, name, arity, path)
+            api = self.tables.method(kind, name) if kind or not methods else None
+            if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
+                api = self.tables.lookup(made[0], arity)  # its constructor runs
+            if api is None and not methods:
+                api = self.slicer.method_by_name(name)
+            if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
+                return api
+            exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
+            if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
+                methods += self.classes.overriders(methods)
+            return [(f, this) for f in methods]
+        if last(name) == "now" and "::" in name and not arity:  # an alias of a clock of the standard library
+            return self.tables.lookup("std::chrono::steady_clock::now", 0) or []
+        if name.startswith(("cuda", "cublas")) and (api := self.tables.lookup(name, arity)) is not None:
+            return api
+        cls = self.frame.function.cls
+        own = [f for f in self.program.resolve(name, arity, path, cls) if self._may_call(name, f)]
+        if own:
+            this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
+            if "::" not in name:
+                own = [*own, *self.classes.overriders(own)]
+            return [(f, this) for f in own]
+        api = self.tables.lookup(name, arity)
+        if api is not None:
+            return api
+        # A lambda or function pointer in a variable.
+        functions = [v for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
+        return [(f, mem.NOTHING) for v in functions for f in self.program.resolve(v.name, arity, v.path)]
+
+    def _may_call(self, name: str, function: ir.Function) -> bool:
+        """Whether a call without an object may mean a function: no method of a class that is not the caller's."""
+        caller = self.frame.function
+        if function.cls is None or "::" in name or self.in_python:
+            return True
+        return last(function.cls) in {last(caller.cls or ""), *map(last, caller.bases)}
+
+    def type_of(self, expr: ir.Expr) -> str:
+        """The declared type of the object that a method is called on, "" if it is not known."""
+        if isinstance(expr, ir.Var):
+            if expr.name == "this":
+                return self.frame.function.cls or ""
+            if expr.name.startswith("::") or "::" in expr.name:
+                variable = self.program.globals.get(expr.name.removeprefix("::"))
+                return variable.type if variable is not None else ""
+            for frame in reversed(self.frames):
+                if expr.name in frame.function.types:
+                    return frame.function.types[expr.name]
+                if not self.in_python and (expr.name.startswith("%") or LAMBDA not in frame.function.name):
+                    break  # a variable of the caller is another one
+        if isinstance(expr, ir.Deref):
+            kind = self.type_of(expr.base)
+            kept = _KEEPS_ONE.match(kind)
+            return kept[1] if kept is not None else kind
+        if isinstance(expr, ir.Field):
+            cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
+            return self.classes.type_of_member(cls, expr.name)
+        if isinstance(expr, ir.Index):
+            if isinstance(expr.base, ir.Var) and self.meaning(expr.base.name).is_array:
+                return self.type_of(expr.base)  # as it is written in front of the name
+            return _element(self.type_of(expr.base))
+        return ""
+
+    # -- what runs on objects without a call ---------------------------------------------------------------------------
+
+    def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
+        """An object of a class holds these: what runs on it without a call may work on them."""
+        unseen = self.classes.runs_unseen(cls)
+        if unseen:
+            text = f"is held by an object on which `{unseen}` may run where no call is written"
+            self.obstacle(self.mask(self.reachable(state, values)), "unknown_call", text, span)
+
+    def owned_by(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
+        """A smart pointer or a container holds these, and makes and destroys objects of a class where no call is
+        written: that may work on them.
+        """
+        if not values:
+            return
+        cls = self.program.kept(f"made in {kind}", lambda: self.classes.made_in(kind))
+        if cls:
+            text = f"is held by a `{cls}` of a smart pointer or container, which ends where no call is written"
+            self.obstacle(self.mask(self.reachable(state, values)) & state.live, "unknown_call", text, span)
+
+    def runs_at_the_end(self, kind: str, values: Values, span: ir.Span, state: State) -> None:
+        """An object of a class that is not seen takes a function: a deleter, a guard. It may run when that ends."""
+        if kind and kind in NUMBERS:
+            return
+        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        if not kind.startswith(("std::function", "auto")) and any(self.reach.works_on_device(f) for f in functions):
+            text = f"is live where a `{kind}` is given a function, which may run when that ends"
+            self.obstacle(state.live, "deleter", text, span)
+
+    # -- functions of the program --------------------------------------------------------------------------------------
+
+    def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
+        """Inline every function that the call may reach, and join."""
+        if (
+            self.passes_over(state)
+            and all(self.slicer.is_inert(f) for f, _ in found)
+            and not any(self.device_memory(state, arg) for arg in call.args)
+            and not any(self.on_device(self.reachable(state, this)) & state.live for _, this in found)
+        ):
+            for n, arg in enumerate(call.args):
+                if isinstance(arg, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
+                    self.overwritten(state, self.cells(state, arg.base if isinstance(arg, ir.Addr) else arg))
+                else:
+                    self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
+            self.result(call, mem.NOTHING, state)
+            return state
+        if self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
+            self.result(call, returned, state)
+            for root, path in self.cells(state, call.result) if call.result is not None else ():
+                state.env.may_hold(root, path, returned)
+            return state
+        on_stack = {id(frame.function) for frame in self.frames}
+        name = f"{self.frame.name}/{call.span.path}:{call.span.start}"
+        if self.family:
+            name += "".join(self.family)
+        out: State | None = None
+        value: Values = mem.NOTHING
+        inside: dict[mem.Path, Values] = {}
+        for function, this in found:
+            if id(function) in on_stack and not self.reach.works_on_device(function):
+                continue  # host code that calls itself: what it does is seen in the outer call
+            deep = len(self.frames) >= MAX_DEPTH
+            if deep and self.reach.works_on_device(function):
+                raise OutOfBudget
+            if id(function) in on_stack or deep:
+                why = "is called too deep" if deep else "calls itself"
+                self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state)
+                return state
+            args: list[Values] = []
+            packed = self._packed(call, state)
+            for n, arg in enumerate(call.args):
+                if packed is not None and n >= packed[0]:
+                    args += [packed[1]] * (len(function.params) - n)
+                    break
+                if n < len(function.params) and function.params[n].type.endswith("..."):
+                    args.append(mem.NOTHING.union(*(self.values(state, a) for a in call.args[n:])))
+                    break
+                by_reference = n < len(function.params) and function.params[n].by_reference
+                place = self.cells(state, arg) if by_reference else []
+                if place and not (isinstance(arg, ir.Addr)):
+                    args.append(frozenset(self.reference(c) for c in place))
+                else:
+                    args.append(self.values(state, arg))
+            start = state.copy() if len(found) > 1 else state
+            self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
+            frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
+            end, returned = self.inline(function, args, frame_name, this, start, call.args)
+            if end is not None:
+                self.held_by(function.cls, this, call.span, end)
+            for path, held in self.returned_inside.items():
+                inside[path] = inside.get(path, mem.NOTHING) | held
+            out = joined(out, end)
+            value |= returned
+        if all(id(function) in on_stack for function, _ in found):
+            out = joined(out, state)
+        if out is not None:
+            self.result(call, value, out)
+            if call.result is not None and inside:
+                self.store_parts(out, self.cells(out, call.result), inside, call.span)
+        return out
+
+    def _is_one_step(self, found: list[tuple[ir.Function, Values]]) -> bool:
+        """Whether functions are not followed if they work on the host alone. Short ones are at first: what a step mixes
+        up costs more than a few statements.
+        """
+        if self.followed is Followed.SHORT:
+            return any(f.kept("length", lambda f: sum(1 for _ in walk(f.body))) > SHORT for f, _ in found)
+        return self.followed is Followed.NONE
+
+    def _worked_alone(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> Values | None:
+        """Run a call as one step (`cudafix.ordering.alone`): what it may have returned; None where it has to be
+        followed because it may reach the device, or hold something of it.
+        """
+        if not state.calm or self.catching:
+            return None
+        alone = Alone.of(self.program, self.tables)
+        names: set[str] = set()
+        stores = False
+        for function, _ in found:
+            tree = alone.tree(function)
+            if tree is None or LAMBDA in function.name or self._is_anchored(tree):
+                return None
+            names.update(*(alone.names(one) for one in tree))
+            stores = stores or any(map(alone.stores, tree))
+        reached: set[mem.Value] = {mem.Ref((root, ())) for name in names for root in self._shared(name)}
+        for n, arg in enumerate(call.args):
+            reached |= self.whole(state, arg)
+            if any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
+                reached |= {self.reference(cell) for cell in self.cells(state, arg)}
+        values = self.reachable(state, frozenset(reached).union(*(this for _, this in found)))
+        handles = [v.name for v in values if isinstance(v, mem.Handle)]
+        if self.on_device(values) or any(
+            isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values
+        ):
+            return None
+        if any(state.env[("global", "", f"stream of {name}")] for name in handles):
+            return None
+        leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
+        if len(leads) > (MOST_LEADS if self.followed is Followed.NONE else FEW_LEADS):
+            return None
+        made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
+        leads.add(mem.Ptr(made.number))
+        anything = frozenset({mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)})
+        stored = anything if stores else frozenset({mem.OTHER})
+        self.mixed_up |= stores
+        for value in leads:
+            if isinstance(value, mem.Ref):
+                root, path = value.cell
+                state.env.may_hold(root, path[:-1] if path and path[-1][0] == "at" else path, stored)
+            elif isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL:
+                state.env.may_hold(("memory", value.object, ""), (), stored)
+            elif isinstance(value, mem.Handle):
+                state.env.may_hold(("global", "", value.name), (), stored)
+        return anything if any(f.returns not in NUMBERS for f, _ in found) else frozenset({mem.OTHER})
+
+    def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:
+        """Whether the rewritten program has another statement in one of these functions."""
+        return any(self.is_rewritten(f.span) for f in functions)
+
+    def _shared(self, name: str) -> Iterator[mem.Root]:
+        """The variables at namespace scope that a name may mean in some function."""
+        plain = name.removeprefix("::")
+        if "::" not in name and plain not in self.program.globals:
+            return
+        yield "global", "", plain
+        for one, path in self.scopes.internal:
+            if one == plain:
+                yield "global", path, plain
+        for path in self.scopes.copies.get(plain, ()):
+            yield "global", path, plain
+
+    def _packed(self, call: ir.Call, state: State) -> tuple[int, Values] | None:
+        """The position of an argument that expands a parameter pack, and what the pack may hold."""
+        packs = {p.name for p in self.frame.function.params if p.type.endswith("...")}
+        for n, arg in enumerate(call.args):
+            names = [e for e in ir.variables(arg) if isinstance(e, ir.Var) and e.name in packs]
+            if names:
+                return n, self.values(state, names[0])
+        return None
+
+    def _hand_over(self, call: ir.Call, function: ir.Function, frame: str, state: State) -> None:
+        """Copy what structs that are passed by value hold into the callee's parameters."""
+        for n, arg in enumerate(call.args):
+            if n < len(function.params) and not function.params[n].by_reference:
+                root = ("local", frame, function.params[n].name)
+                state.env.write_parts([(root, ())], self.parts(state, arg))
+
+    def result(self, call: ir.Call, values: Values, state: State) -> None:
+        if call.result is not None and not self.frame.slice.drops(call.result):
+            self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
+
+    def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
+        """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
+        pointed = self.values(state, stmt.parts[0])
+        names = [v for v in pointed if isinstance(v, mem.Function)]
+        found = [(f, mem.NOTHING) for v in names for f in self.program.resolve(v.name, len(stmt.parts) - 1, v.path)]
+        if len(names) != len(pointed) or len(found) < len(names) or not found:
+            return None
+        site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
+        call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
+        return self.function_call(call, found, state)
+
+    def _called_back(self, call: ir.Call, state: State) -> State:
+        """An algorithm of the host calls the functions that it is given, for any number of elements."""
+        for expr in call.args:
+            if (cls := last(self.type_of(expr).strip(" &"))) in self.classes.callable:
+                self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
+        functions = [v for expr in call.args for v in self.values(state, expr) if isinstance(v, mem.Function)]
+        found = [f for v in functions for f in self.program.resolve(v.name, 0, v.path) if not self.slicer.is_inert(f)]
+        name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
+        self.loops += 1
+        for function in found:
+            given = [mem.UNKNOWN] * len(function.params)
+            for _ in range(MAX_CALLBACKS):
+                after, _returned = self.inline(
+                    function, given, f"{name}@{function.span.start}", mem.UNKNOWN, state.copy()
+                )
+                if after is None or not state.join(after):
+                    break
+            else:
+                self.control(f"`{call.callee}` calls a function", call.span, state)
+        self.loops -= 1
+        return state
+
+    # -- code that is not seen -----------------------------------------------------------------------------------------
+
+    def unseen_caller(self, root: ir.Function, state: State) -> None:
+        """Unseen code runs before a function of the program is called: it may have started work of its own."""
+        if self._callers_work is None:
+            op = Operation(len(self.outcome.operations), None, "the caller's work", "", state.device)
+            op.assumption = assumption(root)
+            op.reads = op.writes = 1
+            op.prints = True
+            op.streams = frozenset({UNKNOWN_STREAM})
+            self.outcome.operations.append(op)
+            self._callers_work = op
+        state.orders.issue(1 << self._callers_work.number, [UNKNOWN_STREAM])
+
+    def returns(self, held: Values, point: Point, state: State) -> None:
+        """A function returns to unseen code, which may look at anything, and use what it is given as it likes."""
+        lost = state.unreported
+        for bits in state.orders.lost.values():
+            lost |= bits
+        for number in numbers(lost):
+            op = self.outcome.operations[number]
+            self.wrong(Wrong.LEAVES, op, point, via=tuple(op.via))
+        kept = self.mask(self.reachable(state, held)) & state.live
+        self.obstacle(kept, "escapes", f"is still reachable when {point.text}", point.span)
+
+    def control(self, why: str, span: ir.Span, state: State) -> None:
+        """The order of statements is not known here: nothing that is live can be proved."""
+        self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
+
+    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
+        """Code that is not seen runs. Returns what may come back from it: the pointers that it is given, too."""
+        state.may_wait()  # it may wait
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
+        device = self.on_device(values)
+        if self.in_python and self._may_reach_more(values):
+            device |= self._all_that_is_held(state)
+        self.escaped |= device
+        self._give_away(values, state)
+        self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        name = f"`{stmt.callee}`" if stmt is not None else why
+        point = Point(span, f"{name} runs, which is not seen", stmt)
+        self.host_observes(state, Wrong.OUTPUT, point, everything=True)
+        self.faults_are_reported(state, point)
+        for expr in args:  # it may take a reference
+            if isinstance(expr, ir.Var) and self.type_of(expr).startswith("cudaStream_t"):
+                cells = self.cells(state, expr)
+                if any(mem.ZERO in state.env.read(cell) for cell in cells):
+                    state.env.write(cells * 2, mem.UNKNOWN)
+        visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
+        back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
+        for value in values:  # what it is given the address of, it may change
+            if isinstance(value, mem.Ref):
+                held = state.env.read(value.cell)
+                if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
+                    state.env.write([value.cell, value.cell], held | back)
+        if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
+            cells = self.cells(state, stmt.receiver)
+            state.env.write([*cells, *cells], back)
+        self._foreign_work(stmt, name, self.mask(values), state)
+        return back
+
+    def _others_look(self, call: ir.Call, text: str, state: State) -> None:
+        """Another host thread may look at anything from here on."""
+        point = Point(call.span, text, call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, everything=True)
+        self.faults_are_reported(state, point)
+
+    def _give_away(self, values: Values, state: State) -> None:
+        """Code that is not seen gets objects of Python: what comes from there may be one of their classes."""
+        if not self.in_python:
+            return
+        places = (place for value in values if (place := mem.at(value, "0")) is not None)
+        classes = (state.env.read((root, (*path, ("field", ir.CLASS)))) for root, path in places)
+        found = frozenset(one for held in classes for one in held if isinstance(one, mem.Number))
+        if not found <= (known := state.env.read(_GIVEN_AWAY)):
+            state.env.write([_GIVEN_AWAY], known | found)
+
+    def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
+        """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
+        say so.
+        """
+        op = self.operation(("foreign", name), call, f"work of {name}", state)
+        op.assumption = Assumption("leaves_no_work", name)
+        span = call.span if call is not None else self.frame.function.span
+        self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
+
+    def _may_reach_more(self, values: Values) -> bool:
+        """Whether a function of the program is among these: a function of Python reaches what its scope holds."""
+        path = self.frame.function.span.path
+        return any(isinstance(v, mem.Function) and self.program.resolve(v.name, 0, path) for v in values)
+
+    def _all_that_is_held(self, state: State) -> Bits:
+        """All memory that some variable leads to."""
+        bits = 0
+        for _, inner in state.env:
+            for values in inner.values():
+                bits |= self.mask(self.reachable(state, values))
+        return bits & state.live
+
+    def _visible(self, state: State) -> Bits:
+        bits = 0
+        for root, inner in state.env:
+            if root[0] == "global" or (root[0] == "local" and root[1] == self.frame.name):
+                for values in inner.values():
+                    bits |= self.mask(self.reachable(state, values))
+        return bits
+
+    # -- the end of a function, of a program ---------------------------------------------------------------------------
+
+    def _throw(self, call: ir.Call, state: State) -> None:
+        """An exception reaches the handlers around it; without one the process ends."""
+        if self.catching:
+            for arg in call.args:
+                self.escape(state, self.whole(state, arg), "escapes", "is thrown", call.span)
+            self.unwind(state, len(self.frames))  # where it is thrown, the destructors are written down
+        else:
+            self.ends(state, Point(call.span, "an exception ends the program", call))
+
+    def ends(self, state: State, point: Point) -> None:
+        """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
+        self.host_observes(state, Wrong.EXIT, point)
+        self.faults_are_reported(state, point)
+        self._behind_main(state)
+
+    def _behind_main(self, state: State) -> None:
+        """What the destructors of local statics do: they run before the runtime is shut down, if they were made after
+        its first use. Those that work on the device are left out, with what they free.
+        """
+        for function, root in self.program.kept("behind main", lambda: _destructors_of_statics(self.program)):
+            if not self.reach.works_on_device(function):
+                self.inline(
+                    function, [], f"{self.frame.name}/behind main", frozenset({mem.Ref((root, ()))}), state.copy()
+                )
+
+    def _parallel_region(self, call: ir.Call, state: State) -> None:
+        """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
+        inside = tuple(s for s in walk(self.frame.function.body) if call.span.start < s.span.start < call.close)
+        if self.reach.device_work_in(inside, self.frame.function.cls):
+            text = f"is touched in a region of `{call.callee}`"
+            self.obstacle(self._visible(state) & state.live, "several_host_threads", text, call.span)
+
+
+def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Root]]:
+    """The destructors of the variables that are static in a function, and what these are."""
+    homes = {function.name for function in program.functions()}
+    found: list[tuple[ir.Function, mem.Root]] = []
+    for module in program.modules:
+        for variable in module.globals:
+            home, _, _ = variable.name.rpartition("::")
+            cls = last(variable.type)
+            if home in homes and not variable.array:
+                ending = program.resolve(f"{cls}::~{cls}", 0, module.path)
+                found += [(function, ("global", module.path, variable.name)) for function in ending]
+    return found
+
+
+def said(call: ir.Call) -> str:
+    """What a call calls, in words."""
+    return "` or `".join(ir.names_of(call.callee))
+
+
+_GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given away>"), ())
+
+
+def _element(kind: str) -> str:
+    """The type of what `[]` gives: an element of an array or of a container, or what a map has for a key."""
+    if "<" not in kind or ">" not in kind:
+        return kind
+    behind = kind[kind.rindex(">") + 1 :].strip(" &")
+    if behind:  # an array of containers, or a pointer to one
+        return kind.rstrip(" &").removesuffix("[]" if behind.endswith("[]") else "*").rstrip()
+    arguments = ir.template_arguments(kind)
+    return arguments[kind.partition("<")[0].endswith("map") and len(arguments) > 1]

@@ -1,0 +1,195 @@
+"""What the classes of a program are: their methods and bases, and what runs on their objects without a call."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from cudafix import ir
+from cudafix.ir import walk
+from cudafix.link import Program, last
+from cudafix.ordering.clients import ELEMENT
+from cudafix.ordering.reach import Reach
+from cudafix.ordering.unwritten import may_be_assigned_unseen
+
+# through which a call may reach a method of what they hold
+_HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
+
+
+class Classes:
+    """One for a program: what it says is found once."""
+
+    def __init__(self, program: Program, reach: Reach) -> None:
+        self.program = program
+        self.reach = reach
+
+    @staticmethod
+    def of(program: Program, reach: Reach) -> Classes:
+        return program.kept("classes", lambda: Classes(program, reach))
+
+    def methods(self, kind: str, name: str, arity: int, path: str) -> list[ir.Function]:
+        """What a method call on an object of this type may reach: the method of its class; where that leaves it to
+        others, those of its bases, or of the classes derived from it; of any class where it is not known which.
+        """
+        plain = kind.strip(" *&").partition("<")[0]
+        own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
+        cls = last(_QUALIFIERS.sub("", plain).strip())
+        if "::" in name or any(last(f.cls or "") == cls for f in own):
+            return own
+        named = self.program.methods(name, arity)
+        bases = self._bases.get(cls, set())
+        if inherited := [f for f in named if last(f.cls or "") in bases]:
+            return inherited
+        derived = self._derived.get(cls, [])
+        found = [f for f in derived if f in named]
+        if found:
+            bases = bases.union(*({last(base) for base in f.bases} for f in derived))
+            return found + [f for f in named if f not in found and last(f.cls or "") in bases]
+        unseen = not path.endswith(ir.PYTHON) and self._is_unseen(cls)
+        return [] if unseen and not _HOLDS_OTHERS.match(plain) else named
+
+    def _is_unseen(self, cls: str) -> bool:
+        """Whether a type is a class that no file of the program defines."""
+        return bool(cls) and cls != "auto" and cls not in self._type_names
+
+    def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
+        """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""
+        found: list[ir.Function] = []
+        for method in methods:
+            own, name = last(method.cls or ""), last(method.name)
+            for other in self._derived.get(own, ()):
+                same = last(other.name) == (f"~{last(other.cls or '')}" if name == f"~{own}" else name)
+                if same and len(other.params) == len(method.params) and other not in methods and other not in found:
+                    found.append(other)
+        return found
+
+    def runs_unseen(self, cls: str | None) -> str:
+        """A function of a class that works on the device and runs where no call is written: an operator, or a copy
+        constructor. Empty if there is none.
+        """
+        if cls is None:
+            return ""
+        return self._without_calls.get(last(cls), "")
+
+    @cached_property
+    def _without_calls(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        called = {
+            id(f)
+            for function in self.program.functions()
+            for stmt in walk(function.body)
+            if isinstance(stmt, ir.Call)
+            for f in self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls)
+        }
+        for function in self.program.functions():
+            name, owner = last(function.name), last(function.cls or "")
+            operator = name.startswith("operator") and not name.startswith(("operator()", "operator new"))
+            copies = name == owner and len(function.params) == 1 and _is_of(function.params[0], owner)
+            if not (operator or copies and id(function) not in called) or not self.reach.works_on_device(function):
+                continue
+            if name == "operator=" and not may_be_assigned_unseen(self.program, owner):
+                continue
+            classes = [owner] if owner else [_class_of(p) for p in function.params]
+            found.update((cls, function.name) for cls in classes if cls)
+        return found
+
+    @cached_property
+    def _special(self) -> frozenset[str]:
+        """The classes whose constructor or destructor works on the device, and those that they are derived from."""
+        found = [
+            f
+            for f in self.program.functions()
+            if f.cls is not None and last(f.name).removeprefix("~") == last(f.cls) and self.reach.works_on_device(f)
+        ]
+        return frozenset(last(name) for f in found for name in (f.cls or "", *f.bases))
+
+    def made_in(self, kind: str) -> str:
+        """The first of these classes of which objects are in a smart pointer or a container of this type, or in one
+        that is a member of it. Empty if there is none.
+        """
+        special = self._special
+        members = self._members if special else {}
+        queue, seen = [kind] if special else [], set[str]()
+        while queue:
+            current = queue.pop()
+            names = [last(name) for name in ELEMENT.findall(current)] if "<" in current else []
+            found = next((name for name in names if name in special), None)
+            if found is not None:
+                return found
+            for name in (*names, last(current.removeprefix("struct ").partition("<")[0].strip(" []"))):
+                if name not in seen:
+                    seen.add(name)
+                    queue += members.get(name, ())
+        return ""
+
+    @cached_property
+    def callable(self) -> frozenset[str]:
+        """The classes whose objects can be called, where that works on the device."""
+        found = (f for f in self.program.functions() if last(f.name) == "operator()" and f.cls is not None)
+        return frozenset(last(f.cls or "") for f in found if self.reach.works_on_device(f))
+
+    @property
+    def run_by_themselves(self) -> bool:
+        """Whether something of a class works on the device and may run where no call is written."""
+        return bool(self._without_calls or self._special)
+
+    def type_of_member(self, cls: str, name: str) -> str:
+        """Of a data member, by the last name component of its class; empty where that is not known."""
+        return self._types_of_members.get((cls, name), "")
+
+    @cached_property
+    def _members(self) -> dict[str, tuple[str, ...]]:
+        """The types of the data members of each class, by its last name component; of those of one name, of all."""
+        found: dict[str, tuple[str, ...]] = {}
+        for module in self.program.modules:
+            for cls, kinds in module.members.items():
+                found[last(cls)] = (*found.get(last(cls), ()), *(kind for kind in kinds if not kind.endswith("*")))
+        return found
+
+    @cached_property
+    def _type_names(self) -> set[str]:
+        """The names of the types that the files of a program declare."""
+        found = {last(f.cls) for f in self.program.functions() if f.cls is not None}
+        for module in self.program.modules:
+            found.update(last(cls) for cls in module.members)
+            found |= module.types
+        return found
+
+    @cached_property
+    def _types_of_members(self) -> dict[tuple[str, str], str]:
+        """The types of data members by the last name component of their class; empty where two classes differ."""
+        found: dict[tuple[str, str], str] = {}
+        for module in self.program.modules:
+            for cls, members in module.fields.items():
+                for name, member in members.items():
+                    key = last(cls), name
+                    found[key] = member.type if found.get(key, member.type) == member.type else ""
+        return found
+
+    @cached_property
+    def _bases(self) -> dict[str, set[str]]:
+        """The classes that each class is derived from, by last name components."""
+        found: dict[str, set[str]] = {}
+        for function in self.program.functions():
+            if function.cls is not None:
+                found.setdefault(last(function.cls), set()).update(map(last, function.bases))
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[str, list[ir.Function]]:
+        """The methods of the classes that are derived from each class, by its last name component."""
+        found: dict[str, list[ir.Function]] = {}
+        for function in self.program.functions():
+            for base in function.bases:
+                found.setdefault(last(base), []).append(function)
+        return found
+
+
+def _class_of(param: ir.Param) -> str:
+    """The last name component of the class of a parameter, be it a reference."""
+    return last(param.type.replace("const", " ").replace("struct", " ").strip(" &").partition("<")[0])
+
+
+def _is_of(param: ir.Param, cls: str) -> bool:
+    return bool(cls) and _class_of(param) == cls and "*" not in param.type

@@ -1,0 +1,221 @@
+"""Where the interpreter is: the state of P and Q, the calls around, what an exception meets on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cudafix import ir
+from cudafix.ordering import memory as mem
+from cudafix.ordering.memory import Environment, Root, Values
+from cudafix.ordering.slicing import Slice
+from cudafix.ordering.state import HOST, Bits, Event, Observer, Orders, Stream
+
+LAMBDA = "::<lambda@"  # in the names of functions that are lambdas
+
+
+@dataclass(slots=True)
+class State:
+    """Where the program may be: orders, memory, and what the host has done. Joined where paths meet."""
+
+    orders: Orders
+    env: Environment
+    device: str = "0"
+    live: Bits = 0  # objects that may be allocated
+    freed: Bits = 0  # objects that may be freed
+    destroyed: frozenset[Stream] = frozenset()
+    since_reset: frozenset[Stream | Event] | None = None  # what was made since the device was reset; None: it was not
+    capturing: bool = False
+    captured: Bits = 0  # objects that a graph may hold
+    unreported: Bits = 0  # operations whose error P would have reported by now
+    allocated: bool = False  # Q has allocated from the pool
+    freed_early: Bits = 0  # objects that Q may have freed and P has not
+    threads: bool = False  # other host threads may run: what the host learns, they may be told
+    unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
+    issued: Bits = 0  # work that may have been issued, where the program is looked at for defects
+    apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited
+    brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
+    # Loops over a family: what a round has waited for, of the operations of that round's own members.
+    round_waits: dict[Observer, Bits] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return State(
+            self.orders.copy(),
+            self.env.copy(),
+            self.device,
+            self.live,
+            self.freed,
+            self.destroyed,
+            self.since_reset,
+            self.capturing,
+            self.captured,
+            self.unreported,
+            self.allocated,
+            self.freed_early,
+            self.threads,
+            self.unwaited,
+            self.issued,
+            self.apart,
+            self.brought,
+            dict(self.round_waits),
+        )
+
+    def made(self, one: Stream | Event) -> None:
+        """A stream or an event is created: a reset of the device before that does not end it."""
+        if self.since_reset is not None and not one.summary:
+            self.since_reset |= {one}
+
+    def may_wait(self) -> None:
+        """From here on it may be that somebody has waited for any work."""
+        self.unwaited = self.apart = 0
+
+    @property
+    def calm(self) -> bool:
+        """Whether the host knows as much in Q as in P, and has nothing to wait for that it may touch."""
+        return not self.unreported and not self.orders.lost.get(HOST, 0) and not self.unwaited
+
+    def _flags(self) -> tuple[object, ...]:
+        """What is plain data, to tell whether a join has changed it."""
+        return (
+            self.device,
+            self.live,
+            self.freed,
+            self.destroyed,
+            self.since_reset,
+            self.capturing,
+            self.captured,
+            self.unreported,
+            self.allocated,
+            self.freed_early,
+            self.threads,
+            self.unwaited,
+            self.issued,
+            self.apart,
+            self.brought,
+        )
+
+    def join(self, other: State) -> bool:
+        changed = self.orders.join(other.orders)
+        changed = self.env.join(other.env) or changed
+        before = self._flags()
+        if self.device != other.device:
+            self.device = "?"
+        self.live |= other.live
+        self.freed |= other.freed
+        self.destroyed |= other.destroyed
+        if self.since_reset is None:
+            self.since_reset = other.since_reset
+        elif other.since_reset is not None:
+            self.since_reset &= other.since_reset
+        self.capturing |= other.capturing
+        self.captured |= other.captured
+        self.unreported |= other.unreported
+        self.allocated |= other.allocated
+        self.freed_early |= other.freed_early
+        self.threads |= other.threads
+        only = self.issued ^ other.issued  # on the other path there is nothing to wait for
+        self.unwaited = self.unwaited & other.unwaited | (self.unwaited | other.unwaited) & only
+        self.apart = self.apart & other.apart | (self.apart | other.apart) & only
+        self.issued |= other.issued
+        self.brought |= other.brought
+        self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
+        return changed or before != self._flags()
+
+
+def joined(a: State | None, b: State | None) -> State | None:
+    """The union of two paths; either may be None (not reached). May reuse `a`."""
+    if a is None:
+        return b
+    if b is not None:
+        a.join(b)
+    return a
+
+
+@dataclass(slots=True)
+class Catching:
+    """A `try` whose body runs: in which call (by its depth), how much of `Engine.unwinding` is around it, and what has
+    reached its handlers.
+    """
+
+    depth: int
+    around: int
+    thrown: State | None = None
+
+
+@dataclass(slots=True)
+class Unwinding:
+    """The objects of a block that an exception destroys: in which call (by its depth), in which loops, and how. What
+    was thrown so far waits here, and is destroyed for at once.
+    """
+
+    depth: int
+    loops: int
+    family: tuple[str, ...]
+    destructors: ir.Block
+    thrown: State | None = None
+
+
+class Meaning(NamedTuple):
+    """What a name means in a function: a place, whether it is a C array, and the global variable that it is."""
+
+    root: Root
+    is_array: bool
+    variable: ir.GlobalVar | None
+
+
+class Frame:
+    """One inlined call of a function."""
+
+    __slots__ = (
+        "arrays",
+        "breaks",
+        "caller",
+        "continues",
+        "depth",
+        "function",
+        "given",
+        "home",
+        "inside",
+        "labels",
+        "loops",
+        "meanings",
+        "name",
+        "returned",
+        "slice",
+        "value",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        function: ir.Function,
+        arrays: frozenset[str],
+        part: Slice,
+        depth: int,
+        home: Frame | None,
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.arrays = arrays
+        self.slice = part
+        self.returned: State | None = None
+        self.value: Values = mem.NOTHING
+        self.inside: dict[mem.Path, Values] = {}  # what the parts of a returned struct hold
+        self.labels: dict[str, State | None] = {}
+        self.breaks: list[State | None] = []
+        self.continues: list[State | None] = []
+        self.depth = depth
+        self.home = home  # of a lambda: the call of the function around it, whose variables it shares
+        self.meanings: dict[str, Meaning] = {}  # what names mean, as far as somebody has asked
+        self.caller: Frame | None = None
+        self.given: Sequence[ir.Expr] = ()  # the arguments, as the caller says them
+        self.loops = 0  # around the call
+
+    @property
+    def is_lambda(self) -> bool:
+        return LAMBDA in self.function.name
+
+    def shares(self, name: str) -> bool:
+        """Whether a name means a variable of the function around a lambda."""
+        return name in self.function.captures or (name == "this" and self.is_lambda)

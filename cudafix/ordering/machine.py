@@ -1,0 +1,518 @@
+"""What statements and calls work on: what places hold, the memory objects, the operations, and what is wrong so far."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from enum import Enum
+from functools import lru_cache
+
+from cudafix import ir
+from cudafix.link import SOURCES, Program
+from cudafix.models import Tables
+from cudafix.ordering import memory as mem
+from cudafix.ordering.classes import Classes
+from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
+from cudafix.ordering.memory import Cell, Root, Values
+from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
+from cudafix.ordering.reach import Reach
+from cudafix.ordering.scopes import Scopes
+from cudafix.ordering.slicing import NULLS, Slicer
+from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Stream, StreamKind, numbers
+
+UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
+FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
+ON_DEVICE = FOR_THE_DEVICE | {"managed"}
+_STREAMS = {"cudaStreamPerThread": PER_THREAD, "cudaStreamLegacy": LEGACY}
+_OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
+
+
+class Followed(Enum):
+    """Which functions that work on the host alone (`cudafix.ordering.alone`) are followed; others are one step each.
+    The next is tried where a program is too large for the one before; the last only if the first has lost something.
+    """
+
+    SHORT = "short ones"
+    NONE = "none"
+    ALL = "all"
+
+
+@lru_cache(maxsize=1 << 12)
+def constant(text: str) -> Values:
+    """What a constant is."""
+    if text in NULLS:
+        return frozenset({mem.ZERO})
+    if text in _STREAMS:
+        return frozenset({mem.StreamValue(_STREAMS[text])})
+    return frozenset({mem.Number(text)})
+
+
+class Machine:
+    """What statements and effects share: the memory objects, the operations, and what is wrong so far."""
+
+    def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
+        self.program = program
+        self.tables = tables
+        self.slicer = Slicer.of(program, tables)
+        self.reach = Reach.of(program, tables)
+        self.classes = Classes.of(program, self.reach)
+        self.scopes = Scopes.of(program)
+        self.overlay = overlay
+        self.default_stream = PER_THREAD if per_thread else LEGACY
+        external = Object(0, "external", "external", None, True, "?")
+        self.outcome = Outcome([external], [], {}, {}, [], {}, {})
+        self.async_objects: Bits = 0
+        self.host_visible: Bits = 0  # memory that both the host and the device can touch
+        self.lints = overlay.mends or not (overlay.replaced or overlay.removed)  # look for the program's own defects
+        self.straight = False  # where a jump arrives, only what comes from above counts
+        self.arrivals = False  # there is such a place, and both come there
+        self.escaped: Bits = 0
+        self.rewritten_only: Bits = 0
+        self.frame: Frame
+        self.frames: list[Frame] = []
+        self.catching: list[Catching] = []  # each `try` around here
+        self.family: tuple[str, ...] = ()  # the loop indices that are fixed here
+        self.ranges: dict[str, None] = {}  # of the family loops that may have no round at all
+        self.empty: frozenset[str] = frozenset()  # those that have none in this run
+        self.followed = Followed.SHORT
+        self.mixed_up = False  # what was not followed may have stored more than it would have
+        self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
+        self.others = 0  # inside how many rounds that are not the generic one
+        self.loops = 0
+        self.works_elsewhere = False  # a host thread was started that may work on the device
+        self.steps = 0
+        self.nesting = 0  # how many blocks are around here
+        self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
+        self.exposed: set[Root] = set()  # the variables whose address somebody holds
+        self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
+        for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
+            insort(self.anchors[key.path], key.start)
+        self._objects: dict[object, Object] = {}
+        self._operations: dict[object, Operation] = {}
+        self._seen: dict[object, Violation] = {}
+        self._devices: set[str] = {"0"}
+
+    # -- expressions -----------------------------------------------------------------------------------------------
+
+    def meaning(self, name: str) -> Meaning:
+        """What a name means in the current function."""
+        known = self.frame.meanings
+        if name not in known:
+            root = self._root(name)
+            variable, holder = self.global_at(root), self.holder(name)
+            if variable is not None and variable.space != "host":  # what kernels reach through its address
+                root = ("memory", self.symbol(variable).number, "")
+            local = holder is not None and name in holder.arrays
+            known[name] = Meaning(root, local or (variable is not None and variable.array), variable)
+        return known[name]
+
+    def root(self, name: str) -> Root:
+        """The place that a name means in the current function."""
+        return self.meaning(name).root
+
+    def _root(self, name: str) -> Root:
+        if name.startswith("::"):
+            return self._global(name[2:])
+        if "::" in name and not name.startswith("%"):
+            return self._global(name)
+        if name in self.program.globals and name not in self.frame.function.types:
+            return self._global(name)  # declared in a header, which the front end does not see
+        frame = self.holder(name)
+        return ("local", frame.name, name) if frame is not None else _OUT_OF_SIGHT
+
+    def _global(self, name: str) -> Root:
+        """A `static` variable, or one of an anonymous namespace, is another one in each source that has the name."""
+        path = self.frame.function.span.path
+        own = (name, path) in self.scopes.internal
+        if name in self.scopes.copies and not (own and path.endswith(SOURCES)):
+            units = self.scopes.copies[name]
+            unit = next((p for f in reversed(self.frames) if (p := f.function.span.path) in units), None)
+            if unit is not None:
+                return "global", unit, name
+        return "global", path if own else "", name
+
+    def global_at(self, root: Root) -> ir.GlobalVar | None:
+        if root[0] != "global":
+            return None
+        return self.scopes.internal.get((root[2], str(root[1]))) or self.program.globals.get(root[2])
+
+    def holder(self, name: str) -> Frame | None:
+        """The call whose variable a local name means; None where the call that made a lambda is over."""
+        frame: Frame | None = self.frame
+        while frame is not None and frame.shares(name):
+            frame = frame.home
+        return frame
+
+    def key(self, state: State, index: ir.Expr) -> str:
+        """The key of an array element: a constant, a loop index, or any."""
+        values = self.values(state, index)
+        if len(values) == 1:
+            (value,) = values
+            if isinstance(value, mem.Number):
+                return value.text if value.text.isdigit() or "|" in value.text else f"c|{value.text}"
+        return mem.ANY
+
+    def cells(self, state: State, place: ir.Expr) -> list[Cell]:
+        """The cells that an lvalue may name."""
+        match place:
+            case ir.Var(name):
+                return [(self.root(name), ())]
+            case ir.Field(base, name):
+                return [(root, (*path, ("field", name))) for root, path in self.cells(state, base)]
+            case ir.Deref(base):
+                found = [mem.at(v, "0") for v in self.values(state, base)]
+                return [c for c in found if c is not None]
+            case ir.Index(base, index):
+                key = self.key(state, index)
+                found = [mem.at(v, key) for v in self.values(state, base)]
+                pointed = [c for c in found if c is not None]
+                return pointed or [(root, (*path, ("at", key))) for root, path in self.cells(state, base)]
+            case ir.Choice(options):
+                return [c for option in options for c in self.cells(state, option)]
+            case ir.Offset(base):
+                return self.cells(state, ir.Deref(place))
+            case _:
+                return []
+
+    def values(self, state: State, expr: ir.Expr) -> Values:
+        """What an expression may evaluate to."""
+        match expr:
+            case ir.Var(name):
+                root, is_array, variable = self.meaning(name)
+                if variable is not None and variable.space != "host":  # a symbol, or what it holds
+                    held = mem.leading(state.env.read((root, ()))) if variable.space == "managed" else mem.NOTHING
+                    return held | {mem.Ptr(self.symbol(variable).number)}
+                if is_array:
+                    return frozenset({mem.Ref((root, (mem.FIRST,)))})
+                held = state.env.read((root, ()))
+                if not held and variable is None and root[0] == "global":
+                    if self.program.resolve(root[2], 0, self.frame.function.span.path):
+                        return frozenset(
+                            {mem.Function(root[2], self.frame.function.span.path)}
+                        )  # a function of another file
+                return held
+            case ir.Field() | ir.Index() | ir.Deref():
+                found: Values = mem.NOTHING
+                for cell in self.cells(state, expr):
+                    held = state.env.read(cell)
+                    if any(isinstance(v, mem.StreamValue) for v in held) and self._may_be_null(state, cell):
+                        held |= {mem.ZERO}
+                    found |= held
+                return found
+            case ir.Addr(ir.FuncRef(name)):
+                return frozenset({mem.Function(name, self.frame.function.span.path)})
+            case ir.Addr(base):
+                if isinstance(base, ir.Var) and self.meaning(base.name).is_array:
+                    return frozenset({mem.reference((self.root(base.name), (mem.FIRST,)))})
+                return frozenset(self.reference(c) for c in self.cells(state, base))
+            case ir.Offset(base):
+                return frozenset(m for v in self.values(state, base) if (m := mem.moved(v)) is not None)
+            case ir.Const(text):
+                return constant(text)
+            case ir.Choice(options):
+                return mem.NOTHING.union(*(self.values(state, option) for option in options))
+            case ir.Opaque(parts):
+                inside = [v for part in parts for v in self._made_of(state, part)]
+                kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)
+                return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
+            case ir.FuncRef(name):
+                return frozenset({mem.Function(name, self.frame.function.span.path)})
+
+    def _made_of(self, state: State, part: ir.Expr) -> Values:
+        """What a computed value may have of one that it is made of: of a temporary object, all that it holds."""
+        temporary = isinstance(part, ir.Var) and part.name.startswith("%")
+        return self.whole(state, part) if temporary else self.values(state, part)
+
+    @property
+    def in_python(self) -> bool:
+        return self.frame.function.span.path.endswith(ir.PYTHON)
+
+    def _may_be_null(self, state: State, cell: Cell) -> bool:
+        """Whether an element of an array of streams may be one that nobody has set, and null: the default stream. So
+        it is for what has static storage, for the elements of a `std::vector(n)`, for `calloc` and `new T[n]()`.
+        (Elements of a local array are indeterminate until they are set: no program reads them.)
+        """
+        root, path = cell
+        indices = [key for kind, key in path if kind == "at"]
+        if not indices or self.in_python:
+            return False
+        if root[0] == "local" and path[0][0] == "at":
+            holder = next((f for f in reversed(self.frames) if f.name == root[1]), self.frame)
+            if "vector" not in holder.function.types.get(root[2], ""):
+                return False
+        inside = state.env[root]
+        return path not in inside and not any(mem.covers(other, path) for other in inside)
+
+    def _gone_from_around(self, state: State, name: str, frame: str) -> None:
+        """A lambda runs when a variable that it has kept is out of scope: what that led to is not known."""
+        home = next((f for f in self.frames if f.name == frame), None)
+        kind = home.function.types.get(name, "") if home is not None else ""
+        if "*" in kind or "cuda" in kind:
+            text = f"is live where `{name.split('@')[0]}` is used, which is out of scope"
+            self.obstacle(state.live, "escapes", text, self.frame.function.span)
+
+    def reference(self, cell: Cell) -> mem.Value:
+        """The address of a cell, for somebody to keep."""
+        if cell[1] == () and cell[0][0] == "local":
+            self.exposed.add(cell[0])
+        return mem.reference(cell)
+
+    def streams(self, state: State, expr: ir.Expr | None) -> frozenset[Stream]:
+        """The streams that a stream argument may be."""
+        if expr is None:
+            return frozenset({self.default_stream})
+        found = set()
+        for value in self.values(state, expr):
+            if isinstance(value, mem.StreamValue):
+                found.add(value.stream)
+            elif value == mem.ZERO:
+                found.add(self.default_stream)
+            elif value is not mem.UNSET:  # no program uses it
+                found.add(UNKNOWN_STREAM)
+        if not found and self.empty:  # never made, because no round was run: no program gets here
+            return frozenset({self.default_stream})
+        return frozenset(found) or frozenset({UNKNOWN_STREAM})
+
+    # -- memory objects --------------------------------------------------------------------------------------------
+
+    def context(self, stmt: object) -> tuple[object, ...]:
+        return (stmt, self.frame.name, self.family)
+
+    def new_object(self, identity: object, memory: str, after: str, call: ir.Call | None, state: State) -> Object:
+        """The memory object of an allocation, the same one whenever the same call runs in the same context."""
+        found = self._objects.get(identity)
+        if found is None:
+            summary = any(f.startswith("o|") for f in self.family)
+            found = Object(len(self.outcome.objects), memory, after, call, summary, state.device)
+            self._objects[identity] = found
+            self.outcome.objects.append(found)
+            if after == "async":
+                self.async_objects |= 1 << found.number
+            elif after in ("pinned", "mapped", "managed") and not summary:
+                self.host_visible |= 1 << found.number
+        elif found.device != state.device:
+            found.device = "?"
+        return found
+
+    def symbol(self, variable: ir.GlobalVar) -> Object:
+        """The memory of a `__device__`, `__constant__` or `__managed__` variable."""
+        space = "managed" if variable.space == "managed" else "device"
+        found = self._objects.get(variable.name)
+        if found is None:
+            found = Object(len(self.outcome.objects), space, space, None, False, "?")
+            self._objects[variable.name] = found
+            self.outcome.objects.append(found)
+        return found
+
+    def variable(self, root: Root) -> Object:
+        """The host memory of a variable."""
+        found = self._objects.get(root)
+        if found is None:
+            found = Object(len(self.outcome.objects), "host", "host", None, False, "?")
+            self._objects[root] = found
+            self.outcome.objects.append(found)
+        return found
+
+    def mask(self, values: Iterable[mem.Value]) -> Bits:
+        """The objects that pointers lead to."""
+        bits = 0
+        for value in values:
+            if isinstance(value, mem.Ptr):
+                bits |= 1 << value.object
+            elif isinstance(value, mem.Ref):
+                root = value.cell[0]
+                bits |= 1 << (int(root[1]) if root[0] == "memory" else self.variable(root).number)
+        return bits
+
+    def reachable(self, state: State, values: Values) -> Values:
+        """Everything that can be reached from pointers, handles and structs of them."""
+        found, fresh = set(values), set(values)
+        while fresh:
+            held: set[mem.Value] = set()
+            for value in fresh:
+                if isinstance(value, mem.Ptr | mem.Ref):
+                    held.update(*state.env.content(value))
+                elif isinstance(value, mem.Handle):
+                    held.update(*state.env[("global", "", value.name)].values())
+                elif isinstance(value, mem.Function):
+                    held.update(self._shared_with(state, value))
+            fresh = held - found
+            found |= fresh
+        return frozenset(found)
+
+    def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:
+        """What a lambda reaches through the variables that it shares."""
+        around = function.name.rpartition(LAMBDA)[0]
+        home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
+        if home is None:
+            return
+        for made in self.program.resolve(function.name, 0, function.path):
+            names = {e.name for e in ir.expressions_in(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
+            for root in (("local", home.name, name) for name in names):
+                yield mem.Ref((root, ()))
+                for values in state.env[root].values():
+                    yield from values
+
+    def parts(self, state: State, expr: ir.Expr) -> dict[mem.Path, Values]:
+        """What the parts of a struct hold that an expression names."""
+        if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            return {}
+        found = state.env.parts(self.cells(state, expr))
+        found.pop((), None)
+        return found
+
+    def whole(self, state: State, expr: ir.Expr) -> Values:
+        """What an argument hands over: its value, or all that a struct passed by value holds."""
+        return self.values(state, expr).union(*self.parts(state, expr).values())
+
+    def anywhere(self, state: State, values: Values) -> Bits:
+        """The memory that a pointer may lead to of which nothing is known: all that is live. Somebody has stored it in
+        a way that was not understood; no program gives the device a pointer that was never set. (A client that calls
+        functions in any order does, and what is made in a loop is not made where that has no round.)
+        """
+        if not self.is_unset(values):
+            return 0
+        return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+
+    def type_of(self, expr: ir.Expr) -> str:
+        raise NotImplementedError
+
+    def is_unset(self, values: Values) -> bool:
+        """Whether nothing is known of where a pointer leads, though it must have been set."""
+        known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
+        return not (known or self.any_order or self.empty)
+
+    def place(self, state: State, expr: ir.Expr | None) -> Cell | None:
+        """The one cell that an expression is for certain, None if that is not known."""
+        cells = self.cells(state, expr) if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref) else []
+        return cells[0] if len(cells) == 1 and not mem.is_summary(cells[0][1]) else None
+
+    def is_gone(self, state: State, expr: ir.Expr | None) -> bool:
+        """Whether what an expression holds was given back for certain, and was not set since."""
+        while isinstance(expr, ir.Offset):
+            expr = expr.base
+        return bool(state.env.gone) and self.place(state, expr) in state.env.gone
+
+    def device_memory(self, state: State, expr: ir.Expr) -> Bits:
+        """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
+        of them.
+        """
+        values = self.values(state, expr)
+        if isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            for cell in self.cells(state, expr):
+                for path, inner in state.env.under(cell):
+                    if path and all(kind == "field" for kind, _ in path):
+                        values |= inner
+        return self.device_objects(values) & state.live
+
+    def device_objects(self, values: Values) -> Bits:
+        """The memory of the device, which the host cannot touch, that pointers lead to."""
+        bits = 0
+        for value in values:
+            if isinstance(value, mem.Ptr) and self.outcome.objects[value.object].memory in FOR_THE_DEVICE:
+                bits |= 1 << value.object
+        return bits
+
+    def on_device(self, values: Values, kinds: frozenset[str] = ON_DEVICE) -> Bits:
+        """The memory that pointers lead to and that the device may work on, of these kinds."""
+        bits = 0
+        for number in numbers(self.mask(values) & ~1):
+            if self.outcome.objects[number].memory in kinds:
+                bits |= 1 << number
+        return bits
+
+    def obstacle(self, bits: Bits, name: str, text: str, span: ir.Span) -> None:
+        """The objects in `bits` cannot be migrated."""
+        for number in numbers(bits & ~1):
+            self.outcome.obstacles.setdefault(number, {}).setdefault((name, span), Obstacle(name, text, span))
+
+    # -- what is wrong ---------------------------------------------------------------------------------------------
+
+    def wrong(
+        self,
+        kind: Wrong,
+        earlier: Operation | None,
+        later: Point,
+        about: Object | None = None,
+        *,
+        via: tuple[Key, ...] = (),
+        streams: frozenset[Stream] = frozenset(),
+        certain: bool = True,
+        apart: bool = False,
+    ) -> None:
+        """Note a `Violation`, each once."""
+        if self.others:  # the generic round stands for the others
+            return
+        key = (kind, earlier and earlier.number, later.span, about and about.number, streams)
+        if key not in self._seen:
+            self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain, apart)
+            self.outcome.violations.append(self._seen[key])
+        elif certain and not self._seen[key].certain:
+            known = self._seen[key]
+            self._seen[key] = replace(known, certain=True)
+            self.outcome.violations[self.outcome.violations.index(known)] = self._seen[key]
+        self._seen[key].every_via.update(via)
+
+    def operation(self, identity: object, stmt: ir.Call | ir.Launch | None, text: str, state: State) -> Operation:
+        key = (identity, *self.context(stmt))
+        found = self._operations.get(key)
+        if found is None:
+            found = Operation(len(self.outcome.operations), stmt, text, self.frame.name, state.device)
+            self._operations[key] = found
+            self.outcome.operations.append(found)
+        return found
+
+    def conflicts(self, lost: Bits, reads: Bits, writes: Bits) -> Iterator[Operation]:
+        """The lost operations that touch the same memory, one of the two writing."""
+        for number in numbers(lost):
+            other = self.outcome.operations[number]
+            if self.wide(writes) & self.wide(other.reads | other.writes) or self.wide(reads) & self.wide(other.writes):
+                yield other
+
+    def wide(self, bits: Bits) -> Bits:
+        """External memory may be anything that has escaped, and the other way round."""
+        if bits & 1:
+            bits |= self.escaped
+        return bits | 1 if bits & self.escaped else bits
+
+    def host_observes(
+        self, state: State, kind: Wrong, point: Point, *, reads: Bits = 0, writes: Bits = 0, everything: bool = False
+    ) -> None:
+        """The host looks at memory, or at everything: no operation that matters may be pending in Q and not in P."""
+        lost = state.orders.lost.get(HOST, 0)
+        if lost and not self.others:
+            if everything:
+                found: Iterable[Operation] = [self.outcome.operations[n] for n in numbers(lost)]
+            elif kind in (Wrong.OUTPUT, Wrong.EXIT):
+                found = [o for n in numbers(lost) if (o := self.outcome.operations[n]).prints]
+            else:
+                found = self.conflicts(lost, reads, writes)
+            for op in found:
+                self.wrong(kind, op, point, via=tuple(op.via))
+
+    def faults_are_reported(self, state: State, point: Point) -> None:
+        """What the user sees now must not be there if an operation has failed: P would have stopped before."""
+        for number in numbers(state.unreported if not self.others else 0):
+            op = self.outcome.operations[number]
+            self.wrong(Wrong.FAULT, op, point, via=tuple(op.via))
+
+    def looks(self, state: State) -> None:
+        """The program looks at a status: it learns of the errors of all operations that have finished.
+
+        Reporting an error one checked call later is not a loss, never reporting it is (docs/FACTS.md).
+        """
+        orders = state.orders
+        state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)
+
+    def same_device(self, state: State) -> Bits:
+        """The operations that a device-wide wait covers here."""
+        if self._devices == {state.device}:
+            return -1
+        bits = 0
+        if state.device != "?":
+            for op in self.outcome.operations:
+                if op.device == state.device:
+                    bits |= 1 << op.number
+        return bits

@@ -1,0 +1,105 @@
+"""Which code reaches the device, through its calls, and which may run in several host threads: facts of a whole
+program, whatever runs.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from cudafix import ir
+from cudafix.ir import walk
+from cudafix.link import Program, handed_over
+from cudafix.models import Tables
+from cudafix.models.api import HOST_EFFECTS, Effect
+
+THREAD = re.compile(r"\bstd::j?thread\b")
+
+
+class Reach:
+    """One for a program: what it says is found once."""
+
+    def __init__(self, program: Program, tables: Tables) -> None:
+        self.program = program
+        self.tables = tables
+
+    @staticmethod
+    def of(program: Program, tables: Tables) -> Reach:
+        return program.kept("reach", lambda: Reach(program, tables))
+
+    @cached_property
+    def _of_several_threads(self) -> frozenset[int]:
+        """The calls (by `id`) that other host threads may run too: what stands in an OpenMP region; where the program
+        starts threads, what stands in functions that it hands to somebody; and all that is reached from there. Each
+        thread runs them on streams, blocks and perhaps a device of its own, and a `cudaFree` waits for the work of all.
+        """
+        stack: list[tuple[ir.Call, str | None]] = []
+        named: list[tuple[str, str]] = []
+        threads = False
+        for function in self.program.functions():
+            threads = threads or any(map(THREAD.search, function.types.values()))
+            stmts = list(walk(function.body))
+            calls = [s for s in stmts if isinstance(s, ir.Call)]
+            threads = threads or any(map(self._starts_threads, calls))
+            regions = [(c.span.start, c.close) for c in calls if c.callee.startswith("#pragma")]
+            stack += [(c, function.cls) for c in calls for start, end in regions if start < c.span.start < end]
+            named += [(name, s.span.path) for s in stmts for name in handed_over(s)]
+        for name, path in named if threads else ():
+            for given in self.program.resolve(name, 0, path):
+                stack += [(s, given.cls) for s in walk(given.body) if isinstance(s, ir.Call)]
+        found: set[int] = set()
+        while stack:
+            call, cls = stack.pop()
+            if id(call) not in found:
+                found.add(id(call))
+                for called in self.program.reached_by(call, cls):
+                    stack += [(s, called.cls) for s in walk(called.body) if isinstance(s, ir.Call)]
+        return frozenset(found)
+
+    def _starts_threads(self, call: ir.Call) -> bool:
+        api = self.tables.lookup(call.callee, len(call.args))
+        return api is not None and api.effect is Effect.EXTERNAL and api.why is not None and "thread" in api.why
+
+    def in_threads(self, call: ir.Call) -> bool:
+        """Whether other host threads may run a call too."""
+        return id(call) in self._of_several_threads
+
+    def works_on_device(self, function: ir.Function) -> bool:
+        return id(function) in self.program.reaching("device work", self._is_device_work)
+
+    def device_work_in(self, block: ir.Block, cls: str | None) -> bool:
+        """Whether a statement of a block, in a method of `cls`, reaches the device, through calls too."""
+        return any(self._reaches_device(s, cls) for s in walk(block))
+
+    def _reaches_device(self, stmt: ir.Stmt, cls: str | None) -> bool:
+        if isinstance(stmt, ir.Call) and any(map(self.works_on_device, self.program.reached_by(stmt, cls))):
+            return True
+        return self._is_device_work(stmt)
+
+    def _is_device_work(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Call):
+            if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+                return False
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
+            if api is None or (api.why is not None and "thread" in api.why and self._hands_over_known(stmt)):
+                return False  # what a thread runs is asked on its own
+            return api.effect not in HOST_EFFECTS
+        return isinstance(stmt, ir.Launch)
+
+    def _hands_over_known(self, call: ir.Call) -> bool:
+        """Whether the functions that a call is given are the program's, and there are some."""
+        given = (arg.base if isinstance(arg, ir.Addr) else arg for arg in call.args)
+        names = [function.name for function in given if isinstance(function, ir.FuncRef)]
+        return bool(names) and all(self.program.resolve(name, 0, call.span.path) for name in names)
+
+    def stays_on_host(self, function: ir.Function) -> bool:
+        """Whether a function neither works on the device nor calls what is not known."""
+        beyond = self.program.reaching("device work or unknown code", self._is_beyond_the_host)
+        return id(function) not in beyond
+
+    def _is_beyond_the_host(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Call) and stmt.receiver is None and not stmt.callee.startswith("#pragma"):
+            known = self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path)
+            if not known and self.tables.lookup(stmt.callee, len(stmt.args)) is None and stmt.callee != "throw":
+                return True
+        return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)

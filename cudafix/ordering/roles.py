@@ -1,0 +1,256 @@
+"""What a library call is given, by the roles that its table gives to its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cudafix import ir
+from cudafix.ir import walk
+from cudafix.models.api import Api, Effect, roles_of
+from cudafix.ordering import memory as mem
+from cudafix.ordering.calls import Calls
+from cudafix.ordering.frames import State
+from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
+from cudafix.ordering.memory import Values
+from cudafix.ordering.program import stream_arguments
+from cudafix.ordering.slicing import NUMBERS
+from cudafix.ordering.state import Bits, Stream, numbers
+
+ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
+
+
+@dataclass(slots=True)
+class Arguments:
+    """The arguments of a call by what the table says they are."""
+
+    reads: Values = mem.NOTHING
+    writes: Values = mem.NOTHING
+    host_reads: Bits = 0
+    host_writes: Bits = 0
+    stream: ir.Expr | None = None
+    named: dict[str, list[ir.Expr]] = field(default_factory=dict)
+
+    def one(self, role: str) -> ir.Expr | None:
+        found = self.named.get(role)
+        return found[0] if found else None
+
+
+class Roles(Calls):
+    """What the arguments of library calls lead to, and what is kept of them."""
+
+    def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
+        args = Arguments()
+        given = call.given
+        roles = zip(roles_of(api, len(given)), given, strict=False)
+        for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
+            if role == "-":
+                continue
+            if role in ("r", "w", "rw"):
+                values = (
+                    self.reachable(state, self.whole(state, expr))
+                    if api.effect is not Effect.COPY
+                    else self._addresses(state, expr)
+                )
+                if "r" in role:
+                    args.reads |= values
+                if "w" in role:
+                    args.writes |= values
+            elif role in ("hr", "hw", "hrw"):
+                bits = self.mask(self.values(state, expr)) | (
+                    self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
+                )
+                if "r" in role[1:]:
+                    args.host_reads |= bits
+                if "w" in role[1:]:
+                    args.host_writes |= bits
+                    self.overwritten(state, self.cells(state, ir.Deref(expr)))
+            elif role == "look":
+                values = self.reachable(state, self.whole(state, expr))
+                args.host_reads |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE)
+            elif role == "use":
+                values = self.reachable(state, self.whole(state, expr))
+                args.reads |= values
+                args.writes |= values
+                seen = self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE)
+                args.host_reads |= seen
+                args.host_writes |= seen
+                self.overwritten(state, self.cells(state, ir.Deref(expr)))
+            elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
+                args.host_reads |= state.live & self.host_visible | 1
+                args.host_writes |= state.live & self.host_visible | 1
+                self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
+            elif role == "swap":
+                bits = self.touched(state, (expr,))
+                args.host_reads |= bits
+                args.host_writes |= bits
+            elif role == "params" or (role in ("keep", "keeper") and api.effect is Effect.WORK):
+                values = self.reachable(state, self.whole(state, expr))
+                args.reads |= values
+                args.writes |= values
+            elif args.stream is None and role == "stream?" and not self._are_memory(api, given):
+                args.stream = expr
+            args.named.setdefault(role, []).append(expr)
+        if args.stream is None:
+            args.stream = next(stream_arguments(api, given), None)
+        for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
+            for expr in args.named.get(role, ()):
+                if api.effect is not Effect.HANDLE_CREATE or role != "handle_out":
+                    self.store(
+                        state,
+                        self.cells(state, ir.Deref(expr)),
+                        frozenset({mem.Handle(self._handle_name(call))}),
+                        call.span,
+                    )
+        if api.holds is not None:
+            own = self.new_object(("held", *self.context(call)), api.holds, api.holds, call, state)
+            state.live |= 1 << own.number
+            inside = ("global", "", self._handle_name(call)), (("at", mem.ANY),)
+            state.env.write([inside], frozenset({mem.Ptr(own.number)}))
+        for expr in args.named.get("alias", ()):
+            of = args.one("of")
+            if of is not None:
+                self.store(state, self.cells(state, ir.Deref(expr)), self.values(state, of), call.span)
+        return args
+
+    def _are_memory(self, api: Api, given: Sequence[ir.Expr]) -> bool:
+        """Whether all that a call is given as memory, but for its temporary storage, are pointers by their type."""
+        memory = [expr for role, expr in list(zip(api.roles, given, strict=False))[1:] if role in ("r", "w", "rw")]
+        return all("*" in self.type_of(e.base if isinstance(e, ir.Offset) else e) for e in memory)
+
+    def _addresses(self, state: State, expr: ir.Expr | None) -> Values:
+        """What a free or a copy may be given. In Python a part of a list or of another object of the host, which a
+        subscript of something unknown may be, is no address: the bindings raise.
+        """
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        if not self.in_python:
+            return values
+        hosts = {v for v in values if isinstance(v, mem.Ptr) and v.interior and self._is_of_the_host(v)}
+        return values - hosts or values
+
+    def _is_of_the_host(self, pointer: mem.Ptr) -> bool:
+        return self.outcome.objects[pointer.object].memory == "host"
+
+    def _handle_name(self, call: ir.Call) -> str:
+        return f"{call.callee}@{call.span.path}:{call.span.start}{self.frame.name}{''.join(self.family)}"
+
+    def streams_for(self, api: Api, args: Arguments, state: State) -> frozenset[Stream]:
+        if args.stream is not None:
+            return self.streams(state, args.stream)
+        handle = args.one("handle")
+        if handle is None and (api.on == "unknown" or (api.on == "global" and self._sets_the_stream(api))):
+            return frozenset({UNKNOWN_STREAM})
+        if handle is not None:
+            found: set[Stream] = set()
+            for value in self.values(state, handle):
+                held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
+                found |= {v.stream for v in held if isinstance(v, mem.StreamValue)}
+                if not held:
+                    found.add(UNKNOWN_STREAM)
+            return frozenset(found) or frozenset({UNKNOWN_STREAM})
+        return frozenset({self.default_stream})
+
+    def _sets_the_stream(self, api: Api) -> bool:
+        """Whether the program, or who calls it, may set the stream that all calls of a library run on."""
+
+        def sets(call: ir.Call) -> bool:
+            row = self.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+            return row is not None and row.effect is Effect.HANDLE_SET_STREAM and row.source == api.source
+
+        def found() -> bool:
+            functions = self.program.functions()
+            return any(isinstance(s, ir.Call) and sets(s) for function in functions for s in walk(function.body))
+
+        return self._callers_work is not None or self.program.kept(f"sets the stream of {api.source}", found)
+
+    def _keep(self, call: ir.Call, api: Api, args: Arguments, state: State) -> None:
+        """Descriptors, plans and graphs hold pointers for later calls."""
+        kept = args.named.get("keep", ())
+        if kept:
+            values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in kept))
+            kind = f"<{call.template_args}>" if call.template_args else ""
+            holder = call.receiver if call.receiver is not None else call.result
+            self.owned_by(kind or (self.type_of(holder) if holder is not None else ""), values, call.span, state)
+            owners: set[mem.Value] = set()
+            for role in ("keeper", "keeper_out", "graph"):
+                for expr in args.named.get(role, ()):
+                    target = self.cells(state, ir.Deref(expr)) if role.endswith("_out") else []
+                    held = self.values(state, expr) if not target else mem.NOTHING
+                    owners |= held.union(*(state.env.read(v.cell) for v in held if isinstance(v, mem.Ref)))
+                    for cell in target:
+                        owners |= set(state.env.read(cell))
+            if api.returns == "keeper":
+                owners.add(mem.Handle(self._handle_name(call)))
+            handles = [o for o in owners if isinstance(o, mem.Handle)]
+            for handle in handles:
+                state.env.write([(("global", "", handle.name), (("at", mem.ANY),))], values)
+            if not handles and not self._put_in(call, args, state):
+                self.escape(state, values, "escapes", f"is kept by `{call.callee}`", call.span)
+        swapped = args.named.get("swap", ())
+        if len(swapped) == 2:
+            a, b = (self.cells(state, e) for e in swapped)
+            of_a, of_b = (state.env.parts(cells) for cells in (a, b))
+            state.env.write_parts(a, of_b)
+            state.env.write_parts(b, of_a)
+
+    def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:
+        """A container gets one more element. Which one it will be is not known."""
+        holder = args.one("keeper")
+        if call.callee not in ADDS_AN_ELEMENT or holder is None:
+            return False
+        elements = [(root, (*path, ("at", mem.ANY))) for root, path in self.cells(state, holder)]
+        kept = [v for expr in args.named.get("keep", ()) for v in self.values(state, expr)]
+        if not elements or any(root[0] == "memory" for root, _ in elements):
+            return False
+        if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
+            return False
+        for expr in args.named.get("keep", ()):
+            inside = {path: mem.kept_among_others(held) for path, held in self.parts(state, expr).items()}
+            state.env.write(elements, mem.kept_among_others(self.values(state, expr)))
+            state.env.write_parts(elements, inside)
+        return True
+
+    def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
+        if api.returns == "same":
+            first = call.receiver if call.receiver is not None else call.args[0] if call.args else None
+            if first is None:
+                return mem.UNKNOWN
+            values = self.values(state, first)
+            cells = [] if values else self.cells(state, first)
+            inside = frozenset(mem.Ref((root, (*path, mem.FIRST))) for root, path in cells)  # `v.data()`
+            return values | inside
+        if api.returns == "pointer":
+            return frozenset(
+                {mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)}
+            )
+        if api.returns == "hidden":
+            seen = numbers(state.live & self.host_visible | 1)
+            return frozenset({mem.OTHER, *(mem.Ptr(number, True) for number in seen)})
+        if api.returns in ("handle", "keeper"):
+            return frozenset({mem.Handle(self._handle_name(call))})
+        return frozenset({mem.OTHER})
+
+    def _moves_pointers(self, args: Arguments, state: State) -> None:
+        """What a host function writes may be any pointer that it reads: it copies, sorts, swaps."""
+        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
+        targets = [e for role in ("hw", "hrw") for e in args.named.get(role, ())]
+        if not targets or not sources[1:]:
+            return
+        held: dict[mem.Path, Values] = {}  # in one element, or in the struct
+        for value in (v for expr in sources for v in self.values(state, expr)):
+            for path, inner in state.env.inside(value):
+                path = path[1:] if path and path[0][0] == "at" else path
+                held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
+        parts = {path: inner for path, inner in held.items() if inner}
+        cost = sum(map(len, parts.values()))
+        for value in (v for expr in targets for v in self.values(state, expr)):
+            if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
+                self.spend(state, [cell], cost)
+                state.env.write_parts([cell, cell], parts)
+
+    def _is_number(self, expr: ir.Expr) -> bool:
+        """Whether an expression is a variable that no pointer fits into."""
+        if not isinstance(expr, ir.Var) or self.meaning(expr.name).is_array:
+            return False
+        kind = self.type_of(expr).removeprefix("const ")
+        return kind != "" and kind in NUMBERS

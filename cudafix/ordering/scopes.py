@@ -1,0 +1,69 @@
+"""Which variables at namespace scope the files of a program see, and which of them are several of one name."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from cudafix import ir
+from cudafix.link import SOURCES, Program
+
+
+class Scopes:
+    """One for a program: what it says is found once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @staticmethod
+    def of(program: Program) -> Scopes:
+        return program.kept("scopes", lambda: Scopes(program))
+
+    @cached_property
+    def internal(self) -> dict[tuple[str, str], ir.GlobalVar]:
+        """The variables that only their file sees, by name and file."""
+        modules = self.program.modules
+        return {(v.name.removeprefix("::"), m.path): v for m in modules for v in m.globals if v.internal}
+
+    @cached_property
+    def copies(self) -> dict[str, frozenset[str]]:
+        """The `static` variables of headers that several sources include: each of these has its own. By name."""
+        sources = [m.path for m in self.program.modules if m.path.endswith(SOURCES)]
+        inner = set().union(*(self._included[path] for path in sources))
+        found: dict[str, frozenset[str]] = {}
+        for module in self.program.modules:
+            units = frozenset(p for p in sources if p not in inner and module.path in self._included[p])
+            if len(units) > 1:
+                for variable in module.globals:
+                    if variable.internal and variable.space == "host":
+                        name = variable.name.removeprefix("::")
+                        found[name] = found.get(name, frozenset()) | units
+        return found
+
+    @cached_property
+    def visible(self) -> dict[str, set[str]]:
+        """The names of the variables that each file declares, or a header that it includes."""
+        own = {m.path: {v.name.removeprefix("::") for v in m.globals} for m in self.program.modules}
+        return {path: own[path].union(*(own[header] for header in headers)) for path, headers in self._included.items()}
+
+    @cached_property
+    def members_named_outside(self) -> set[str]:
+        """The members that functions outside of classes name."""
+        found: set[str] = set()
+        for function in self.program.functions():
+            if function.cls is None:
+                found.update(e.name for e in ir.expressions_in(function) if isinstance(e, ir.Field))
+        return found
+
+    @cached_property
+    def _included(self) -> dict[str, set[str]]:
+        """The files of a program that each of its files includes, through others too."""
+        by_name = {m.path.rpartition("/")[2]: m for m in self.program.modules}
+        found: dict[str, set[str]] = {}
+        for module in self.program.modules:
+            seen, queue = {module.path}, [module]
+            while queue:
+                targets = (target.strip('<>"').rpartition("/")[2] for target in queue.pop().includes)
+                queue += [h for name in targets if (h := by_name.get(name)) is not None and h.path not in seen]
+                seen.update(h.path for h in queue)
+            found[module.path] = seen - {module.path}
+        return found

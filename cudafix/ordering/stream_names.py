@@ -1,0 +1,191 @@
+"""The expressions in scope at a call that name a stream for certain, as a rewrite may write them."""
+
+from __future__ import annotations
+
+import re
+
+from cudafix import ir
+from cudafix.link import last
+from cudafix.ordering import memory as mem
+from cudafix.ordering.frames import State
+from cudafix.ordering.machine import Machine
+from cudafix.ordering.program import StreamName
+from cudafix.ordering.state import Stream
+
+_SPELLED = re.compile(r"[A-Za-z_][\w:@]*")  # what the program itself calls a variable
+_PRIVATE = re.compile(r"^m_|_$")
+_KEY = re.compile(r'c\|"[^"\\\n@:{}]*"')  # of a dictionary, a plain text
+_DEPTH = 4
+"""How far streams of a Python program are looked for: `self.lanes[i].stream.ptr`."""
+
+
+def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
+    """The expressions in scope here that name a stream for certain. What is 0 may be a stream elsewhere: then it is
+    the default stream here.
+    """
+    found: dict[StreamName, Stream] = {StreamName(ir.Const("0"), "0"): machine.default_stream}
+    hidden: dict[str, str] = {}
+    frame, file = machine.frame, machine.frame.function.span.path
+    declared = machine.scopes.visible.get(file, set())
+    mentioned = ir.expressions_in(frame.function) if frame.is_lambda else ()
+    shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
+    here = {r for r, _ in state.env if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
+    here = {r for r in here if r[1] == frame.name or machine.root(r[2]) == r}
+    for root, _ in state.env:  # an inner variable hides an outer one of the same name
+        if root in here:
+            hidden[root[2].split("@")[0]] = root[2]
+    indices = {
+        value.text: name
+        for (kind, frame, name), inner in state.env
+        if kind == "local" and frame == machine.frame.name
+        for value in inner.get((), ())
+        if isinstance(value, mem.Number) and value.text.startswith("k|")
+    }
+    deep = machine.in_python and _holds_streams(state)
+    for root, inner in sorted(state.env, key=lambda item: item[0][0] != "local"):  # a local name is the nearest
+        if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
+            continue
+        if root[0] == "global" and (root[1] not in ("", file) or root[2] not in declared):
+            continue
+        if root[0] == "memory" or not _SPELLED.fullmatch(root[2]):
+            continue
+        var: ir.Expr = ir.Var(root[2] if root[0] == "local" else f"::{root[2]}")
+        text = last(root[2].split("@")[0])
+        for path, values in inner.items():
+            if len(values) == 1:
+                (value,) = values
+                stream = _stream_in(machine, value, state)
+                if stream is not None:
+                    name = _spell(var, text, path, indices) if _may_name(machine, path) else None
+                    if name is not None:
+                        found.setdefault(name, stream)
+                elif not path and deep:
+                    _inside(machine, state, value, StreamName(var, text), found, indices)
+                elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
+                    _members(machine, state, value, var, text, found)
+    return found
+
+
+def _members(
+    machine: Machine,
+    state: State,
+    pointer: mem.Ref | mem.Ptr,
+    var: ir.Expr,
+    text: str,
+    found: dict[StreamName, Stream],
+) -> None:
+    """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
+    cell = mem.at(pointer, "0")
+    if cell is None or mem.is_summary(cell[1]):
+        return
+    root, base = cell  # what is stored at an index that is not known may be there, or not
+    inside = state.env[root].items()
+    known = ((path[len(base) :], values) for path, values in inside if path[: len(base)] == base)
+    function = machine.frame.function
+    is_reference = isinstance(var, ir.Var) and (
+        function.types.get(var.name, "").endswith("&")
+        or any(p.by_reference and p.name == var.name for p in function.params)
+    )
+    for path, values in known:
+        if len(values) == 1 and all(kind == "field" for kind, _ in path):
+            (value,) = values
+            place: ir.Expr = ir.Deref(var)
+            for _, field_name in path:
+                place = ir.Field(place, field_name)
+            fields = ".".join(name for _, name in path)
+            if text == "this":
+                spelled = fields
+            elif is_reference:
+                spelled = f"{text}.{fields}" if path else text
+            else:
+                spelled = f"{text}->{fields}" if path else f"*{text}"
+            stream = _stream_in(machine, value, state)
+            if stream is not None and (text == "this" or _may_name(machine, path)):
+                found.setdefault(StreamName(place, spelled), stream)
+
+
+def _inside(
+    machine: Machine,
+    state: State,
+    pointer: mem.Value,
+    name: StreamName,
+    found: dict[StreamName, Stream],
+    indices: dict[str, str],
+) -> None:
+    """Streams in the object of Python that `name` refers to: in its fields, in the elements of a list or
+    dictionary, and in what these refer to.
+    """
+    front = [(name, pointer)]
+    for _ in range(_DEPTH):
+        deeper: list[tuple[StreamName, mem.Value]] = []
+        for outer, one in front:
+            cells = list(state.env.inside(one))
+            fewer = any(path[-1:] == (("field", ir.SHRUNK),) for path, _ in cells)
+            for path, values in cells:
+                part = _part(outer, path, indices) if len(values) == 1 else None
+                if part is None or (fewer and len(path) == 1):
+                    continue
+                (value,) = values
+                stream = _stream_in(machine, value, state)
+                if stream is None:
+                    deeper.append((part, value))
+                elif outer.text == "this" or _may_name(machine, path[1:]):
+                    found.setdefault(part, stream)
+        front = deeper
+
+
+def _stream_in(machine: Machine, value: mem.Value, state: State) -> Stream | None:
+    """The stream that a place names which holds this value."""
+    if value == mem.ZERO:
+        return machine.default_stream
+    if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
+        return value.stream
+    return None
+
+
+def _may_name(machine: Machine, path: mem.Path) -> bool:
+    """Whether members of an object can be named from outside: not those that look private and that no function
+    outside of a class names.
+    """
+    private = {name for kind, name in path if kind == "field" and _PRIVATE.search(name)}
+    return not private or private <= machine.scopes.members_named_outside
+
+
+def _holds_streams(state: State) -> bool:
+    """Whether anything is a stream that was made: all else is named without looking for it."""
+    held = (values for _, inner in state.env for values in inner.values())
+    return any(isinstance(value, mem.StreamValue) for values in held for value in values)
+
+
+def _part(outer: StreamName, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
+    """A field (`outer.field`) or an element (`outer[0]`, `outer["key"]`, `outer[i]`) of an object of Python."""
+    if not 1 <= len(path) <= 2 or path[0][0] != "at":
+        return None
+    (_, key), *fields = path
+    if fields:
+        name = fields[0][1]
+        if key != "0" or not name.isidentifier():
+            return None
+        return StreamName(
+            ir.Field(ir.Deref(outer.expr), name), f"{outer.text}.{name}" if outer.text != "this" else name
+        )
+    if key.isdigit() or _KEY.fullmatch(key):
+        word = key.removeprefix("c|")
+        return StreamName(ir.Index(outer.expr, ir.Const(word)), f"{outer.text}[{word}]")
+    if key in indices:
+        return StreamName(ir.Index(outer.expr, ir.Var(indices[key])), f"{outer.text}[{indices[key].split('@')[0]}]")
+    return None
+
+
+def _spell(var: ir.Expr, text: str, path: mem.Path, indices: dict[str, str]) -> StreamName | None:
+    place = var
+    for kind, name in path:
+        if kind == "field":
+            place, text = ir.Field(place, name), f"{text}.{name}"
+        elif name.isdigit():
+            place, text = ir.Index(place, ir.Const(name)), f"{text}[{name}]"
+        elif name in indices:
+            place, text = ir.Index(place, ir.Var(indices[name])), f"{text}[{indices[name].split('@')[0]}]"
+        else:
+            return None
+    return StreamName(place, text)

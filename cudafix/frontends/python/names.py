@@ -10,7 +10,7 @@ import builtins
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -32,7 +32,7 @@ _RENAMED = {
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
 _GIVES_BACK = re.compile(r"free|destroy|release|close|reset|delete|unload|detach", re.IGNORECASE)
-_RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__"))
+_RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__", "__array_finalize__"))
 _METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
 _CLASS_DECORATORS = frozenset("dataclass total_ordering final unique runtime_checkable".split())
 """Decorators that leave a class what it is, but for methods that they add."""
@@ -40,7 +40,8 @@ _BUILTINS = frozenset(dir(builtins))
 _BINDING = frozenset(
     (
         cst.Name, cst.Attribute, cst.Arg, cst.Annotation, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Del,
-        cst.NamedExpr, cst.For, cst.WithItem, cst.ExceptHandler, cst.MatchAs, cst.Global, cst.Nonlocal, cst.Lambda,
+        cst.NamedExpr, cst.For, cst.WithItem, cst.ExceptHandler, cst.MatchAs, cst.MatchStar,
+        cst.MatchMapping, cst.Global, cst.Nonlocal, cst.Lambda,
         cst.FunctionDef, cst.ClassDef, cst.Import, cst.ImportFrom,
     )
 )  # fmt: skip
@@ -182,8 +183,12 @@ class Bindings:
                 self.bind(name_node, item)
             case cst.ExceptHandler(name=cst.AsName(name=name_node)):
                 self.bind(name_node, None)
-            case cst.MatchAs(name=cst.Name(value=name)):
-                self.assigned[name] += 1
+            case (
+                cst.MatchAs(name=cst.Name() as name_node)
+                | cst.MatchStar(name=cst.Name() as name_node)
+                | cst.MatchMapping(rest=cst.Name() as name_node)
+            ):
+                self.bind(name_node, None)
             case cst.Global(names=names):
                 self.globals.update(item.name.value for item in names)
             case cst.Nonlocal(names=names):
@@ -263,6 +268,24 @@ def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
     return found
 
 
+def _attributes_set(body: cst.CSTNode) -> Iterator[cst.Attribute]:
+    """The attributes that are targets of assignments, loops and contexts."""
+    stack: list[cst.CSTNode | None] = []
+    for node in walk(body):
+        if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.CompFor):
+            stack.append(node.target)
+        elif isinstance(node, cst.WithItem) and node.asname is not None:
+            stack.append(node.asname.name)
+    while stack:
+        target = stack.pop()
+        if isinstance(target, cst.Attribute):
+            yield target
+        elif isinstance(target, cst.Tuple | cst.List):
+            stack += [element.value for element in target.elements]
+        elif isinstance(target, cst.StarredElement):
+            stack.append(target.value)
+
+
 def bindings_of(body: cst.CSTNode) -> Bindings:
     """What a function's or a module's own statements bind and read."""
     return Bindings(body)
@@ -279,6 +302,7 @@ class Outline:
     def __init__(self, path: str, module: cst.Module) -> None:
         self.path = path
         self.module = module
+        self._ancestors: dict[Class, list[Class]] = {}
         self._values_of: dict[str, list[cst.BaseExpression | None]] = {}
         self.id = identifier(path)
         top = bindings_of(module)
@@ -298,6 +322,10 @@ class Outline:
             for method in cls.body.body
             if isinstance(method, cst.FunctionDef)
         )
+        self.defined = frozenset(
+            one.name.value for one in walk(module) if isinstance(one, cst.FunctionDef | cst.ClassDef)
+        )
+        self.replaces = self._set_as_attributes(module)
         self.set_on_classes = frozenset(
             target.attr.value
             for target in (one.target for one in walk(module) if isinstance(one, cst.AssignTarget))
@@ -336,6 +364,23 @@ class Outline:
                     if place in inner.field_values:
                         found.values[attribute] = inner.field_values[place]
         return found
+
+    def _set_as_attributes(self, module: cst.Module) -> frozenset[str]:
+        """The names that the module sets as attributes of something: a method, or a function of a module, of this name
+        is then another one. What a class sets of its own objects counts where it has a method of that name.
+        """
+        own = {
+            id(target)
+            for cls in self.classes.values()
+            for method in cls.methods.values()
+            for target in _attributes_set(method.body)
+            if method.params.params and chain(target.value) == [method.params.params[0].name.value]
+        }
+        found = {target.attr.value for target in _attributes_set(module) if id(target) not in own}
+        for cls in self.classes.values():
+            related = [one for one in self.classes.values() if cls in self.ancestors(one) or one in self.ancestors(cls)]
+            found |= {name for name in cls.assigned if any(name in one.methods for one in related)}
+        return frozenset(found)
 
     @staticmethod
     def _written(module: cst.Module) -> frozenset[str]:
@@ -385,15 +430,22 @@ class Outline:
         """What an imported name may mean; empty for a name that is not imported."""
         return self.imports.get(name, set())
 
-    def ancestors(self, cls: Class) -> Iterator[Class]:
-        """The class and its bases in this module."""
-        stack, seen = [cls], set()
-        while stack:
-            current = stack.pop(0)
-            if current.name not in seen:
-                seen.add(current.name)
-                yield current
-                stack += [self.classes[base] for base in current.bases if base in self.classes]
+    def ancestors(self, cls: Class) -> Sequence[Class]:
+        """The class and its bases in this module, in the order in which Python looks for a method (the C3 order)."""
+        if cls not in self._ancestors:
+            self._ancestors[cls] = [cls]  # of a class that is its own base
+            bases = [self.classes[base] for base in cls.bases if base in self.classes]
+            self._ancestors[cls] = [cls, *_merged([list(self.ancestors(base)) for base in bases] + [bases])]
+        return self._ancestors[cls]
+
+
+def _merged(orders: list[list[Class]]) -> Iterator[Class]:
+    """These orders as one that keeps each of them; what does not fit together comes in the order of the first."""
+    while orders := [one for one in orders if one]:
+        heads = (one[0] for one in orders)
+        found = next((head for head in heads if all(head not in one[1:] for one in orders)), orders[0][0])
+        yield found
+        orders = [[cls for cls in one if cls is not found] for one in orders]
 
 
 def absolute(dotted: str, path: str) -> str:

@@ -1,0 +1,269 @@
+r"""Ways of Python to run code where no call of it is written: definitions, loops, patterns, exceptions, callbacks.
+
+As in `test_ways_to_memory_python`, each table has one way a line, and `\n` in a line is the end of a line of the
+program. Where a line begins with definitions and `||`, these stand in front of the program.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.test_ways_to_memory import cases
+from tests.test_ways_to_memory_python import READER, USER, WAITS, is_in_order
+
+
+def lines(program: str) -> str:
+    """A program as statements of a module, without the function around them."""
+    body = program.strip("\n").splitlines()[1:-1]
+    return "\n".join(["n = 20", *(line.removeprefix("    ") for line in body)]) + "\n"
+
+
+def check_case(program: str, case: str, words: tuple[str, ...] = WAITS) -> bool:
+    before, separator, rest = case.rpartition(" || ")
+    more = before.replace("\\n", "\n") + "\n" if separator else ""
+    return is_in_order(program, f" {rest}" if rest.startswith("| ") else rest, words, more)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what runs between the rounds of a loop, around the whole pair; the use is the header that stands around
+
+AROUND = r"""
+ | for x in h:
+ | for i, x in enumerate(h):
+ | for x, y in zip(h, range(20)):
+ | for x in reversed(h):
+ | for x in iter(h):
+ | for x in h.flat:
+ | for x in map(int, h):
+ | for x in filter(None, h):
+ | for x in (y for y in h):
+ | for x in np.nditer(h):
+ | for x in memoryview(h):
+ | for x in itertools.chain(h, h):
+ | for x in itertools.takewhile(bool, h):
+q = iter(h) | for x in q:
+q = map(int, h) | for x in q:
+q = zip(h, h) | for i, x in q:
+q = (x for x in h) | for x in q:
+q = [h, h] | for p in map(look, q):
+q = Box(h) | while q.value:
+q = Box(h) | while q.get():
+q = Box(h) | for x in q.gen():
+ | while h[0]:
+ | while (x := h[0]):
+ | with Box(h):
+ | with open("x"), Box(h):
+q = Box(h) | with q:
+s = contextlib.ExitStack(); s.callback(look, h) | with s:
+ | with contextlib.ExitStack() as s:\n        s.callback(lambda: h[0])
+@contextlib.contextmanager\n    def around():\n        yield\n        look(h) | with around():
+class It:\n    def __init__(self, p): self.p = p\n    def __iter__(self): return self\n    def __next__(self): return self.p[0] || | for x in It(h):
+class It:\n    def __init__(self, p): self.p, self.n = p, 2\n    def __iter__(self): return self\n    def __next__(self):\n        self.n -= 1\n        if self.n: return 1\n        self.p[0] = 1\n        raise StopIteration || | for x in It(h):
+"""
+AROUND_IT = """
+def main(n):
+    stream = check(cudart.cudaStreamCreateWithFlags(cudart.cudaStreamNonBlocking))
+    raw = check(cudart.cudaMallocHost(80))
+    h = np.ctypeslib.as_array(ctypes.cast(raw, ctypes.POINTER(ctypes.c_int)), (20,))
+    SETUP
+    USE
+        d = check(cudart.cudaMalloc(80))
+        check(cudart.cudaMemcpyAsync(raw, d, 80, BACK, stream))
+        check(cudart.cudaFree(d))
+    check(cudart.cudaStreamSynchronize(stream))
+main(20)
+"""
+
+
+@pytest.mark.parametrize("case", cases(AROUND))
+def test_what_a_loop_or_context_reads_around_the_pair_is_waited_for(case: str) -> None:
+    assert check_case(AROUND_IT, case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what a definition runs, at the top of a file
+
+DEFINITIONS = r"""
+ | def f(x=h[0]): pass
+ | def f(*, x=h[0]): pass
+ | def f(x: look(h)): pass
+ | def f() -> look(h): pass
+ | f = lambda p=h[0]: p
+ | x: look(h) = 1
+ | x: look(h)
+ | class L:\n    look(h)
+ | class L:\n    x = look(h)
+ | class L:\n    for i in range(2): look(h)
+ | class L:\n    if h[0]: x = 1
+ | class L:\n    with open("x") as f: look(h)
+ | class L:\n    def f(self, x=h[0]): pass
+ | class L:\n    class M:\n        look(h)
+ | class L(look(h)): pass
+ | class L(metaclass=look(h)): pass
+ | class L(object, key=look(h)): pass
+ | if n:\n    class L:\n        look(h)
+ | if n:\n    def f(x=h[0]): pass
+ | @unseen.now\ndef f(): look(h)
+ | @unseen.now(h)\ndef f(): pass
+def now(f): f(); return f || | @now\ndef f(): look(h)
+def now(f): look(h); return f || | @now\ndef f(): pass
+def now(f): look(h); return f || | @now\nclass L: pass
+def now(p): return lambda f: p[0] || | @now(h)\ndef f(): pass
+class Now:\n    def __init__(self, f): f() || | @Now\ndef f(): look(h)
+class A:\n    def __init_subclass__(cls): look(h) || | class B(A): pass
+class A:\n    def __set_name__(self, o, n): look(h) || | class B:\n    x = A()
+class A(type):\n    def __init__(cls, *a): look(h) || | class B(metaclass=A): pass
+class A(np.ndarray):\n    def __array_finalize__(self, o): look(h) || | np.empty(3).view(A)
+class A(np.ndarray):\n    def __array_finalize__(self, o): look(h) || q = np.empty(3).view(A) | ok = q[1:]
+"""
+
+
+@pytest.mark.parametrize("case", cases(DEFINITIONS))
+def test_what_a_definition_runs_is_waited_for(case: str) -> None:
+    assert check_case(lines(READER), case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# functions that are not the ones that the source names at the call
+
+REPLACED = r"""
+def profile(f):\n    def inner(*a):\n        r = f(*a); look(h); return r\n    return inner\n@profile\ndef show(): pass || | show()
+def gpu(f):\n    def inner(*a):\n        r = f(*a); look(h); return r\n    return inner\n@gpu\ndef show(): pass || | show()
+def jit(f):\n    def inner(*a):\n        r = f(*a); look(h); return r\n    return inner\n@jit\ndef show(): pass || | show()
+class profile:\n    def __init__(self, f): self.f = f\n    def __call__(self): look(h)\n@profile\ndef show(): pass || | show()
+class Mixin:\n    def go(self): super().go()\nclass Base:\n    def go(self): look(h)\nclass C(Mixin, Base): pass || | C().go()
+class Base:\n    def go(self): look(h)\nclass Mixin:\n    def go(self): return super().go()\nclass C(Mixin, Base): pass || | C().go()
+class A:\n    def go(self): look(h)\nclass B(A): pass\nclass Z:\n    def go(self): pass\nclass C(B, Z): pass || | C().go()
+class A:\n    def go(self): pass\nclass B(A): pass\nclass Z(A):\n    def go(self): look(h)\nclass C(B, Z): pass || | C().go()
+class A:\n    def go(self): pass\n    def __init__(self): self.go = lambda: look(h) || | A().go()
+class A:\n    def go(self): pass\nA.go = lambda self: look(h) || | A().go()
+class A:\n    def go(self): pass || q = A(); q.go = lambda: look(h) | q.go()
+class A:\n    def go(self): look(h)\n    x = property(go) || | A().x
+class A:\n    def go(self): look(h)\n    x = property(fget=go) || | A().x
+class A:\n    x = property(lambda self: h[0]) || | A().x
+class A:\n    def go(self, v): look(h)\n    x = property(None, go) || | A().x = 1
+class A:\n    go = functools.partialmethod(look, 1) || | A().go()
+class A:\n    def go(self): look(h)\n    run = go || | A().run()
+class A:\n    go = lambda self: look(h) || | A().go()
+def go(): pass || def f(): look(h)\ngo = f | go()
+def go(): pass\nif unseen.x:\n    def go(): look(h) || | go()
+"""
+
+
+@pytest.mark.parametrize("case", cases(REPLACED))
+def test_what_runs_instead_of_the_named_function_is_waited_for(case: str) -> None:
+    assert check_case(lines(READER), case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# functions in variables, parameters and containers
+
+HELD = r"""
+f = look if n > 3 else unseen.look | ok = f(h)
+f = look if n > 3 else (lambda p: 1) | ok = f(h)
+f = [lambda p: 1, look] | ok = f[n % 2](h)
+f = {"a": look, "b": lambda p: 1} | ok = f["a"](h)
+f = {"a": look, "b": lambda p: 1}.get(str(n), look) | ok = f(h)
+f = lambda *a: a[0][0] | ok = f(h)
+f = lambda p, *a: p[0] | ok = f(h)
+f = lambda p, q=h: q[0] | ok = f(1)
+f = lambda *, q=h: q[0] | ok = f()
+f = lambda **k: k["p"][0] | ok = f(p=h)
+def f(p, q=h): return q[0] | g = f; ok = g(1)
+def f(p, q): return q[0] | g = f; ok = g(*[1, h])
+def f(p, q): return q[0] | g = f; ok = g(q=h, p=1)
+def f(): return lambda: h[0] | ok = f()()
+def f(): return h[0] | ok = apply(f)
+def f(): return h[0] | ok = apply(lambda: f())
+def f(): return h[0]\n    def g(a): return a()\n    def k(a, b): return a(b) | ok = k(g, f)
+@deco\n    def f(p): return p[0] | g = f; ok = g(h)
+def f(): yield h[0] | g = f; ok = list(g())
+async def f(): return h[0] | g = f; ok = asyncio.run(g())
+q = Box(h); f = Box.get | ok = f(q)
+q = Box(h) | ok = type(q).get(q)
+q = Box(h) | ok = q.__class__.get(q)
+q = Box(h) | ok = Box.value.fget(q)
+f = Box | ok = f(h).get()
+f = None\n    if n: f = look | ok = f(h)
+f = look\n    def g():\n        nonlocal f\n        f = lambda p: 1\n    if n > 99: g() | ok = f(h)
+f = lambda p: 1\n    def g():\n        nonlocal f\n        f = look\n    g() | ok = f(h)
+global KEEP; KEEP = lambda: h[0] | ok = KEEP()
+KEPT.append(lambda: h[0]) | for f in KEPT: f()
+look.cb = look | ok = look.cb(h)
+f = n and look | ok = f(h)
+ | ok = (f := look)(h)
+"""
+HELD_WORK = r"""
+ | def g(cb): cb()\n    g(lambda: run(f, d, s))
+ | def g(cb, *a): cb(*a)\n    g(run, f, d, s)
+ | def g(cb, t): cb(f, d, t)\n    g(run, s)
+ | def g(cb): cb(t=s)\n    g(lambda t: run(f, d, t))
+def now(c): c(); return c || | @now\n    def g(): run(f, d, s)
+def twice(c):\n    def inner(*a): c(*a); c(*a)\n    return inner || | @twice\n    def g(t): run(f, d, t)\n    g(s)
+def with_(t):\n    def outer(c): return lambda: c(t)\n    return outer || | @with_(s)\n    def g(t): run(f, d, t)\n    g()
+"""
+
+
+@pytest.mark.parametrize("case", cases(HELD))
+def test_what_a_function_in_a_variable_reads_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)
+
+
+@pytest.mark.parametrize("case", cases(HELD_WORK))
+def test_a_free_behind_the_work_of_a_function_in_a_variable_is_in_order(case: str) -> None:
+    assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# patterns, exceptions, methods of containers by other names
+
+PARTS = r"""
+match {"a": h}:\n        case {**q}: pass | ok = q["a"][0]
+match [h]:\n        case [*q]: pass | ok = q[0][0]
+match [h, 1]:\n        case [q, *_]: pass | ok = q[0]
+match (h, 1):\n        case (q, 1) | (q, _): pass | ok = q[0]
+match {"a": [h]}:\n        case {"a": [q]}: pass | ok = q[0]
+match {"a": h}.get("a"):\n        case q: pass | ok = q[0]
+match Box(h):\n        case Box(p=q): pass | ok = q[0]
+match Data(h):\n        case Data(q): pass | ok = q[0]
+ | match Box(h):\n        case Box(value=3): ok = 1
+ | match [h]:\n        case [1]: ok = 1
+ | match {"a": h}:\n        case {"a": 1}: ok = 1
+try: raise ValueError(h)\n    except ValueError as e: q = e.args[0] | ok = q[0]
+try: raise ValueError(h)\n    except ValueError as e: q = e | ok = q.args[0][0]
+try: raise ValueError(1, [h])\n    except ValueError as e: q = e | ok = q.args[1][0][0]
+try: raise ValueError from KeyError(h)\n    except ValueError as e: q = e | ok = q.__cause__.args[0][0]
+class E(Exception):\n    def __init__(self, p): self.p = p || try: raise E(h)\n    except E as e: q = e | ok = q.p[0]
+class E(Exception):\n    def __init__(self, p): self.p = p\ndef bad(p): raise E(p) || try: bad(h)\n    except E as e: q = e.p | ok = q[0]
+ | try: n / 0\n    except look(h): pass
+ | raise ValueError from look(h)
+ | ok = t"{h[0]}"
+q = t"{h}" | ok = q.interpolations[0].value[0]
+q = [h] | ok = q.__getitem__(0)[0]
+q = {"a": h} | ok = dict.get(q, "a")[0]
+q = [h] | ok = list.pop(q)[0]
+q = []; list.append(q, h) | ok = q[0][0]
+q = {}; dict.update(q, {"a": h}) | ok = q["a"][0]
+q = []; q.__iadd__([h]) | ok = q[0][0]
+q = [0]; q.__setitem__(0, h) | ok = q[0][0]
+q = [0]; operator.setitem(q, 0, h) | ok = q[0][0]
+import heapq; q = []; heapq.heappush(q, h) | ok = q[0][0]
+import bisect; q = []; bisect.insort(q, h) | ok = q[0][0]
+q = Pair(h, 1) | ok = q[0][0]
+q = Pair(second=1, first=h) | a, b = q; ok = a[0]
+q = Pair(*[h, 1]) | ok = q.first[0]
+q = Pair(**{"first": h, "second": 1}) | ok = q.first[0]
+q = Pair(1, 1)._replace(first=h) | ok = q.first[0]
+q = Pair(h, 1)._asdict() | ok = q["first"][0]
+q = Pair._make([h, 1]) | ok = q.first[0]
+q = Pair(h, 1) | for x in q: ok = x[0]
+q = [Pair(h, 1)] | ok = q[0].first[0]
+match Pair(h, 1):\n        case Pair(q, _): pass | ok = q[0]
+q = Box(h) | if q.value: ok = 1
+q = Box(h) | ok = 1 if q.value else 0
+"""
+
+
+@pytest.mark.parametrize("case", cases(PARTS))
+def test_what_gets_a_part_by_another_way_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)

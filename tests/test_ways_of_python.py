@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.test_ways_to_memory import cases
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Safety
+from tests.test_ways_to_memory import cases, inserted
 from tests.test_ways_to_memory_python import READER, USER, WAITS, is_in_order
 
 
@@ -267,3 +270,82 @@ q = Box(h) | ok = 1 if q.value else 0
 @pytest.mark.parametrize("case", cases(PARTS))
 def test_what_gets_a_part_by_another_way_is_waited_for(case: str) -> None:
     assert check_case(READER, case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what stands in another file: `other.py` | what stands in front of the program | set up | use
+
+FILES = r"""
+KEEP = None\ndef show(): return KEEP[0] | import other | other.KEEP = h | other.show()
+def look(p): return 1\ndef show(p): return look(p) | import other | other.look = lambda p: p[0] | other.show(h)
+class A:\n    def go(self): pass\ndef make(): A().go() | import other | other.A.go = lambda self: h[0] | other.make()
+import main\nx = main.KEEP[0] | KEEP = None | global KEEP; KEEP = h | import other
+import main\nx = main.KEEP[0] | KEEP = None | global KEEP; KEEP = h | from other import x
+import main\nmain.look(main.KEEP) | KEEP = None\ndef look(p): return p[0] | global KEEP; KEEP = h | import other as o
+import time\nt = time.time() | n = 1 | q = 1 | import other
+class M:\n    def go(self): return super().go()\n    def run(self): self.go() | from other import M\nclass B:\n    def go(self): return self.p[0]\nclass A(M, B):\n    def __init__(self, p): self.p = p | q = A(h) | q.run()
+class M:\n    def __init__(self, p): self.p = p\n    def step(self): pass\n    def run(self): self.step() | from other import M\nclass A(M):\n    def step(self): return self.p[0] | q = A(h) | q.run()
+def call(f): return f() | from other import call | q = h | call(lambda: h[0])
+def call(f, *a): return f(*a) | from other import call | q = h | call(lambda p: p[0], h)
+CB = []\ndef on(f): CB.append(f)\ndef fire():\n    for f in CB: f() | from other import on, fire | on(lambda: h[0]) | fire()
+CB = None\ndef on(f):\n    global CB\n    CB = f\ndef fire(): CB() | from other import on, fire | on(lambda: h[0]) | fire()
+import main\ndef profile(f):\n    def inner(): main.KEEP[0]\n    return inner | KEEP = None\nfrom other import profile\n@profile\ndef show(): pass | global KEEP; KEEP = h | show()
+def bad(p): raise ValueError(p) | import other | try: other.bad(h)\n    except ValueError as e: q = e.args[0] | ok = q[0]
+class V:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return self.p[0] | from other import V | q = V(h) | if q.value: ok = 1
+class V:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return self.p[0] | import other | q = other.V(h) | match q:\n        case other.V(value=1): pass
+"""
+
+
+@pytest.mark.parametrize("case", cases(FILES))
+def test_what_another_file_does_is_waited_for(case: str) -> None:
+    other, before, rest = (part.replace("\\n", "\n") for part in case.split(" | ", 2))
+    assert is_in_order(READER, rest, WAITS, f"{before}\n", {"other.py": f"{other}\n"})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# CuPy: how a stream becomes the current one
+
+CURRENT = r"""
+ | with s: square((1,), (1,), (d,))
+ | with cp.cuda.ExternalStream(s.ptr): square((1,), (1,), (d,))
+q = cp.cuda.ExternalStream(s.ptr) | square((1,), (1,), (d,), stream=q)
+q = cp.cuda.ExternalStream(s.ptr) | q.use(); square((1,), (1,), (d,))
+q = s if n else cp.cuda.Stream.null | with q: square((1,), (1,), (d,))
+q = [s, cp.cuda.Stream.null] | with q[n % 2]: square((1,), (1,), (d,))
+ | with contextlib.ExitStack() as st: st.enter_context(s); square((1,), (1,), (d,))
+ | with contextlib.ExitStack() as st: f = st.enter_context; f(s); square((1,), (1,), (d,))
+ | s.__enter__(); square((1,), (1,), (d,)); s.__exit__(None, None, None)
+ | with contextlib.nullcontext(s) as t: square((1,), (1,), (d,), stream=t)
+ | with s, open("x"): square((1,), (1,), (d,))
+ | with unseen.stream(): square((1,), (1,), (d,))
+def use(t):\n    with t: return square || | use(s)((1,), (1,), (d,))
+def run(t, d):\n    with t: square((1,), (1,), (d,)) || | run(s, d)
+def run(cb): cb() || | with s: run(lambda: square((1,), (1,), (d,)))
+"""
+CUPY = """\
+import contextlib
+import cupy as cp
+import unseen
+from cupy.cuda import runtime as rt
+square = cp.RawKernel('extern "C" __global__ void square(int *p) { *p = 1; }', "square")
+BEFORE
+def main(n):
+    s = cp.cuda.Stream(non_blocking=True)
+    SETUP
+    d = rt.malloc(80)
+    USE
+    rt.free(d)
+    s.synchronize()
+main(20)
+"""
+
+
+@pytest.mark.parametrize("case", cases(CURRENT))
+def test_a_free_behind_work_on_the_current_stream_of_cupy_is_in_order(case: str) -> None:
+    before, _, rest = case.rpartition(" || ")
+    setup, _, use = f" {rest}".partition(" | ")
+    parts = [part.replace("\\n", "\n") for part in (before, setup.strip() or "pass", use)]
+    source = CUPY.replace("BEFORE", parts[0]).replace("SETUP", parts[1]).replace("USE", parts[2])
+    report = analyze({"main.py": source.encode()}, Config())
+    assert not report.problems
+    assert all(", s.ptr" in inserted(report) for finding in report.findings if finding.safety is Safety.PROVEN)

@@ -46,6 +46,8 @@ METHODS = {
     "cupy.cuda.Device().synchronize": ("cudaDeviceSynchronize", ""),
 }
 STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
+EXTERNAL = "cupy.cuda.ExternalStream"
+"""A stream that somebody else has made, by its handle."""
 DEFAULTS = {f"{STREAM}.null": "0", f"{STREAM}.ptds": "cudaStreamPerThread"}
 """The handles of CuPy's own streams."""
 KERNELS = {

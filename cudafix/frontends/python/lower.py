@@ -58,6 +58,7 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
             top.header(statement, FuncRef(f"{outline.id}::{statement.name.value}"))
         else:
             top.statement(statement)
+            top.began = top.began or any(isinstance(one, cst.Call) for one in walk_own(statement))
     for found in outline.functions.values():
         function(unit, found, f"{outline.id}::{found.name.value}", None, None)
     for cls in outline.classes.values():

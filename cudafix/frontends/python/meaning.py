@@ -19,6 +19,7 @@ from cudafix.frontends.python.names import (
     canonical,
     chain,
     decorators,
+    imported_by,
     inner_reads,
     is_builtin,
 )
@@ -65,13 +66,29 @@ Meaning: TypeAlias = Dotted | OwnFunction | OwnClass | OwnModule | OwnGlobal
 @dataclass
 class Modules:
     """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable;
-    `gives_code` says whether a file or what it imports gives TensorRT code to call.
+    `gives_code` says whether a file or what it imports gives TensorRT code to call, `set_from_outside` whether some
+    file sets a name of this kind in a module that it imports.
     """
 
     find: Callable[[str, str], str | None]
     load: Callable[[str], Outline | None]
     gives_code: Callable[[str], bool]
+    set_from_outside: Callable[[str], bool] = field(default=lambda name: False)
     answers: dict[object, object] = field(default_factory=dict)
+
+    def runs(self, node: cst.Import | cst.ImportFrom, path: str) -> bool:
+        """Whether an import runs more than definitions, in a module of the program or in one that this imports."""
+        words = imported_by(node)
+        files = (self.find(absolute(word, path), path) for word in words)
+        outlines = [self.load(file) for file in files if file is not None and file != path]
+        return any(one is not None and self._runs(one) for one in outlines)
+
+    def _runs(self, outline: Outline) -> bool:
+        key = "runs", outline.path
+        if key not in self.answers:
+            self.answers[key] = False  # of itself, while it is asked for
+            self.answers[key] = outline.acts or any(self.runs(one, outline.path) for one in outline.all_imports)
+        return bool(self.answers[key])
 
     def meaning(self, dotted: str, path: str) -> Meaning:
         """What an imported name means, seen from the file at `path`. One that leads back to itself means nothing."""
@@ -143,7 +160,7 @@ class Modules:
             found = {self.meaning(dotted, outline.path) for dotted in imported}
             # what an `except ImportError` binds instead (`None`) is no other meaning: it is never called
             return found.pop() if len(found) == 1 else None
-        value = outline.constant(name)
+        value = outline.constant(name) if not self.set_from_outside(name) else None
         words = chain(value) if value is not None else None
         if words is not None:
             meaning = self.top(outline, words[0], depth + 1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
-from cudafix.frontends.python.nodes import children, walk
+from cudafix.frontends.python.nodes import children, walk, walk_own
 
 _RENAMED = {
     "cuda.cudart": "cuda.bindings.runtime",
@@ -286,6 +286,15 @@ def _attributes_set(body: cst.CSTNode) -> Iterator[cst.Attribute]:
             stack.append(target.value)
 
 
+def imported_by(node: cst.Import | cst.ImportFrom) -> list[str]:
+    """The modules that a statement imports, and whatever else it takes from one: these may be modules too."""
+    if isinstance(node, cst.Import):
+        return [".".join(chain(alias.name) or []) for alias in node.names]
+    module = "." * len(node.relative) + ".".join(chain(node.module) or [] if node.module is not None else [])
+    names = [] if isinstance(node.names, cst.ImportStar) else [".".join(chain(one.name) or []) for one in node.names]
+    return [module, *(f"{module}{'' if module.endswith('.') else '.'}{name}" for name in names)]
+
+
 def bindings_of(body: cst.CSTNode) -> Bindings:
     """What a function's or a module's own statements bind and read."""
     return Bindings(body)
@@ -325,6 +334,10 @@ class Outline:
         self.defined = frozenset(
             one.name.value for one in walk(module) if isinstance(one, cst.FunctionDef | cst.ClassDef)
         )
+        own = [one for one in module.body if not isinstance(one, cst.FunctionDef | cst.ClassDef)]
+        inside = [one for statement in own for one in walk_own(statement)]
+        self.all_imports = [one for one in inside if isinstance(one, cst.Import | cst.ImportFrom)]
+        self.acts = any(isinstance(one, cst.Call | cst.Subscript) for one in inside)
         self.replaces = self._set_as_attributes(module)
         self.set_on_classes = frozenset(
             target.attr.value

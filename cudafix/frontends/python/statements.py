@@ -18,7 +18,7 @@ from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.special import ITERATION
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Assign, Const, Expr, FuncRef, Span, Stmt, Var
-from cudafix.models.python import CLOSES, DEFAULTS, STREAM
+from cudafix.models.python import CLOSES, DEFAULTS, EXTERNAL, STREAM
 
 HEADER = "it is in the header of a compound statement"
 _IN_CLASS = "it is in the body of a class"
@@ -34,6 +34,7 @@ class Statements(Expressions):
         super().__init__(unit, scope, qual)
         self.finals: list[tuple[Callable[[], None], int]] = []  # what runs at the end, and the number of loops around
         self.loops = 0
+        self.began = False  # the script has done something; what it imports from here on does not run before that
 
     # -- bodies --------------------------------------------------------------------------------------------------------
 
@@ -119,7 +120,10 @@ class Statements(Expressions):
                     self.conditional += 1
                     self.value(message)
                     self.conditional -= 1
-            case cst.Pass() | cst.Import() | cst.ImportFrom() | cst.Global() | cst.Nonlocal():
+            case cst.Import() | cst.ImportFrom():
+                if (self.scope is not None or self.began) and self.unit.modules.runs(node, self.unit.outline.path):
+                    self.emit(ir.Unknown("the module runs that is imported here", self.span(node)))
+            case cst.Pass() | cst.Global() | cst.Nonlocal():
                 pass
             case _:
                 self.emit(ir.Unknown(f"`{type(node).__name__}`", self.span(node)))
@@ -472,7 +476,7 @@ class Statements(Expressions):
             self._current(node, items, Const(DEFAULTS[named.name]))
             return
         value = self.value(item.item)
-        if origin in (f"{STREAM}()", "cupy.cuda.Device()"):
+        if origin in (f"{STREAM}()", f"{EXTERNAL}()", "cupy.cuda.Device()"):
             self._cupy_context(node, items, value, origin)
             return
         cls = self.resolver.cls_of(item.item)
@@ -493,6 +497,8 @@ class Statements(Expressions):
             return
         suppresses = isinstance(meaning, Dotted) and meaning.name == "contextlib.suppress"
         with self.block() as body:
+            if origin is None:
+                self.perhaps_current(node, value)
             self._with(node, items[1:])
         if suppresses:
             self.emit(ir.Try(tuple(body), ((),), span))
@@ -503,7 +509,7 @@ class Statements(Expressions):
         """`with stream:` makes it the current stream of its body; a device the same."""
         if items[0].asname is not None:
             self.bind(items[0].asname.name, [value])
-        if origin != f"{STREAM}()":
+        if origin == "cupy.cuda.Device()":
             before = self.temporary()
             self._c_call(node, "cudaSetDevice", (ir.Field(deref(value), "id"),))
             self._with(node, items[1:])

@@ -21,6 +21,8 @@ from cudafix.models.tensorrt import TAKES_CODE
 _IMPORTS = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
+_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t].*|import[ \t].*)$", re.MULTILINE)
+_SETS = re.compile(rb"\b([A-Za-z_]\w*)\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)")
 MAX_FILES = 60
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
@@ -31,7 +33,8 @@ class PythonTree:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
         self.paths = frozenset(path for path in files if path.endswith(SUFFIX))
-        self.modules = Modules(self.find, self.outline, self._gives_code)
+        self.modules = Modules(self.find, self.outline, self._gives_code, self._set_from_outside)
+        self._set_names: frozenset[str] | None = None
         self._sources: dict[str, source.Source | UnreadableError] = {}
         self._outlines: dict[str, Outline | None] = {}
         self._lowered: dict[tuple[str, Methods], tuple[ir.Module, PythonWriter | None, int]] = {}
@@ -145,6 +148,17 @@ class PythonTree:
                     found[other] = None
                     stack.append(other)
         return list(found)
+
+    def _set_from_outside(self, name: str) -> bool:
+        """Whether some file sets an attribute of this name of something that it may have imported."""
+        if self._set_names is None:
+            found: set[str] = set()
+            for path in self.paths:
+                data = self.files[path]
+                imported = set(_WORD.findall(b" ".join(_IMPORTED.findall(data))))
+                found |= {name.decode() for owner, name in _SETS.findall(data) if owner in imported}
+            self._set_names = frozenset(found)
+        return name in self._set_names
 
     def _gives_code(self, path: str) -> bool:
         if path not in self._giving:

@@ -10,7 +10,7 @@ import builtins
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -86,6 +86,7 @@ class Class:
     setters: frozenset[str] = frozenset()
     attributes: dict[str, cst.BaseExpression] = field(default_factory=dict)
     assigned: Counter[str] = field(default_factory=Counter)
+    targets: list[cst.Attribute] = field(default_factory=list)  # what its methods set of their own object
     values: dict[str, cst.BaseExpression] = field(default_factory=dict)
     bases: tuple[str, ...] = ()
     outside: bool = False
@@ -119,6 +120,7 @@ class Bindings:
         self.setters: set[str] = set()
         self.classes: dict[str, cst.ClassDef] = {}
         self.fields: Counter[str] = Counter()
+        self.targets: list[cst.Attribute] = []
         self.field_values: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
         self.stars: list[str] = []
@@ -139,6 +141,7 @@ class Bindings:
             if value is not None:
                 self.values[target.value] = value
         elif isinstance(target, cst.Attribute):
+            self.targets.append(target)
             words = chain(target)
             if words is not None and len(words) == 2:
                 self.fields[".".join(words)] += 1
@@ -268,10 +271,10 @@ def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
     return found
 
 
-def _attributes_set(body: cst.CSTNode) -> Iterator[cst.Attribute]:
+def _attributes_set(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Attribute]:
     """The attributes that are targets of assignments, loops and contexts."""
     stack: list[cst.CSTNode | None] = []
-    for node in walk(body):
+    for node in nodes:
         if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.CompFor):
             stack.append(node.target)
         elif isinstance(node, cst.WithItem) and node.asname is not None:
@@ -324,27 +327,25 @@ class Outline:
         self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
         self.rebound = self._written(module)
         self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
+        every = list(walk(module))
         self.methods = frozenset(
             method.name.value
-            for cls in walk(module)
+            for cls in every
             if isinstance(cls, cst.ClassDef)
             for method in cls.body.body
             if isinstance(method, cst.FunctionDef)
         )
-        self.defined = frozenset(
-            one.name.value for one in walk(module) if isinstance(one, cst.FunctionDef | cst.ClassDef)
-        )
+        self.defined = frozenset(one.name.value for one in every if isinstance(one, cst.FunctionDef | cst.ClassDef))
         own = [one for one in module.body if not isinstance(one, cst.FunctionDef | cst.ClassDef)]
         inside = [one for statement in own for one in walk_own(statement)]
         self.all_imports = [one for one in inside if isinstance(one, cst.Import | cst.ImportFrom)]
         self.acts = any(isinstance(one, cst.Call | cst.Subscript) for one in inside)
-        self.replaces = self._set_as_attributes(module)
+        targets = list(_attributes_set(every))
+        self.replaces = self._set_as_attributes(targets)
         self.set_on_classes = frozenset(
             target.attr.value
-            for target in (one.target for one in walk(module) if isinstance(one, cst.AssignTarget))
-            if isinstance(target, cst.Attribute)
-            and isinstance(target.value, cst.Name)
-            and target.value.value in self.classes
+            for target in targets
+            if isinstance(target.value, cst.Name) and target.value.value in self.classes
         )
 
     def _class(self, name: str, node: cst.ClassDef) -> Class:
@@ -370,6 +371,7 @@ class Outline:
         for method in found.methods.values():
             first = method.params.params[0].name.value if method.params.params else ""
             inner = bindings_of(method.body)
+            found.targets += [one for one in inner.targets if chain(one.value) == [first]]
             for place, times in inner.fields.items():
                 owner, _, attribute = place.partition(".")
                 if owner == first:
@@ -378,18 +380,12 @@ class Outline:
                         found.values[attribute] = inner.field_values[place]
         return found
 
-    def _set_as_attributes(self, module: cst.Module) -> frozenset[str]:
+    def _set_as_attributes(self, targets: list[cst.Attribute]) -> frozenset[str]:
         """The names that the module sets as attributes of something: a method, or a function of a module, of this name
         is then another one. What a class sets of its own objects counts where it has a method of that name.
         """
-        own = {
-            id(target)
-            for cls in self.classes.values()
-            for method in cls.methods.values()
-            for target in _attributes_set(method.body)
-            if method.params.params and chain(target.value) == [method.params.params[0].name.value]
-        }
-        found = {target.attr.value for target in _attributes_set(module) if id(target) not in own}
+        own = {id(target) for cls in self.classes.values() for target in cls.targets}
+        found = {target.attr.value for target in targets if id(target) not in own}
         for cls in self.classes.values():
             related = [one for one in self.classes.values() if cls in self.ancestors(one) or one in self.ancestors(cls)]
             found |= {name for name in cls.assigned if any(name in one.methods for one in related)}

@@ -626,7 +626,7 @@ class Calls(Objects):
         if macro.kind == "transparent" and not expands and not acts and not self._vanishes(macro):
             checked = self.checked(node)
             if checked is None:
-                return self.unknown(f"macro `{macro.name}`", node, self.arguments(arguments)[0])
+                return self.unread(f"macro `{macro.name}`", node, self.arguments(arguments)[0])
             return self._through(arguments, checked, target)
         bindings = self.bind(macro, nodes)
         if macro.kind == "rename":
@@ -638,7 +638,7 @@ class Calls(Objects):
         values, _ = self.arguments(arguments)
         if macro.kind == "constant":
             return opaque(*values)
-        return self.unknown(f"macro `{macro.name}`", node, values)
+        return self.unread(f"macro `{macro.name}`", node, values)
 
     def bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
         params = macro.params or ()
@@ -686,4 +686,4 @@ class Calls(Objects):
         inner = re.match(r"([A-Za-z_]\w*)\s*\(", body)
         if bindings is not None and inner is not None and "##" not in body:
             return self.expand(macro, bindings, node, want_value=used)
-        return self.unknown(f"macro `{macro.name}`", node, tuple(self.value(one) for one in nodes))
+        return self.unread(f"macro `{macro.name}`", node, tuple(self.value(one) for one in nodes))

@@ -247,7 +247,7 @@ class Effects(Allocations):
                 writes |= self.anywhere(state, self.whole(state, expr)) if not isinstance(expr, ir.Const) else 0
         for expr in args.named.get("use", ()):
             held = self.whole(state, expr)
-            if self._may_point(expr, held):
+            if self._seems_pointer(expr, held):
                 writes |= self.anywhere(state, held)
         self.issue(op, streams, state, where, call.span, reads, writes, certain=not api.idle)
         self._library_waits(api, streams, state, where)
@@ -255,7 +255,7 @@ class Effects(Allocations):
             state.orders.finish(1 << op.number, where)
         return state
 
-    def _may_point(self, expr: ir.Expr, held: Values) -> bool:
+    def _seems_pointer(self, expr: ir.Expr, held: Values) -> bool:
         """Whether an argument may be a pointer, by its type; where that is not known, unless it is a number."""
         while isinstance(expr, ir.Offset):
             expr = expr.base

@@ -187,9 +187,7 @@ class Engine(Machine):
                 if self.catching:
                     self.perhaps_throws(stmt, state)
                 continue
-            self.steps += 1
-            if self.steps > (MAX_COARSE_STEPS if self.followed is Followed.NONE else MAX_STEPS):
-                raise OutOfBudget
+            self.step()
             if isinstance(stmt, ir.Declare):
                 declared.append(self.root(stmt.var.name))
                 objects.append(stmt)
@@ -408,7 +406,11 @@ class Engine(Machine):
     def spend(self, state: State, targets: Iterable[Cell], values: int = 0) -> None:
         """A write where it is not known where may mean each cell that is there. Raises OutOfBudget."""
         cells = sum(len(state.env[root]) + values for root, _ in targets)
-        self.steps += cells // CELLS_OF_A_STEP
+        self.step(cells // CELLS_OF_A_STEP)
+
+    def step(self, number: int = 1) -> None:
+        """Count steps against what the proof of a program may cost. Raises OutOfBudget."""
+        self.steps += number
         if self.steps > (MAX_COARSE_STEPS if self.followed is Followed.NONE else MAX_STEPS):
             raise OutOfBudget
 

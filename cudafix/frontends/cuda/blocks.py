@@ -135,7 +135,10 @@ class Blocks(Calls):
                 if node.type in SKIPPED:
                     return
                 if not node.type.endswith(("expression", "identifier", "literal")):
-                    self.unknown("parse_error" if node.type == "ERROR" else f"`{node.type}`", node)
+                    if node.type == "ERROR":
+                        self.unread("parse_error", node)
+                    else:
+                        self.unknown(f"`{node.type}`", node)
                     return
                 method = self.handlers["expression_statement"]
             self._at(node, braceless)

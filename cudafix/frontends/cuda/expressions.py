@@ -222,10 +222,13 @@ class Expressions:
                 self.emit(statement)
 
     def unknown(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
-        if "macro" in why or why == "parse_error":
-            self.unwritten.add("")  # any operator or method may be called in there
         self.emit(ir.Unknown(why, self.span(node), parts))
         return Opaque(parts)
+
+    def unread(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
+        """Unknown code of which not even the text is there: it may call any operator or method of the program."""
+        self.unwritten.add("")
+        return self.unknown(why, node, parts)
 
     def temporary(self, kind: str = "") -> Var:
         self.temporaries += 1
@@ -308,7 +311,7 @@ class Expressions:
         if macro.kind == "rename":
             return FuncRef(macro.body.decode("utf-8", "replace").strip())
         if macro.kind == "opaque":
-            return self.unknown(f"macro `{macro.name}`", node)
+            return self.unread(f"macro `{macro.name}`", node)
         if not self._is_more_than_a_constant(macro, frozenset()):
             return NULL if macro.body.strip() in (b"NULL", b"nullptr") else Const(macro.name)
         expanded = self.expand(macro, {}, node, want_value=True)
@@ -1013,7 +1016,7 @@ class Expressions:
 
     def _other(self, node: Node) -> Expr:
         if node.type == "ERROR":
-            return self.unknown("parse_error", node)
+            return self.unread("parse_error", node)
         if node.type in ("co_await_expression", "co_yield_statement"):
             self.problems.append(("coroutine", self.span(node).start))
             return self.unknown("coroutine", node)

@@ -192,7 +192,7 @@ class Loops(Branches):
     def _range_for(self, node: Node) -> None:
         container_node, declarator = node.child_by_field_name("right"), node.child_by_field_name("declarator")
         if container_node is None or declarator is None:
-            self.unknown("parse_error", node)
+            self.unread("parse_error", node)
             return
 
         def run() -> None:

@@ -81,7 +81,7 @@ class Statements(Loops):
                 and macro.name not in self.expanding
             ):
                 if self.expand(macro, {}, inner, want_value=False) is None:
-                    self.unknown(f"macro `{macro.name}`", inner)
+                    self.unread(f"macro `{macro.name}`", inner)
                 return
         if inner.type == "binary_expression":
             operator = inner.child_by_field_name("operator")
@@ -218,7 +218,7 @@ class Statements(Loops):
 
     def _nested_function(self, node: Node) -> None:
         """`FOR_EACH(i, n) { … }` reads as a function in a function."""
-        self.unknown("a macro that opens a block", node)
+        self.unread("a macro that opens a block", node)
 
     def _attributed(self, node: Node) -> None:
         braceless = self.place is not None and self.place.needs_braces
@@ -258,7 +258,7 @@ class Statements(Loops):
         listed = declarator.child_by_field_name("parameters") if declarator is not None else None
         name = f"{self.name}::<lambda@{self.span(node).start}>"
         if body is None:
-            return self.unknown("parse_error", node)
+            return self.unread("parse_error", node)
         captures = node.child_by_field_name("captures")
         for child in captures.named_children if captures is not None else ():
             if child.type == "lambda_capture_initializer":

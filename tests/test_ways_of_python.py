@@ -203,6 +203,38 @@ HELD_WORK = r"""
  | def g(cb): cb(t=s)\n    g(lambda t: run(f, d, t))
 def now(c): c(); return c || | @now\n    def g(): run(f, d, s)
 def twice(c):\n    def inner(*a): c(*a); c(*a)\n    return inner || | @twice\n    def g(t): run(f, d, t)\n    g(s)
+def g(cb=None):\n    if cb: cb() || | g(lambda: run(f, d, s))
+def g(cb=None):\n    if cb is not None: cb() || | g(lambda: run(f, d, s))
+class W:\n    def __init__(self, cb): self.cb = cb\n    def go(self): self.cb() || | W(lambda: run(f, d, s)).go()
+class W:\n    def __init__(self, cb): self.cb = cb\n    def go(self): self.cb() || q = W(lambda: run(f, d, s)) | q.go()
+class W:\n    cb = None\n    def go(self): self.cb() || W.cb = lambda self: run(f, d, s) | W().go()
+class W:\n    def cb(self): pass\n    def go(self): self.cb() || q = W(); q.cb = lambda: run(f, d, s) | q.go()
+class W:\n    def __init__(self, f, d, s): self.a = (f, d, s)\n    def step(self): run(*self.a)\n    def go(self): each(self.step)\ndef each(cb): cb() || | W(f, d, s).go()
+class W:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def go(self):\n        def step(): run(self.f, self.d, self.s)\n        each(step)\ndef each(cb): cb() || | W(f, d, s).go()
+class W:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def go(self, other):\n        def step(): run(self.f, self.d, self.s)\n        if other: other.go(None)\n        each(step)\ndef each(cb): cb() || | W(f, d, s).go(W(f, d, 0))
+def g(t, n):\n    def step(): run(f2, d2, t)\n    if n: g(0, n - 1)\n    each(step)\ndef each(cb): cb() || global f2, d2; f2 = f; d2 = d | g(s, 1)
+def g(cbs):\n    for cb in cbs: cb() || | g([lambda: None, lambda: run(f, d, s)])
+def g(cbs):\n    for cb in cbs: cb() || | g([lambda t=t: run(f, d, t) for t in (0, s)])
+def g(cbs):\n    for cb in cbs: cb() || q = []\n    for t in (0, s): q.append(lambda t=t: run(f, d, t)) | g(q)
+def g(cbs):\n    for cb in cbs: cb() || q = []\n    for t in (s, 0): q.append(lambda: run(f, d, t)) | g(q)
+def g(cbs):\n    for cb in cbs: cb() || q = []\n    for t in (0, s): q.append(lambda: run(f, d, t)) | g(q)
+def comp(a, b):\n    def both(): a(); b()\n    both() || | comp(lambda: None, lambda: run(f, d, s))
+def timed(fn):\n    t = time.time(); fn(); return time.time() - t || | timed(lambda: run(f, d, s))
+def outer(f, d, s):\n    def inner(k): k(f, d, s)\n    inner(run) || | outer(f, d, s)
+def outer(f, d, s):\n    t = 0\n    def inner(): run(f, d, t)\n    t = s\n    each(inner)\ndef each(cb): cb() || | outer(f, d, s)
+def outer(f, d, s):\n    t = 0\n    def put(x):\n        nonlocal t\n        t = x\n    def inner(): run(f, d, t)\n    each(put, s)\n    inner()\ndef each(cb, x): cb(x) || | outer(f, d, s)
+def make(f, d, t): return lambda: run(f, d, t) || a = make(f, d, s); b = make(f, d, 0) | a()
+def make(f, d, t): return lambda: run(f, d, t) || a = make(f, d, s); b = make(f, d, 0) | b()
+def make(f, d, t):\n    def g(): run(f, d, t)\n    return g || a = make(f, d, s); b = make(f, d, 0) | a()
+def make(f, d, t):\n    def g(): run(f, d, t)\n    KEPT.append(g) || make(f, d, s); make(f, d, 0) | KEPT[0]()
+def make(f, d, t, k):\n    def g(): run(f, d, t)\n    if k: k()\n    KEPT.append(g) || make(f, d, s, None) | make(f, d, 0, KEPT[0])
+def make(f, d, t, k):\n    def g(): run(f, d, t)\n    if k: k()\n    return g || a = make(f, d, s, None) | make(f, d, 0, a)
+def make(f, d, t, n):\n    def g(): run(f, d, t)\n    if n: make2(f, d, 0, g)\n    return 1\ndef make2(f, d, t, k):\n    k() || | make(f, d, s, 1)
+def rec(f, d, t, k):\n    def g(): run(f, d, t)\n    if k: return k()\n    rec(f, d, 0, g) || | rec(f, d, s, None)
+def each(f, d, t):\n    def g(): run(f, d, t)\n    for k in KEPT: k()\n    KEPT.append(g) || | for t in (s, 0): each(f, d, t)
+def each(f, d, t):\n    def g(): run(f, d, t)\n    for k in KEPT: k()\n    KEPT.append(g) || | each(f, d, s); each(f, d, 0); each(f, d, 0)
+class R3:\n    def __init__(self, f, d, t): self.cb = lambda: run(f, d, t) || a = R3(f, d, s); b = R3(f, d, 0) | a.cb()
+def outer(f, d, t):\n    def mid():\n        def g(): run(f, d, t)\n        return g\n    return mid || a = outer(f, d, s); b = outer(f, d, 0) | a()()
 def with_(t):\n    def outer(c): return lambda: c(t)\n    return outer || | @with_(s)\n    def g(t): run(f, d, t)\n    g()
 """
 
@@ -273,11 +305,54 @@ def test_what_gets_a_part_by_another_way_is_waited_for(case: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# fields of objects: who else sets them, and which names their values have
+
+FIELDS = r"""
+class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run()\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] || q = A(); q.b = B2(h) | q.go()
+class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run()\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] || q = A(); setattr(q, "b", B2(h)) | q.go()
+class B1:\n    def run(self): pass\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0]\nclass A:\n    def __init__(self, b): self.b = b\n    def go(self): return self.b.run()\nb = B1() || q = A(B2(h)) | q.go()
+class A:\n    def __init__(self, p): self.q = p\n    def reset(self): self.q = []\n    def go(self):\n        for x in self.q: y = x || q = A(h) | q.go()
+p = []\nclass A:\n    def __init__(self, p): self.q = p\n    def go(self):\n        for x in self.q: y = x || q = A(h) | q.go()
+class A:\n    q = []\n    def go(self):\n        for x in self.q: y = x || A.q = h | A().go()
+class A:\n    q = []\n    def go(self):\n        for x in self.q: y = x || q = A(); q.q = h | q.go()
+class A:\n    q = None\n    def go(self): return self.q() || A.q = lambda self: h[0] | A().go()
+class A:\n    q = None\n    def go(self): return self.q() || q = A(); q.q = lambda: h[0] | q.go()
+class A:\n    def __init__(self): self.q = print\n    def go(self): return self.q(1) || q = A(); q.q = lambda x: h[0] | q.go()
+class A:\n    q = print\n    def go(self): return self.q(1) || q = A(); q.q = lambda x: h[0] | q.go()
+class A:\n    def __init__(self, p):\n        q = p\n        self.q = q\n    def go(self): return self.q[0]\nq = "" || q = A(h) | q.go()
+class A:\n    def __delattr__(self, n): look(self.p) || q = A(); q.__dict__["p"] = h | del q.x
+class Base:\n    def __init__(self): self.q = []\n    def go(self):\n        for x in self.q: y = x\nclass D(Base):\n    def put(self, p): self.q = p || q = D(); q.put(h) | q.go()
+class A:\n    def __init__(self):\n        self.q, self.n = [], 1\n    def put(self, p): self.q, self.n = p, 2\n    def go(self):\n        for x in self.q: y = x || q = A(); q.put(h) | q.go()
+class A:\n    def __init__(self): self.q = []\n    def go(self):\n        for x in self.q: y = x || q = A()\n    for q.q in [h]: pass | q.go()
+class A:\n    def __init__(self, p): self.p = p\n    def __call__(self, *a): self.p[0] || import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", type=A(h)) | q.parse_args(["-x", "1"])
+class A(argparse.Action):\n    def __call__(self, *a): KEPT[0][0] || import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", action=A); KEPT.append(h) | q.parse_args(["-x", "1"])
+def make(): return h2[0] || global h2; h2 = h; q = collections.defaultdict(make) | ok = q[1]
+"""
+FIELDS_WORK = r"""
+class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)
+class B1:\n    def go(self, f, d): pass\nclass B2:\n    def __init__(self, s): self.s = s\n    def go(self, f, d): run(f, d, self.s)\nclass A:\n    def __init__(self): self.b = B1() || q = A(); q.b = B2(s) | q.b.go(f, d)
+class B1:\n    def go(self, f, d): pass\nclass B2:\n    def __init__(self, s): self.s = s\n    def go(self, f, d): run(f, d, self.s)\nclass A:\n    b = B1() || A.b = B2(s); q = A() | q.b.go(f, d)
+"""
+
+
+@pytest.mark.parametrize("case", cases(FIELDS))
+def test_what_a_field_leads_to_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)
+
+
+@pytest.mark.parametrize("case", cases(FIELDS_WORK))
+def test_a_free_behind_the_work_of_what_a_field_holds_is_in_order(case: str) -> None:
+    assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # what stands in another file: `other.py` | what stands in front of the program | set up | use
 
 FILES = r"""
 KEEP = None\ndef show(): return KEEP[0] | import other | other.KEEP = h | other.show()
 def look(p): return 1\ndef show(p): return look(p) | import other | other.look = lambda p: p[0] | other.show(h)
+class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run() | import other\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] | q = other.A(); q.b = B2(h) | q.go()
+class A:\n    def __init__(self): self.q = []\n    def go(self):\n        for x in self.q: y = x | from other import A | q = A(); q.q = h | q.go()
 class A:\n    def go(self): pass\ndef make(): A().go() | import other | other.A.go = lambda self: h[0] | other.make()
 import main\nx = main.KEEP[0] | KEEP = None | global KEEP; KEEP = h | import other
 import main\nx = main.KEEP[0] | KEEP = None | global KEEP; KEEP = h | from other import x

@@ -65,7 +65,7 @@ class Calls(Operations):
         whose variables may be those of another call of the function around it.
         """
         found: list[tuple[ir.Function, Values]] = []
-        for value in self.values(state, place):
+        for value in self.values(state, place) - {mem.ZERO}:  # a call of `None` raises
             functions = self.program.resolve(value.name, arity, value.path) if isinstance(value, mem.Function) else []
             functions = [f for f in functions if f.direct and len(f.params) == arity and f.cls is None]
             if not functions or not all(map(self._has_its_variables, functions)):

@@ -283,9 +283,18 @@ class Calls(Functions):
             if word in CALLED or CALLERS.get(callee) == number:
                 if value != NONE and not self._only_computes(argument.value):
                     return True
-            elif isinstance(value, FuncRef) and not self._only_computes(argument.value):
-                return True
+            elif not self._only_computes(argument.value):
+                if isinstance(value, FuncRef) or self._may_be_called(argument.value, callee):
+                    return True
         return False
+
+    def _may_be_called(self, node: cst.BaseExpression, callee: str) -> bool:
+        """Whether this is a class of the program, or an object of one that can be called."""
+        named, cls = self.resolver.meaning(node), self.resolver.cls_of(node)
+        if isinstance(named, OwnClass):
+            return bool(named.cls.methods)
+        shows = callee.startswith("builtins.") and callee.removeprefix("builtins.") in _NO_ADDRESS
+        return cls is not None and not shows and self.unit.modules.method(*cls, "__call__") is not None
 
     def _only_computes(self, node: cst.BaseExpression) -> bool:
         """Whether a function that is named or written here does no more than the host functions of the tables."""
@@ -329,6 +338,9 @@ class Calls(Functions):
             if isinstance(argument.value, cst.ListComp | cst.GeneratorExp) and len(node.args) == 1:
                 return self.value(argument.value)
             value = self.value(argument.value)
+            if self.resolver.origin(node) == "collections.defaultdict()" and argument is node.args[0]:
+                if not self._only_computes(argument.value):  # it makes what is missing
+                    self.unknown("collections.defaultdict", node, (made, value))
             if argument.keyword is not None:
                 text = f'"{argument.keyword.value}"'
                 self.emit(ir.Assign(Index(made, Const(text)), value, self.span(node)))

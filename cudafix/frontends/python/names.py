@@ -77,7 +77,8 @@ def identifier(path: str) -> str:
 @dataclass(eq=False)
 class Class:
     """A class of a module. `outside` is true where a base class is not of the same module, or a decorator or metaclass
-    may make it another one: it may have any method.
+    may make it another one: it may have any method. `values`: what its methods set of its own objects; None for what no
+    name of the module tells.
     """
 
     name: str
@@ -87,7 +88,7 @@ class Class:
     attributes: dict[str, cst.BaseExpression] = field(default_factory=dict)
     assigned: Counter[str] = field(default_factory=Counter)
     targets: list[cst.Attribute] = field(default_factory=list)  # what its methods set of their own object
-    values: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    values: dict[str, list[cst.BaseExpression | None]] = field(default_factory=dict)
     bases: tuple[str, ...] = ()
     outside: bool = False
     ends_late: bool = False  # its `__del__` does something else than to give back what the object holds
@@ -121,7 +122,7 @@ class Bindings:
         self.classes: dict[str, cst.ClassDef] = {}
         self.fields: Counter[str] = Counter()
         self.targets: list[cst.Attribute] = []
-        self.field_values: dict[str, cst.BaseExpression] = {}
+        self.field_values: dict[str, list[cst.BaseExpression | None]] = {}
         self.imports: dict[str, set[str]] = {}
         self.stars: list[str] = []
         self.star_behind_names = False
@@ -145,8 +146,7 @@ class Bindings:
             words = chain(target)
             if words is not None and len(words) == 2:
                 self.fields[".".join(words)] += 1
-                if value is not None:
-                    self.field_values[".".join(words)] = value
+                self.field_values.setdefault(".".join(words), []).append(value)
         elif isinstance(target, cst.Tuple | cst.List):
             parts = value.elements if isinstance(value, cst.Tuple | cst.List) else ()
             starred = any(isinstance(one, cst.StarredElement) for one in (*target.elements, *parts))
@@ -271,6 +271,23 @@ def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
     return found
 
 
+def _named_in(node: cst.CSTNode) -> set[str]:
+    """The names that say what a value is: not those of the arguments of calls, but for what these call."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Name):
+            found.add(current.value)
+        elif isinstance(current, cst.Attribute):
+            stack.append(current.value)
+        elif isinstance(current, cst.Call):
+            stack += [current.func, *(one.value for one in current.args if isinstance(one.value, cst.Call))]
+        elif not isinstance(current, cst.Lambda):
+            stack += children(current)
+    return found
+
+
 def _attributes_set(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Attribute]:
     """The attributes that are targets of assignments, loops and contexts."""
     stack: list[cst.CSTNode | None] = []
@@ -371,13 +388,17 @@ class Outline:
         for method in found.methods.values():
             first = method.params.params[0].name.value if method.params.params else ""
             inner = bindings_of(method.body)
+            params = (one.name.value for one in walk(method.params) if isinstance(one, cst.Param))
+            local = {*inner.assigned, *inner.imports, *params}
             found.targets += [one for one in inner.targets if chain(one.value) == [first]]
             for place, times in inner.fields.items():
                 owner, _, attribute = place.partition(".")
                 if owner == first:
                     found.assigned[attribute] += times
-                    if place in inner.field_values:
-                        found.values[attribute] = inner.field_values[place]
+                    found.values.setdefault(attribute, []).extend(
+                        None if value is None or _named_in(value) & local else value
+                        for value in inner.field_values[place]
+                    )
         return found
 
     def _set_as_attributes(self, targets: list[cst.Attribute]) -> frozenset[str]:
@@ -386,10 +407,14 @@ class Outline:
         """
         own = {id(target) for cls in self.classes.values() for target in cls.targets}
         found = {target.attr.value for target in targets if id(target) not in own}
+        self.set_elsewhere = frozenset(found)
         for cls in self.classes.values():
-            related = [one for one in self.classes.values() if cls in self.ancestors(one) or one in self.ancestors(cls)]
-            found |= {name for name in cls.assigned if any(name in one.methods for one in related)}
+            found |= {name for name in cls.assigned if any(name in one.methods for one in self.related(cls))}
         return frozenset(found)
+
+    def related(self, cls: Class) -> list[Class]:
+        """The class, its bases, and those that derive from it: an object of one may be one of another."""
+        return [one for one in self.classes.values() if cls in self.ancestors(one) or one in self.ancestors(cls)]
 
     @staticmethod
     def _written(module: cst.Module) -> frozenset[str]:

@@ -27,7 +27,7 @@ SPECIAL = re.compile(r"__\w+__")
 _NOT_ASKED = frozenset(
     "__init__ __new__ __del__ __call__ __enter__ __exit__ __aenter__ __aexit__ __init_subclass__ __post_init__ "
     "__set_name__ __class_getitem__ __subclasshook__ __prepare__ __getattr__ __getattribute__ __setattr__ "
-    "__delattr__ __get__ __set__ __delete__ __await__ __aiter__ __anext__".split()
+    "__get__ __set__ __delete__ __await__ __aiter__ __anext__".split()
 )
 """Special methods that no function calls because it is given an object: what runs them is lowered where it stands."""
 

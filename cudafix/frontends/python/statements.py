@@ -161,6 +161,8 @@ class Statements(Expressions):
                 ):  # the last reference may go, and the stream with it
                     self._c_call(one, "cudaStreamDestroy", (ir.Field(deref(self.value(one)), "ptr"),))
                 place = self.target(one)
+                if isinstance(one, cst.Attribute):
+                    self.asks(("__delattr__",), node, [(one.value, self.value(one.value))])
                 if place is not None:
                     self.emit(Assign(place, NOTHING, self.span(node)))
             elif isinstance(one, cst.Subscript):

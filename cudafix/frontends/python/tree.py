@@ -22,7 +22,7 @@ _IMPORTS = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t].*|import[ \t].*)$", re.MULTILINE)
-_SETS = re.compile(rb"\b([A-Za-z_]\w*)\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)")
+_SETS = re.compile(rb"(\w+|[\])])\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)")
 MAX_FILES = 60
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
@@ -33,8 +33,9 @@ class PythonTree:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
         self.paths = frozenset(path for path in files if path.endswith(SUFFIX))
-        self.modules = Modules(self.find, self.outline, self._gives_code, self._set_from_outside)
-        self._set_names: frozenset[str] | None = None
+        self.modules = Modules(self.find, self.outline, self._gives_code, self._set_from_outside, self._set_on_objects)
+        self._set_names: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._set_for: dict[str, frozenset[str]] = {}
         self._sources: dict[str, source.Source | UnreadableError] = {}
         self._outlines: dict[str, Outline | None] = {}
         self._lowered: dict[tuple[str, Methods], tuple[ir.Module, PythonWriter | None, int]] = {}
@@ -149,16 +150,26 @@ class PythonTree:
                     stack.append(other)
         return list(found)
 
+    def _sets(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The attributes that a file sets of something but `self`, and those of something that it may have imported."""
+        if path not in self._set_names:
+            data = self.files[path]
+            imported = set(_WORD.findall(b" ".join(_IMPORTED.findall(data))))
+            found = [(owner, name.decode()) for owner, name in _SETS.findall(data)]
+            of_objects = frozenset(name for owner, name in found if owner not in (b"self", b"cls"))
+            self._set_names[path] = of_objects, frozenset(name for owner, name in found if owner in imported)
+        return self._set_names[path]
+
     def _set_from_outside(self, name: str) -> bool:
-        """Whether some file sets an attribute of this name of something that it may have imported."""
-        if self._set_names is None:
-            found: set[str] = set()
-            for path in self.paths:
-                data = self.files[path]
-                imported = set(_WORD.findall(b" ".join(_IMPORTED.findall(data))))
-                found |= {name.decode() for owner, name in _SETS.findall(data) if owner in imported}
-            self._set_names = frozenset(found)
-        return name in self._set_names
+        if "" not in self._set_for:
+            self._set_for[""] = frozenset[str]().union(*(self._sets(path)[1] for path in self.paths))
+        return name in self._set_for[""]
+
+    def _set_on_objects(self, name: str, home: str) -> bool:
+        if home not in self._set_for:
+            others = [path for path in self.paths if path != home and _stem(home) in self.files[path]]
+            self._set_for[home] = frozenset[str]().union(*(self._sets(path)[0] for path in others))
+        return name in self._set_for[home]
 
     def _gives_code(self, path: str) -> bool:
         if path not in self._giving:

@@ -305,9 +305,26 @@ def test_what_gets_a_part_by_another_way_is_waited_for(case: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# fields of objects: who else sets them, and which names their values have
+# methods and fields of objects: of which class an object is, who else sets a field, and which names its values have
 
 FIELDS = r"""
+class X1:\n    def probe(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def probe(self): return self.p[0] || q = [X2(h)] | q[0].probe()
+class X2:\n    def __init__(self, p): self.p = p\n    def probe(self): return self.p[0]\nclass X1:\n    def probe(self): pass || q = [X2(h)] | q[0].probe()
+class X1:\n    def probe(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def probe(self): return self.p[0]\nclass X3:\n    def probe(self): pass || q = [X2(h)] | q[0].probe()
+class X1:\n    def get(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def get(self): return self.p[0]\nclass X3:\n    def get(self): pass || q = [X2(h)] | q[0].get()
+class X1:\n    def get(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def get(self): return self.p[0]\nclass X3:\n    def get(self): pass || q = [X2(h)] | type(q[0]).get(q[0])
+class S(Box):\n    @property\n    def value(self): return super().value || q = S(h) | ok = q.value
+class S(Box):\n    def go(self): return super().value || q = S(h) | q.go()
+class S(Box):\n    def go(self): super().value = 3 || q = S(h) | q.go()
+class S(Box):\n    def go(self): f = super().get; return f() || q = S(h) | q.go()
+class S(Box):\n    def go(self): s = super(); return s.get() || q = S(h) | q.go()
+class S(Box):\n    def go(self): return super(S, self).get() || q = S(h) | q.go()
+class S(Box):\n    def go(self): return (lambda: super(S, self).get())() || q = S(h) | q.go()
+class S(Box):\n    def go(self): return [super(S, self).get() for _ in range(1)] || q = S(h) | q.go()
+class M1:\n    def go(self): return super().go()\nclass B1:\n    def go(self): return 1\nclass B2:\n    def go(self): return 2\nclass B3:\n    def go(self): return self.p[0]\nclass C1(M1, B1): pass\nclass C2(M1, B2): pass\nclass C3(M1, B3):\n    def __init__(self, p): self.p = p || q = C3(h) | q.go()
+class M1:\n    def go(self): return super().go()\nclass B1:\n    def go(self): return 1\nclass B2:\n    def go(self): return 2\nclass B3:\n    def go(self): return self.p[0]\nclass C3(M1, B3):\n    def __init__(self, p): self.p = p\nclass C1(M1, B1): pass\nclass C2(M1, B2): pass || q = C3(h) | q.go()
+class M1:\n    def go(self): return super().go()\nclass B1:\n    def go(self): return 1\nclass B2:\n    def go(self): return 2\nclass B3:\n    def go(self): return self.p[0]\nclass C1(M1, B1): pass\nclass C3(M1, B3):\n    def __init__(self, p): self.p = p\nclass C2(M1, B2): pass || q = C3(h) | q.go()
+class A:\n    def go(self): return 1\nclass B(A):\n    def go(self): return 2\nclass C(A):\n    def __init__(self, p): self.p = p\n    def go(self): return self.p[0]\nclass D(A):\n    def go(self): return 3\ndef f(a: A): a.go() || q = C(h) | f(q)
 class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run()\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] || q = A(); q.b = B2(h) | q.go()
 class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run()\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] || q = A(); setattr(q, "b", B2(h)) | q.go()
 class B1:\n    def run(self): pass\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0]\nclass A:\n    def __init__(self, b): self.b = b\n    def go(self): return self.b.run()\nb = B1() || q = A(B2(h)) | q.go()

@@ -26,7 +26,7 @@ from cudafix.frontends.python.names import Outline
 from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARE, KEY
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
-from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, Stmt
+from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, Stmt, Var
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
 from cudafix.models.python import (
     ANYTHING,
@@ -223,8 +223,9 @@ class Calls(Functions):
         if name is not None:
             return self._type_of_binding(node, dotted, name)
         last = dotted.rpartition(".")[2]
-        if dotted == "builtins.super":
-            return NOTHING
+        if dotted == "builtins.super":  # the same object, seen as one of a base
+            this = self.scope is not None and self.scope.this is not None
+            return Var("this") if this else self.unknown("super", node, self.given(node))
         if dotted == "builtins.object.__new__" or (dotted == "builtins.type" and len(node.args) > 1):
             return self.unknown(f"`{self.source.text(node)}`", node, self.given(node))
         if dotted.startswith("cupy."):
@@ -466,10 +467,9 @@ class Calls(Functions):
                 passed = self._passed(node, callee, placed, seen, 1)
                 self.call_ir(node, callee, (base, *passed), result=result)
         block: tuple[Stmt, ...] = tuple(library)
-        for other in alternatives:
-            block = (
-                ir.If(ir.Test("other", None, f"method {name}@{self.span(node).start}"), other, block, self.span(node)),
-            )
+        for number, other in enumerate(alternatives):
+            test = ir.Test("other", None, f"method {name}@{self.span(node).start}:{number}")
+            block = (ir.If(test, other, block, self.span(node)),)
         self.out += block
         asked += self._kept_in(node, callee, (base, *every))
         made_of = (opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING)

@@ -131,20 +131,20 @@ class Functions(CupyObjects):
         if given is None:
             return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         result = self.temporary()
-        if receiver is not None and function.cls is not None and receiver != NOTHING:
-            for override in self._overrides(function):
-                other = self.arguments(node, override.node, True, override.outline)
-                with self.block() as inner:
-                    if other is None or self.cannot_be_called(override.node, override.outline):
-                        self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
-                    else:
-                        self.call_ir(node, override.name, other, receiver, result)
-                with self.block() as usual:
-                    self.call_ir(node, function.name, given, receiver, result)
-                test = ir.Test("other", None, f"{override.name}@{self.span(node).start}")
-                self.emit(ir.If(test, tuple(inner), tuple(usual), self.span(node)))
-                return result
-        self.call_ir(node, function.name, given, receiver, result)
+        with self.block() as block:
+            self.call_ir(node, function.name, given, receiver, result)
+        known = receiver is None or function.cls is None or receiver == NOTHING
+        for number, override in enumerate(() if known else self._overrides(function)):
+            other = self.arguments(node, override.node, True, override.outline)
+            with self.block() as inner:
+                if other is None or self.cannot_be_called(override.node, override.outline):
+                    back = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                    self.emit(ir.Assign(result, back, self.span(node)))
+                else:
+                    self.call_ir(node, override.name, other, receiver, result)
+            test = ir.Test("other", None, f"{override.name}@{self.span(node).start}:{number}")
+            block = [ir.If(test, tuple(inner), tuple(block), self.span(node))]
+        self.out += block
         return result
 
     def _overrides(self, function: OwnFunction) -> list[OwnFunction]:
@@ -265,16 +265,18 @@ class Functions(CupyObjects):
         result: Expr = NOTHING
         block: list[Stmt] = []
         with self.once([argument.value for argument in node.args]):
-            for function in functions:
+            for number, function in enumerate(functions):
                 with self.block() as inner:
                     given = self.arguments(node, function.node, True, function.outline) if function is not None else ()
                     if given is None or function is not None and self.cannot_be_called(function.node, function.outline):
-                        result = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                        back = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                        result = self.temporary() if result == NOTHING else result
+                        self.emit(ir.Assign(result, back, self.span(node)))
                     elif function is not None:
                         result = self.temporary() if result == NOTHING else result
                         self.call_ir(node, function.name, given, Deref(Var("this")), result)
-                if function is not functions[0]:
-                    test = ir.Test("other", None, f"next of {self.span(node).start}: {len(block)}")
+                if number:
+                    test = ir.Test("other", None, f"super@{self.span(node).start}:{number}")
                     inner = [ir.If(test, tuple(inner), tuple(block), self.span(node))]
                 block = inner
         self.out += block

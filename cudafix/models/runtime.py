@@ -202,7 +202,8 @@ cudaDeviceGet{CacheConfig,SharedMemConfig} nothing      out
 cudaThread{Set,Get}{CacheConfig,Limit}  nothing         -*
 cudaCtxResetPersistingL2Cache           nothing
 cudaDeviceGetStreamPriorityRange        nothing         out out
-cudaDeviceGet{ByPCIBusId,PCIBusId}      nothing         -*
+cudaDeviceGetByPCIBusId                 nothing         out -
+cudaDeviceGetPCIBusId                   nothing         -*
 cudaDeviceGetP2P{Attribute,AtomicCapabilities} nothing  out -*
 cudaDeviceGetHostAtomicCapabilities     nothing         out -*
 cudaDeviceGet{Texture1DLinearMaxWidth,NvSciSyncAttributes} nothing out -*

@@ -176,9 +176,11 @@ class Calls(Operations):
         ):
             for n, arg in enumerate(call.args):
                 if isinstance(arg, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
-                    self.overwritten(state, self.cells(state, arg.base if isinstance(arg, ir.Addr) else arg))
+                    whose = arg.base if isinstance(arg, ir.Addr) else arg
+                    self.overwritten(state, self.cells(state, whose), fields=False)
                 else:
-                    self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
+                    places = (v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref))
+                    self.overwritten(state, places, fields=False, array=True)
             self.result(call, mem.NOTHING, state)
             return state
         if self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
@@ -414,11 +416,24 @@ class Calls(Operations):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     state.env.write([value.cell, value.cell], held | back)
+        if not self.in_python:
+            self._numbers_change(args, values, state)
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
             cells = self.cells(state, stmt.receiver)
             state.env.write([*cells, *cells], back)
         self._foreign_work(stmt, name, self.mask(values), state)
         return back
+
+    def _numbers_change(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
+        """Code that is not seen may store numbers: through references and addresses, and in variables that others see.
+        The index of a loop is what the loop says.
+        """
+        cells = [c for e in args if isinstance(e, ir.Var | ir.Field | ir.Index) for c in self.cells(state, e)]
+        indices = (c for c in cells if any(isinstance(v, mem.Number) and "|" in v.text for v in state.env.read(c)))
+        self.overwritten(state, set(cells).difference(indices))
+        self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
+        seen = [root for root, _ in state.env if (g := self.global_at(root)) is not None and not g.internal]
+        self.overwritten(state, [(root, ()) for root in seen], array=True)
 
     def _others_look(self, call: ir.Call, text: str, state: State) -> None:
         """Another host thread may look at anything from here on."""

@@ -50,22 +50,6 @@ def _owns(kind: str) -> bool:
 _PLAIN_POINTER = re.compile(r",\s*[\w:\s]+\*\s*>\s*$")  # the last template argument
 
 
-def _indexes_device_state(loop: ir.Loop) -> bool:
-    """Whether the loop's index picks buffers, streams or events out of arrays."""
-    for stmt in walk(loop.body):
-        exprs: tuple[ir.Expr, ...] = ()
-        if isinstance(stmt, ir.Call):
-            exprs = stmt.args if stmt.receiver is None else (*stmt.args, stmt.receiver)
-        elif isinstance(stmt, ir.Launch):
-            exprs = (*stmt.args, stmt.stream) if stmt.stream is not None else stmt.args
-        elif isinstance(stmt, ir.Assign):
-            exprs = (stmt.target, stmt.value)
-        for expr in exprs:
-            if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
-                return True
-    return False
-
-
 _THROWS_NOTHING = (ir.Launch, ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Label)
 
 
@@ -438,10 +422,22 @@ class Engine(Machine):
             self.overwritten(state, self.cells(state, place))
         return state
 
-    def overwritten(self, state: State, cells: list[Cell]) -> None:
-        """The host stores numbers here: a constant that a variable held is gone."""
-        if cells and not any(isinstance(v, mem.Ptr | mem.Ref) for c in cells for v in state.env.read(c)):
-            state.env.write([c for c in cells if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+    def overwritten(self, state: State, cells: Iterable[Cell], fields: bool = True, array: bool = False) -> None:
+        """The host stores numbers here: a constant that a variable, an element or a field held is gone. `array`: in any
+        element of the arrays that these are elements of. Not `fields`: who stores in fields is followed.
+        """
+        places = list(cells)
+        if places and not any(isinstance(v, mem.Ptr | mem.Ref) for c in places for v in state.env.read(c)):
+            state.env.write([c for c in places if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+        certain = len(places) == 1 and not array
+        for root, path in places:
+            base = path[:-1] if array and path and path[-1][0] == "at" else path
+            for inner, values in list(state.env.under((root, base))):
+                if mem.leading(values) or not any(isinstance(v, mem.Number) for v in values):
+                    continue
+                if ("field", ir.CLASS) not in inner and (fields or all(kind != "field" for kind, _ in inner)):
+                    cell = root, (*base, *inner)
+                    state.env.write([cell] if certain else [cell, cell], frozenset({mem.OTHER}))
 
     def _certainly(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         """The memory that host code touches through pointers of which it is known where they lead."""
@@ -496,9 +492,14 @@ class Engine(Machine):
             some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
             self._refine(some, none, stmt.test.place)
         one, two = self.block(stmt.then, then), self.block(stmt.other, other)
-        if one is not None and two is not None and one.device != two.device and not self.loops:
-            # Either branch picks a device, and the program stays on it: outside of loops that is one device.
-            one.device = two.device = f"the device picked at {stmt.span.path}:{stmt.span.start}"
+        return self._met(one, two, stmt, self.loops)
+
+    def _met(self, one: State | None, two: State | None, at: object, loops: int) -> State | None:
+        """Two paths meet, in so many loops. Either may have picked a device, and the program stays on it: outside of
+        loops that is one device.
+        """
+        if one is not None and two is not None and one.device != two.device and not loops:
+            one.device = two.device = self.name_of("the device picked", at)
             self._devices.add(one.device)
         return joined(one, two)
 
@@ -565,7 +566,7 @@ class Engine(Machine):
                     if path:
                         inside[path] = inside.get(path, mem.NOTHING) | held
             self.frame.value |= self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
-        self.frame.returned = joined(self.frame.returned, state)
+        self.frame.returned = self._met(self.frame.returned, state, stmt, self.frame.loops)
         return None
 
     def _break(self, stmt: ir.Stmt, state: State) -> State | None:
@@ -610,7 +611,7 @@ class Engine(Machine):
     def is_family(self, loop: ir.Loop) -> bool:
         """Whether the rounds of a loop work on members of a family of buffers, streams or events, one each."""
         if id(loop) not in self._families:
-            on_device = _indexes_device_state(loop) and self.reach.device_work_in(loop.body, self.frame.function.cls)
+            on_device = ranges.picks(loop) and self.reach.device_work_in(loop.body, self.frame.function.cls)
             self._families[id(loop)] = on_device
         return self._families[id(loop)]
 
@@ -777,7 +778,7 @@ class Engine(Machine):
                 state.env.write([(self.root(param.name), ())], self.values(state, param.default))
         if not self.frame.is_lambda:
             state.env.write([(self.root("this"), ())], this)
-        end = joined(self.block(function.body, state), self.frame.returned)
+        end = self._met(self.block(function.body, state), self.frame.returned, function, self.loops)
         value = self.frame.value
         given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside

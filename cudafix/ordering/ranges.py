@@ -29,6 +29,22 @@ def has_a_round(bounds: str) -> bool:
     return low.isdigit() and high.isdigit() and int(low) < int(high)
 
 
+def picks(loop: ir.Loop) -> bool:
+    """Whether the loop's index picks buffers, streams or events out of arrays."""
+    for stmt in ir.walk(loop.body):
+        exprs: tuple[ir.Expr, ...] = ()
+        if isinstance(stmt, ir.Call):
+            exprs = stmt.args if stmt.receiver is None else (*stmt.args, stmt.receiver)
+        elif isinstance(stmt, ir.Launch):
+            exprs = (*stmt.args, stmt.stream) if stmt.stream is not None else stmt.args
+        elif isinstance(stmt, ir.Assign):
+            exprs = (stmt.target, stmt.value)
+        for expr in exprs:
+            if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
+                return True
+    return False
+
+
 def assigned_again(function: ir.Function) -> frozenset[str]:
     """The variables of a function that may be assigned anew after they were used as a bound, or given to a function."""
     return function.kept("assigned again", _assigned_again)

@@ -130,3 +130,20 @@ def test_what_only_one_source_includes_is_defined_there(folder: str) -> None:
         f"{folder}scale_impl.cuh": KERNEL,
     }
     assert pairs(analyze(files, Config())) == [Safety.PROVEN]
+
+
+WRAPPED = b"""
+#include <cuda_runtime.h>
+__global__ void k(float *p) { p[0] = 1; }
+extern "C" void work() { float *p; cudaMalloc((void **)&p, 4); k<<<1, 1>>>(p); cudaFree(p); }
+"""
+
+
+@pytest.mark.parametrize(("head", "there"), [(b"", False), (b"#include <cuda_runtime.h>\n", True)])
+def test_a_c_file_that_only_calls_the_runtime_need_not_have_its_header(head: bytes, there: bool) -> None:
+    """C allows a call of what nobody has declared; the types of the pool come from the header."""
+    main = head + b"void work(void);\nint main(void) { cudaSetDevice(0); work(); work(); return 0; }\n"
+    report = analyze({"main.c": main, "work.cu": WRAPPED}, Config())
+    (finding,) = report.findings
+    (set_up,) = (edit for edit in finding.edits if b"cudaMemPool_t" in edit.text)
+    assert (set_up.path == "main.c") is there

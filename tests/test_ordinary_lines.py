@@ -256,3 +256,36 @@ int main() { Layer layer; layer.run(); return 0; }
     report = analyze({"layer.h": header.encode(), "main.cu": source.encode()}, Config())
     assert not report.refusals
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+CHECK = "#define CHECK(call) { const cudaError_t e = call; if (e != cudaSuccess) exit(1); }"
+NVTX = "#ifdef NVTX\n#define POP_RANGE nvtxRangePop();\n#else\n#define POP_RANGE\n#endif"
+
+
+@pytest.mark.parametrize(
+    ("define", "free"),
+    [
+        ("#define POP_RANGE", 'POP_RANGE\n    if (argc > 1) puts("");\n    cudaFree(d);'),
+        (NVTX, 'POP_RANGE\n    for (int i = 0; i < argc; i++) { puts(""); }\n    cudaFree(d);'),
+        (CHECK, "CHECK(cudaFree(d););"),
+        (CHECK, "CHECK(cudaFree(d);)"),
+        (CHECK, "CHECK(cudaFree(d);  );"),
+    ],
+)
+def test_a_macro_that_stands_for_a_statement_in_an_odd_way(define: str, free: str) -> None:
+    source = f"""#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+{define}
+__global__ void k(int *p) {{ p[0] = 1; }}
+int main(int argc, char **argv) {{
+    int *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    {free}
+    return 0;
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert not report.refusals
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]

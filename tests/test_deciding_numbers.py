@@ -77,3 +77,63 @@ def test_an_index_is_what_a_function_has_made_it(declared: str, first: str, then
     edits = [edit for finding in report.findings for edit in finding.edits]
     after = apply(source, list(dict.fromkeys(edits)))
     assert b"cudaFreeAsync(d[1], t)" in after
+
+
+ROUNDS = """
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+struct Sizes {{ int n; }};
+int n;
+Sizes sizes;
+{declared}
+__global__ void k(int *p) {{ *p = 42; }}
+int main(int argc, char **argv) {{
+    cudaStream_t s[8];
+    int *d, *out;
+    {first}
+    cudaMallocHost(&out, 32);
+    for (int i = 0; i < {bound}; i++) cudaStreamCreateWithFlags(&s[i], cudaStreamNonBlocking);
+    cudaMalloc(&d, 32);
+    for (int i = 0; i < {bound}; i++) k<<<1, 1, 0, s[i]>>>(out + i);
+    {then}
+    for (int i = 0; i < {bound}; i++) cudaStreamSynchronize(s[i]);
+    cudaFree(d);
+    printf("%d\\n", out[3]);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "then", "bound"),
+    [
+        ("void fewer() { n = 1; }", "n = atoi(argv[1]);", "fewer();", "n"),
+        ("void fewer() { n = 1; }", "n = 4;", "fewer();", "n"),
+        ("void fewer() { n /= 2; }", "n = atoi(argv[1]);", "fewer();", "n"),
+        ("void fewer() { sizes.n = 1; }", "sizes.n = atoi(argv[1]);", "fewer();", "sizes.n"),
+        ("void fewer(Sizes &c) { c.n--; }", "Sizes c; c.n = atoi(argv[1]);", "fewer(c);", "c.n"),
+        ("void fewer(int *c) { *c = 1; }", "int c = atoi(argv[1]);", "fewer(&c);", "c"),
+        ("void fewer();", "n = atoi(argv[1]);", "fewer();", "n"),
+    ],
+)
+def test_a_loop_visits_what_its_bound_says_now(declared: str, first: str, then: str, bound: str) -> None:
+    """`cudaFree` waits for all streams, the loop in front of it only for some: the host would read too early."""
+    source = ROUNDS.format(declared=declared, first=first, then=then, bound=bound).encode()
+    report = analyze({"main.cu": source}, Config(unsafe=True))
+    assert not any(finding.edits for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "then", "bound"),
+    [
+        ("void read(char **v) { n = atoi(v[1]); }", "read(argv);", "", "n"),
+        ("", "int c = atoi(argv[1]);", "", "c"),
+        ("", "int c = atoi(argv[1]);", "", "2 * c"),
+    ],
+)
+def test_a_loop_over_the_same_bound_visits_the_same(declared: str, first: str, then: str, bound: str) -> None:
+    source = ROUNDS.format(declared=declared, first=first, then=then, bound=bound).encode()
+    report = analyze({"main.cu": source}, Config())
+    assert not report.refusals
+    assert b"cudaFreeAsync(d, 0)" in apply(source, list(dict.fromkeys(e for f in report.findings for e in f.edits)))

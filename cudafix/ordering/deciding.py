@@ -77,7 +77,7 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
             case ir.Return(value):
                 feeds.append(((last(function.name), _RESULT), keys(value)))
             case ir.Loop() if ranges.picks(stmt):
-                decides |= {key for bound in stmt.bounds for key in keys(bound)}
+                decides |= {key for bound in ranges.numbers(stmt) for key in keys(bound)}
             case ir.Call():
                 api = tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
                 roles = roles_of(api, len(stmt.args)) if api is not None else []

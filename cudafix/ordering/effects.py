@@ -532,11 +532,7 @@ class Effects(Allocations):
         return state
 
     def _number(self, state: State, expr: ir.Expr, call: ir.Call) -> str:
-        """The name of a number, the same one only where it is the same number; `?` if it may be another one each time.
-
-        A number that is not known gets a name in the variable that holds it: whoever reads that, or a copy of it, finds
-        the same number until something else is stored there.
-        """
+        """The name of a number, the same one only where the number is the same; `?` where that is not known."""
         values = self.values(state, expr)
         (value,) = values if len(values) == 1 else (None,)
         if isinstance(value, mem.Number):
@@ -544,9 +540,7 @@ class Effects(Allocations):
         if self.loops and not self.family:
             return "?"
         name = self.name_of("the number", call)
-        cells = self.cells(state, expr)
-        if len(cells) == 1 and not mem.is_summary(cells[0][1]) and not mem.leading(values):
-            state.env.write(cells, frozenset({mem.Number(name)}))
+        self.named(state, self.cells(state, expr), values, name)
         return name
 
     def _reset(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

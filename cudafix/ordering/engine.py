@@ -97,6 +97,13 @@ def _launches(arm: ir.Block) -> object:
     return tuple((s.kernel, s.args, s.stream) for s in arm if isinstance(s, ir.Launch))
 
 
+def _given_for(param: ir.Var, frame: Frame) -> int | None:
+    """The position of the argument that a parameter of a call was given."""
+    names = [p.name for p in frame.function.params]
+    at = names.index(param.name) if param.name in names and frame.caller is not None else len(frame.given)
+    return at if at < len(frame.given) else None
+
+
 class Engine(Machine):
     """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
 
@@ -701,18 +708,33 @@ class Engine(Machine):
         other bounds each time that it runs.
         """
         assert loop.range is not None
+        if not self.in_python:
+            return self._range_in_cuda(loop, loop.range, state)
         bounds = [self._bound(place, state) for place in loop.bounds]
         if not bounds:
             return loop.range
-        if not self.in_python:  # the text tells apart what is assigned again in the function
-            own = (str(self.cells(state, place)[:1]) for place in loop.bounds)
-            return loop.range.format(*(said or cell for said, cell in zip(bounds, own, strict=True)))
         if None not in bounds:
             return loop.range.format(*bounds)
         return f"{loop.range} at {loop.span.start} of {self.frame.name}" if not self.loops else None
 
-    def _bound(self, place: ir.Expr, state: State) -> str | None:
-        """What a bound is: a number, or the variable that holds it; of a parameter, the variable that it is given.
+    def _range_in_cuda(self, loop: ir.Loop, text: str, state: State) -> str | None:
+        """The text tells apart what is assigned again in the function; what a variable holds that somebody else may
+        assign gets a name there, which goes when that happens.
+        """
+        found: list[str] = []
+        for n, place in enumerate(ranges.numbers(loop)):
+            own = self.cells(state, place)
+            said = self._bound(place, state, "" if self.loops else self.name_of("the number", (loop, n)))
+            if said is None and self.loops and ranges.is_assigned_elsewhere(self.program, self.frame.function, place):
+                return None
+            found.append(said or str(own[:1]))
+        marks, more = found[: len(loop.bounds)], found[len(loop.bounds) :]
+        named = [one for one in marks if "{}" not in text] + more
+        return text.format(*marks) + "".join(f" of {one}" for one in named)
+
+    def _bound(self, place: ir.Expr, state: State, name: str = "") -> str | None:
+        """What a bound is: a number, or the variable that holds it; of a parameter, the variable that it is given. With
+        a `name`, what the variable holds is a number of that name from here on.
 
         None where it may be another one the next time.
         """
@@ -721,6 +743,17 @@ class Engine(Machine):
         if isinstance(number, mem.Number):
             return number.text
         cells = self.cells(state, place)
+        frame = self.frame
+        again = isinstance(place, ir.Var) and place.name in ranges.assigned_again(frame.function)
+        if isinstance(place, ir.Var) and not again and (n := _given_for(place, frame)) is not None:
+            assert frame.caller is not None
+            self.frame = frame.caller
+            said = self._bound(frame.given[n], state, name)
+            self.frame = frame
+            if said is not None or not name:
+                return said
+        if name:
+            return self.named(state, cells, values, name)
         if isinstance(place, ir.Field):
             known = f".{place.name}" in ranges.assigned_once(self.program)
             return str(cells[0]) if known and len(cells) == 1 and cells[0][0][1] != mem.EXTERNAL else None
@@ -728,16 +761,18 @@ class Engine(Machine):
             return None
         if cells[0][0][0] == "global":
             return place.name if place.name in ranges.assigned_once(self.program) else None
-        frame = self.frame
-        if place.name in ranges.assigned_again(frame.function):
+        return str(cells[0]) if not again and not (frame.loops and self.in_python) else None
+
+    def named(self, state: State, cells: list[Cell], values: Values, name: str) -> str | None:
+        """Give a name to the number that a place holds: whoever reads it, or a copy of it, finds the same number until
+        something else is stored there. None where it is not one place.
+        """
+        if len(cells) != 1 or mem.is_summary(cells[0][1]) or mem.leading(values):
             return None
-        names = [param.name for param in frame.function.params]
-        if place.name in names and frame.caller is not None and (at := names.index(place.name)) < len(frame.given):
-            self.frame = frame.caller
-            said = self._bound(frame.given[at], state)
-            self.frame = frame
-            return said
-        return str(cells[0]) if not (frame.loops and self.in_python) else None
+        if cells[0][0] == ("memory", mem.EXTERNAL, ""):
+            return None
+        state.env.write(cells, frozenset({mem.Number(name)}))
+        return name
 
     # -- functions ---------------------------------------------------------------------------------------------------
 

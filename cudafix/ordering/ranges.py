@@ -72,6 +72,35 @@ def assigned(function: ir.Function) -> frozenset[str]:
     return function.kept("assigned", lambda _: frozenset(names))
 
 
+def numbers(loop: ir.Loop) -> tuple[ir.Expr, ...]:
+    """The places whose numbers say how many rounds a canonical loop has: its bounds, and what its condition reads."""
+    read = [place for s in loop.condition if isinstance(s, ir.HostAccess) for place in s.reads]
+    return tuple(dict.fromkeys((*loop.bounds, *(p for p in read if isinstance(p, ir.Var | ir.Field)))))
+
+
+def is_assigned_elsewhere(program: Program, function: ir.Function, place: ir.Expr) -> bool:
+    """Whether another function assigns a variable at namespace scope, or a field of the name."""
+    if isinstance(place, ir.Var) and ":" not in place.name and place.name in function.types:
+        return False
+    name = f".{place.name}" if isinstance(place, ir.Field) else place.name if isinstance(place, ir.Var) else ""
+    return bool(program.kept("assigned by", lambda: _assigned_by(program)).get(name, set()) - {id(function)})
+
+
+def _assigned_by(program: Program) -> dict[str, set[int]]:
+    """The functions (by `id`) that assign variables at namespace scope and fields (`.n`), by name. A constructor does
+    so before anybody looks.
+    """
+    found: dict[str, set[int]] = {}
+    for function in program.functions():
+        if function.cls is not None and last(function.name) == last(function.cls):
+            continue
+        for target, _, _ in _targets(function.body):
+            if isinstance(target, ir.Var | ir.Field):
+                name = f".{target.name}" if isinstance(target, ir.Field) else target.name
+                found.setdefault(name, set()).add(id(function))
+    return found
+
+
 def assigned_once(program: Program) -> frozenset[str]:
     """The global variables (`::n`) and fields (`.n`) of a program that are assigned at one place, where that runs once:
     at the top of `main` or of a module, in the constructor of the object.

@@ -88,7 +88,7 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
 
 
 def fills_structs(function: ir.Function, tables: Tables) -> frozenset[int]:
-    """The calls in a function (by `id`) of host functions that store in all of a struct of somebody else's:
+    """The calls in a function (by `id`) of host functions that store in all of a struct, or of an array of them:
     `memset(p, 0, sizeof *p)`.
     """
     found: set[int] = set()
@@ -102,10 +102,9 @@ def fills_structs(function: ir.Function, tables: Tables) -> frozenset[int]:
 
 
 def _is_struct(kind: str) -> bool:
-    """Whether a type is a pointer to a struct, or a reference to one, as far as its words say."""
+    """Whether a type is a struct, a pointer or a reference to one, as far as its words say."""
     plain = kind.removeprefix("const ").removeprefix("struct ").rstrip(" *&")
-    known = plain in NUMBERS or plain in _LONG or plain in _PLAIN
-    return kind.endswith(("*", "&")) and not known and not plain.startswith("std::")
+    return not (plain in NUMBERS or plain in _LONG or plain in _PLAIN or plain.startswith("std::"))
 
 
 class Way(Flag):
@@ -530,12 +529,14 @@ class Slicer:
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
         else:
             return None
-        referred = [e for e in self._may_store_in(call) if e in given]
+        if id(call) in self._fills and self._a_field_decides():
+            return None
+        stores = list(self._may_store_in(call))
         for expr in written:
             place = expr.base if isinstance(expr, ir.Addr) else expr
-            if self._decides(place, self._function) and expr in referred:
+            if expr in stores and self._decides(place, self._function):
                 return None
-            if isinstance(place, ir.Var) and (isinstance(expr, ir.Addr) or expr in referred):
+            if isinstance(place, ir.Var) and (isinstance(expr, ir.Addr) or (api is None and expr in stores)):
                 if self._is_observed(place):
                     return None
             elif not isinstance(place, ir.Const):

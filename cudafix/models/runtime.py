@@ -264,6 +264,8 @@ cudaBindTexture2D                       external        out - keep -* ; why=kern
 naming its memory
 cudaBind{TextureToArray,TextureToMipmappedArray,SurfaceToArray} external - keep - ; why=kernels use the reference \
 without naming the array
+cudaBind{TextureToArray,TextureToMipmappedArray,SurfaceToArray}/2 external - keep ; why=kernels use the reference \
+without naming the array
 cudaUnbindTexture                       nothing         -
 cudaGetTexture{Reference,AlignmentOffset} nothing       out -
 cudaGetSurfaceReference                 nothing         out -

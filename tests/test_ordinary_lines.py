@@ -293,3 +293,34 @@ int main(int argc, char **argv) {{
     report = analyze({"a.cu": source.encode()}, Config())
     assert not report.refusals
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+def test_a_macro_of_a_header_that_ends_the_process_in_one_way_or_another() -> None:
+    header = """#pragma once
+#if defined(_WIN32)
+#define LEAVE(x) { std::cout << "press return"; std::cin.get(); exit(x); }
+#else
+#define LEAVE(x) exit(x)
+#endif
+#define CHECK_ERROR() { cudaError_t e = cudaGetLastError(); if (e != cudaSuccess) { puts("no"); LEAVE(-1); } }
+"""
+    source = """#include "common.h"
+#include <iostream>
+#include <cuda_runtime.h>
+__global__ void k(int *p) { p[0] = 1; }
+int main() {
+    int *d, h;
+    cudaMalloc(&d, 4);
+    CHECK_ERROR();
+    k<<<1, 1>>>(d);
+    cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
+    CHECK_ERROR();
+    cudaFree(d);
+    return h;
+}
+"""
+    report = analyze({"common.h": header.encode(), "main.cu": source.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+    maybe = header.replace("exit(x); }", "if (x > 1) exit(x); }")
+    report = analyze({"common.h": maybe.encode(), "main.cu": source.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.ASSUMES]

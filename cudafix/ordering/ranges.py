@@ -79,11 +79,27 @@ def numbers(loop: ir.Loop) -> tuple[ir.Expr, ...]:
 
 
 def is_assigned_elsewhere(program: Program, function: ir.Function, place: ir.Expr) -> bool:
-    """Whether another function assigns a variable at namespace scope, or a field of the name."""
+    """Whether another function assigns a variable at namespace scope, or a field of the name; where this one does so
+    itself, whether one that it calls does.
+    """
+    if not isinstance(place, ir.Var | ir.Field):
+        return False
     if isinstance(place, ir.Var) and ":" not in place.name and place.name in function.types:
         return False
-    name = f".{place.name}" if isinstance(place, ir.Field) else place.name if isinstance(place, ir.Var) else ""
-    return bool(program.kept("assigned by", lambda: _assigned_by(program)).get(name, set()) - {id(function)})
+    name = _name(place)
+    by = program.kept("assigned by", lambda: _assigned_by(program)).get(name, set())
+    if id(function) not in by:
+        return bool(by)
+    reach = program.reaching(f"assigns {name}", lambda s: any(_name(t) == name for t, _, _ in _targets((s,))))
+    calls = (s for s in ir.walk(function.body) if isinstance(s, ir.Call))
+    return any(id(callee) in reach for call in calls for callee in program.reached_by(call, function.cls))
+
+
+def _name(target: ir.Expr) -> str:
+    """How a variable at namespace scope (`::n`) or a field (`.n`) is known to all functions."""
+    if isinstance(target, ir.Field):
+        return f".{target.name}"
+    return target.name if isinstance(target, ir.Var) else ""
 
 
 def _assigned_by(program: Program) -> dict[str, set[int]]:
@@ -95,9 +111,7 @@ def _assigned_by(program: Program) -> dict[str, set[int]]:
         if function.cls is not None and last(function.name) == last(function.cls):
             continue
         for target, _, _ in _targets(function.body):
-            if isinstance(target, ir.Var | ir.Field):
-                name = f".{target.name}" if isinstance(target, ir.Field) else target.name
-                found.setdefault(name, set()).add(id(function))
+            found.setdefault(_name(target), set()).add(id(function))
     return found
 
 

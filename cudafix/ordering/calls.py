@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import Api
+from cudafix.models.api import HOST_EFFECTS, Api, Effect
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import OBJECT, assumption
@@ -32,12 +33,59 @@ _KEEPS_ONE = re.compile(
 )  # `*x` is that
 
 
+_RECURS = HOST_EFFECTS | frozenset(
+    (
+        Effect.COPY,
+        Effect.WORK,
+        Effect.RECORD,
+        Effect.WAIT,
+        Effect.SYNC_STREAM,
+        Effect.SYNC_EVENT,
+        Effect.SYNC_DEVICE,
+        Effect.QUERY,
+        Effect.ELAPSED,
+    )
+)
+_MEMORY = frozenset((Effect.ALLOC, Effect.FREE))
+
+
+@dataclass(slots=True)
+class Recursion:
+    """All activations of a function that it has started itself: the name that they share, the states in which they
+    begin and end, joined, and on which objects; and whether that has changed.
+    """
+
+    name: str
+    entry: State | None = None
+    exit: State | None = None
+    this: Values = mem.NOTHING
+    changed: bool = False
+
+    def begins(self, state: State, this: Values) -> None:
+        self.changed |= self.entry is None or not this <= self.this
+        self.this |= this
+        if self.entry is None:
+            self.entry = state
+        else:
+            self.changed |= self.entry.join(state)
+
+    def ends(self, state: State | None) -> None:
+        if state is None:
+            return
+        self.changed |= self.exit is None
+        if self.exit is None:
+            self.exit = state
+        else:
+            self.changed |= self.exit.join(state)
+
+
 class Calls(Operations):
     """Which functions a call reaches, and what they do; what may happen where nobody knows."""
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self._callers_work: Operation | None = None
+        self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
         """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
@@ -201,25 +249,13 @@ class Calls(Operations):
             deep = len(self.frames) >= MAX_DEPTH
             if deep and self.reach.works_on_device(function):
                 raise OutOfBudget
+            if id(function) in on_stack and len(found) == 1 and self._may_recur(function, call, state):
+                return self._recursion(call, function, this, state)
             if id(function) in on_stack or deep:
                 why = "is called too deep" if deep else "calls itself"
                 self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state)
                 return state
-            args: list[Values] = []
-            packed = self._packed(call, state)
-            for n, arg in enumerate(call.args):
-                if packed is not None and n >= packed[0]:
-                    args += [packed[1]] * (len(function.params) - n)
-                    break
-                if n < len(function.params) and function.params[n].type.endswith("..."):
-                    args.append(mem.NOTHING.union(*(self.values(state, a) for a in call.args[n:])))
-                    break
-                by_reference = n < len(function.params) and function.params[n].by_reference
-                place = self.cells(state, arg) if by_reference else []
-                if place and not (isinstance(arg, ir.Addr)):
-                    args.append(frozenset(self.reference(c) for c in place))
-                else:
-                    args.append(self.values(state, arg))
+            args = self._argument_values(call, function, state)
             start = state.copy() if len(found) > 1 else state
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
@@ -236,6 +272,86 @@ class Calls(Operations):
             self.result(call, value, out)
             if call.result is not None and inside:
                 self.store_parts(out, self.cells(out, call.result), inside, call.span)
+        return out
+
+    def _argument_values(self, call: ir.Call, function: ir.Function, state: State) -> list[Values]:
+        """What a call gives to the parameters of a function; to a reference the place."""
+        args: list[Values] = []
+        packed = self._packed(call, state)
+        for n, arg in enumerate(call.args):
+            if packed is not None and n >= packed[0]:
+                args += [packed[1]] * (len(function.params) - n)
+                break
+            if n < len(function.params) and function.params[n].type.endswith("..."):
+                args.append(mem.NOTHING.union(*(self.values(state, a) for a in call.args[n:])))
+                break
+            by_reference = n < len(function.params) and function.params[n].by_reference
+            place = self.cells(state, arg) if by_reference else []
+            if place and not (isinstance(arg, ir.Addr)):
+                args.append(frozenset(self.reference(c) for c in place))
+            else:
+                args.append(self.values(state, arg))
+        return args
+
+    # -- functions that call themselves --------------------------------------------------------------------------------
+
+    def _may_recur(self, function: ir.Function, call: ir.Call, state: State) -> bool:
+        """Whether a function that calls itself, not by way of others, may be run to a fixpoint: it hands back a number
+        at most, nobody gets the address of a variable of another activation, and what one makes no other ends.
+        """
+        if self.frame.function is not function or self.catching or LAMBDA in function.name or self.in_python:
+            return False
+        if function.returns not in NUMBERS | {"void", ""} or id(function) in self.program.reaching(
+            "makes or ends", self._makes_or_ends
+        ):
+            return False
+        own = ("local", self.frame.name)
+        given = [v for values in self._argument_values(call, function, state) for v in values]
+        return not any(isinstance(v, mem.Ref) and v.cell[0][:2] == own for v in given) and not any(
+            root[:2] == own for root in self.exposed
+        )
+
+    def _makes_or_ends(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call):
+            return isinstance(stmt, ir.Declare) and "vector" in stmt.type
+        if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+            return False
+        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        return api is not None and api.effect not in _RECURS and not (api.effect in _MEMORY and api.memory == "host")
+
+    def _recursion(self, call: ir.Call, function: ir.Function, this: Values, state: State) -> State | None:
+        """Run all further activations of a function as one, to a fixpoint: it begins in any state in which one of them
+        begins, and ends in any in which one ends. Each has variables of its own: who goes on finds those as they were.
+        """
+        known = self._recursions.get(id(function))
+        args = self._argument_values(call, function, state)
+        active = known or Recursion(f"{self.frame.name}/{call.span.path}:{call.span.start} and so on")
+        variables = state.env.variables_of(active.name)
+        start = state.copy()
+        if known is not None:
+            start.env.forget_calls([active.name])
+        self._hand_over(call, function, active.name, start)
+        for param, values in zip(function.params, args, strict=False):
+            start.env.write([(("local", active.name, param.name), ())], values)
+        active.begins(start, this)
+        if known is None:
+            self._recursions[id(function)] = active
+            self.loops += 1
+            while active.changed:
+                active.changed = False
+                assert active.entry is not None
+                entry = active.entry.copy()
+                given = [entry.env.read((("local", active.name, param.name), ())) for param in function.params]
+                end, _ = self.inline(function, given, active.name, active.this, entry)
+                active.ends(end)
+            self.loops -= 1
+            del self._recursions[id(function)]
+        if active.exit is None:
+            return None
+        out = active.exit.copy()
+        if known is not None:
+            out.env.give_back(active.name, variables)
+        self.result(call, mem.NOTHING, out)
         return out
 
     def _is_one_step(self, found: list[tuple[ir.Function, Values]]) -> bool:

@@ -414,6 +414,19 @@ class Environment:
         if self.gone:
             self.gone = frozenset(cell for cell in self.gone if cell[0][0] != "local" or cell[0][1] not in names)
 
+    def variables_of(self, name: str) -> dict[Root, Cells] | None:
+        """What the variables of a call hold, to be given back to it with `give_back`."""
+        self._own.discard(name)
+        return self._groups.get(name)
+
+    def give_back(self, name: str, variables: dict[Root, Cells] | None) -> None:
+        """The variables of a call hold again what they have held."""
+        self._own.discard(name)
+        if variables is None:
+            self._groups.pop(name, None)
+        else:
+            self._groups[name] = variables
+
     def forget_inside(self, cells: Iterable[Cell]) -> None:
         """A struct gets another value: what its parts held is gone, if it is known which struct it is."""
         targets = list(cells)

@@ -147,3 +147,21 @@ def test_a_c_file_that_only_calls_the_runtime_need_not_have_its_header(head: byt
     (finding,) = report.findings
     (set_up,) = (edit for edit in finding.edits if b"cudaMemPool_t" in edit.text)
     assert (set_up.path == "main.c") is there
+
+
+def test_a_source_beside_a_header_that_it_does_not_include_defines_what_that_declares() -> None:
+    """Some sources only include what they use; definitions in a namespace are often indented."""
+    files = {
+        "main.cu": MAIN.replace(b"../inc/scale.h", b"lib/scale.h").replace(b"scale(p", b"lib::scale(p"),
+        "lib/scale.h": b"namespace lib {\n  void scale(float *p, int n);\n}\n",
+        "lib/kernels.cu": b"""
+__global__ void k(float *p, int n) { if (threadIdx.x < n) p[threadIdx.x] *= 2; }
+namespace lib {
+  void scale(float *p, int n) { k<<<1, 256>>>(p, n); }
+}
+""",
+    }
+    assert programs(files) == [["main.cu", "lib/scale.h", "lib/kernels.cu"]]
+    assert pairs(analyze(files, Config())) == [Safety.PROVEN]
+    including = b'#include "scale.h"\n' + files["lib/kernels.cu"]
+    assert programs(files | {"lib/other.cu": including})[0] == ["main.cu", "lib/scale.h", "lib/other.cu"]

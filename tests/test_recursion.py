@@ -151,11 +151,12 @@ int main(int argc, char **argv) {
     "declared",
     [
         "void f(int *p, int n) { int *q; cudaMalloc(&q, 4); if (n > 0) f(q, n - 1); set<<<1, 1>>>(p); cudaFree(q); }",
+        "void f(int *p, int n) { cudaEvent_t e; cudaEventCreate(&e); cudaEventRecord(e, s); if (n > 0) f(p, n - 1); set<<<1, 1, 0, s>>>(p); cudaEventSynchronize(e); }",
         "void f(int **p, int n) { int *q = *p; if (n > 0) f(&q, n - 1); set<<<1, 1>>>(q); }",
         "void g(int *p, int n); void f(int *p, int n) { set<<<1, 1>>>(p); if (n > 0) g(p, n - 1); }\n"
         "void g(int *p, int n) { f(p, n); }",
     ],
-    ids=["allocates", "hands out an address", "by way of another function"],
+    ids=["allocates", "keeps an event", "hands out an address", "by way of another function"],
 )
 def test_what_is_not_followed_is_not_seen(declared: str) -> None:
     report = analyze(

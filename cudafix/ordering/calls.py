@@ -44,6 +44,8 @@ _RECURS = HOST_EFFECTS | frozenset(
         Effect.SYNC_DEVICE,
         Effect.QUERY,
         Effect.ELAPSED,
+        Effect.EVENT_CREATE,
+        Effect.EVENT_DESTROY,
     )
 )
 _MEMORY = frozenset((Effect.ALLOC, Effect.FREE))
@@ -60,6 +62,15 @@ class Recursion:
     exit: State | None = None
     this: Values = mem.NOTHING
     changed: bool = False
+
+    def has(self, value: mem.Value, root: mem.Root | None) -> bool:
+        """Whether a value is an event of an activation, or a variable of one that somebody else has the address of: it
+        would be taken for that of the next activation.
+        """
+        own = ("local", self.name)
+        if isinstance(value, mem.Ref):
+            return value.cell[0][:2] == own and (root is None or root[:2] != own)
+        return isinstance(value, mem.EventValue) and self.name in value.event.name
 
     def begins(self, state: State, this: Values) -> None:
         self.changed |= self.entry is None or not this <= self.this
@@ -305,15 +316,16 @@ class Calls(Operations):
             "makes or ends", self._makes_or_ends
         ):
             return False
-        own = ("local", self.frame.name)
-        given = [v for values in self._argument_values(call, function, state) for v in values]
-        return not any(isinstance(v, mem.Ref) and v.cell[0][:2] == own for v in given) and not any(
-            root[:2] == own for root in self.exposed
-        )
+        active = self._recursions.get(id(function))
+        if active is None:
+            return True
+        given = [(None, values) for values in self._argument_values(call, function, state)]
+        held = [(root, values) for root, cells in state.env for values in cells.values()]
+        return not any(active.has(v, root) for root, values in (*given, *held) for v in values)
 
     def _makes_or_ends(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Call):
-            return isinstance(stmt, ir.Declare) and "vector" in stmt.type
+            return isinstance(stmt, ir.Declare) and ("thrust::" in stmt.type or "device_vector" in stmt.type)
         if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
             return False
         api = self.tables.lookup(stmt.callee, len(stmt.args))

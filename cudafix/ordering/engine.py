@@ -767,7 +767,7 @@ class Engine(Machine):
         """Give a name to the number that a place holds: whoever reads it, or a copy of it, finds the same number until
         something else is stored there. None where it is not one place.
         """
-        if len(cells) != 1 or mem.is_summary(cells[0][1]) or mem.leading(values):
+        if len(cells) != 1 or mem.is_summary(cells[0][1]) or mem.leading(values) - mem.UNKNOWN:
             return None
         if cells[0][0] == ("memory", mem.EXTERNAL, ""):
             return None

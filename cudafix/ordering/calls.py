@@ -409,11 +409,14 @@ class Calls(Operations):
                     state.env.write(cells * 2, mem.UNKNOWN)
         visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
         back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
-        for value in values:  # what it is given the address of, it may change
+        changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, it may change
+        for value in values:
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
-                    state.env.write([value.cell, value.cell], held | back)
+                    changed.append((value.cell, held | back))
+        for cell, stored in changed:  # behind all that was read: a set has no order
+            state.env.write([cell, cell], stored)
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
             cells = self.cells(state, stmt.receiver)
             state.env.write([*cells, *cells], back)

@@ -130,19 +130,25 @@ class _Moved(NamedTuple):
     all: frozenset[Key]
 
 
-class Fingerprints:
+class _Alike:
     """Tells views apart by what they run: configurations that differ elsewhere give the same proof."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, views: Sequence[View]) -> None:
         self._tables = tables
+        self._configurations = Counter(view.root.span for view in views)
         self._skeletons: dict[tuple[int, int], bytes] = {}  # by the `id` of slicer and function
+        self._seen: set[object] = set()
+        self._first: dict[object, View] = {}
 
-    def of(self, view: View) -> object:
-        """Equal for two views only if they run the same statements from the same root."""
-        return self._print(view, self._of)
-
-    def skeleton(self, view: View) -> object:
-        """Equal for two views only if they run the same statements, less quiet ones, from the same root."""
+    def first(self, view: View) -> View | None:
+        """The first view asked for that runs the same statements from the same root, less quiet ones; None if one has
+        run them with these too.
+        """
+        if self._configurations[view.root.span] == 1:
+            return view
+        if (same := _fingerprint(view)) in self._seen:
+            return None
+        self._seen.add(same)
         slicer = Slicer.of(view.program, self._tables)
 
         def of(function: ir.Function) -> bytes:
@@ -151,24 +157,29 @@ class Fingerprints:
                 self._skeletons[key] = _hash(slicer.skeleton(function))
             return self._skeletons[key]
 
-        return self._print(view, of)
+        return self._first.setdefault(_fingerprint(view, of), view)
 
-    def functions(self, view: View) -> dict[ir.Span, bytes]:
-        """What a view runs, function by function."""
-        return {f.span: self._of(f) for f in _functions(view)}
 
-    def _print(self, view: View, of: Callable[[ir.Function], bytes]) -> object:
-        kernels = sorted(
-            (k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps)
-            for ks in view.program.kernels.values()
-            for k in ks
-        )
-        functions = tuple(sorted(of(f) for f in _functions(view)))
-        unseen = tuple(sorted(assigned_unseen(view.program)))
-        return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals)), unseen
+def _differences(one: View, other: View) -> frozenset[ir.Span]:
+    """The functions in which two views differ."""
+    a, b = ({f.span: _statements(f) for f in _functions(view)} for view in (one, other))
+    return frozenset(span for span in a.keys() | b.keys() if a.get(span) != b.get(span))
 
-    def _of(self, function: ir.Function) -> bytes:
-        return function.kept("print", lambda f: _hash((f.name, f.params, f.body, f.problems)))
+
+def _statements(function: ir.Function) -> bytes:
+    return function.kept("print", lambda f: _hash((f.name, f.params, f.body, f.problems)))
+
+
+def _fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -> object:
+    """Equal for two views only if they run the same statements from the same root."""
+    kernels = sorted(
+        (k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps)
+        for ks in view.program.kernels.values()
+        for k in ks
+    )
+    functions = tuple(sorted(of(f) for f in _functions(view)))
+    unseen = tuple(sorted(assigned_unseen(view.program)))
+    return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals)), unseen
 
 
 def _functions(view: View) -> list[ir.Function]:
@@ -196,7 +207,9 @@ class Cluster:
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
         self.default_streams = threads
-        self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}  # by the `id` of one that stands for them
+        # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
+        # which they differ, which matter only while the host does not know all that it knew
+        self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
         if sum(map(len, programs)) > MOST_LINKED:
@@ -204,7 +217,7 @@ class Cluster:
             self.views: list[View] = []
             self.too_large = {function.span: None for function in self._functions()}
         else:
-            self.views = self._representatives(self._concerned(views_of(tree, programs)))
+            self.views = self._concerned(views_of(tree, programs))
 
     def _is_per_thread(self, path: str) -> bool | None:
         """Whether stream 0 is another stream in each thread: by the configuration, the file itself, or its build, which
@@ -228,58 +241,43 @@ class Cluster:
         allocating = {key for _, moved in calls if moved is not None and moved.allocations for key in moved.all}
         return [v for v, moved in calls if moved is None or moved.allocations or not allocating.isdisjoint(moved.all)]
 
-    def _representatives(self, views: list[View]) -> list[View]:
-        """The views that have to be surveyed: of those that differ only in quiet statements, one.
-
-        For the others, the functions are kept in which they differ: what matters there only while the host does not
-        know all that it knew.
-        """
-        prints = Fingerprints(self.tables)
-        found: dict[object, View] = {}
-        seen: set[object] = set()
-        configurations = Counter(view.root.span for view in views)
-        for view in views:
-            if configurations[view.root.span] == 1:
-                found[id(view)] = view
-                continue
-            if (same := prints.of(view)) in seen:
-                continue
-            seen.add(same)
-            first = found.setdefault(prints.skeleton(view), view)
-            if first is not view:
-                one, other = prints.functions(first), prints.functions(view)
-                differ = frozenset(span for span in one.keys() | other.keys() if one.get(span) != other.get(span))
-                self.alike.setdefault(id(first), []).append((view, differ))
-        return list(found.values())
-
     def run(self, overlay: Overlay, views: Sequence[View]) -> list[Outcome]:
         return [check.run(v.program, self.tables, overlay, v.root, per_thread=self.per_thread) for v in views]
 
     def survey(self) -> list[Outcome]:
-        """One run of the original program for each view; views that are too large are left out and their sites
-        refused. Where one configuration is too large, the others from the same root count as too large, and after
-        `TOO_LARGE` roots all that are left. A view is not run if all that it may allocate or free has been
-        refused for what another view does with it: no further run can take such a reason back.
+        """One run of the original program for each view, of those that differ only in quiet statements for one. Views
+        that are too large are left out and their sites refused: where one configuration is, the others from the same
+        root count as too large, and after `TOO_LARGE` roots all that are left. A view is not run if all that it may
+        allocate or free has been refused for what another view does with it: no further run can take such a reason
+        back.
         """
         outcomes: list[Outcome] = []
         fitting: list[View] = []
         left_out: set[ir.Span] = set()
         decided: set[Key] = set()
+        alike = _Alike(self.tables, self.views)
         for view in self.views:
-            moved = self._may_move(view) if decided else None
-            if moved is not None and moved.all <= decided:
+            moved = self._may_move(view)
+            if decided and moved is not None and moved.all <= decided:
                 continue
-            try:
-                if view.root.span not in left_out and len(left_out) < TOO_LARGE:
+            if view.root.span not in left_out and len(left_out) < TOO_LARGE:
+                first = alike.first(view)
+                if first is None:
+                    continue
+                if first is not view:
+                    self.alike.setdefault(id(first), []).append((view, _differences(first, view)))
+                    continue
+                try:
                     found = self.run(Overlay(), [view])
                     outcomes += found
                     fitting.append(view)
                     refused = (g for g in groups_of(found) if static_refusal(g, found) is not None)
                     decided.update(key for group in refused for key, _ in group.sites())
                     continue
-            except check.OutOfBudget:
-                left_out.add(view.root.span)
+                except check.OutOfBudget:
+                    left_out.add(view.root.span)
             self._leave_out(view)
+            decided |= moved.all if moved is not None else set()
         self.views = fitting
         return outcomes
 
@@ -567,10 +565,10 @@ def lockstep(
         views, rewritten = views_of(before, [paths]), views_of(after, [paths])
         if len(views) != len(rewritten):
             return ["the roots or configurations of the program changed"]
-        prints, seen = Fingerprints(tables), set()
+        seen = set()
         for view, other in zip(views, rewritten, strict=True):
             if len(views) > 1:
-                pair = prints.of(view), prints.of(other)
+                pair = _fingerprint(view), _fingerprint(other)
                 if pair in seen:
                     continue
                 seen.add(pair)

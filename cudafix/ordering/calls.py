@@ -539,11 +539,14 @@ class Calls(Operations):
                     state.env.write(cells * 2, mem.UNKNOWN)
         visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
         back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
-        for value in values:  # what it is given the address of, it may change
+        changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, it may change
+        for value in values:
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
-                    state.env.write([value.cell, value.cell], held | back)
+                    changed.append((value.cell, held | back))
+        for cell, stored in changed:  # behind all that was read: a set has no order
+            state.env.write([cell, cell], stored)
         if not self.in_python:
             self._numbers_change(args, values, state)
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
@@ -557,8 +560,9 @@ class Calls(Operations):
         The index of a loop is what the loop says.
         """
         cells = [c for e in args if isinstance(e, ir.Var | ir.Field | ir.Index) for c in self.cells(state, e)]
-        indices = (c for c in cells if any(isinstance(v, mem.Number) and "|" in v.text for v in state.env.read(c)))
-        self.overwritten(state, set(cells).difference(indices))
+        read = [(cell, state.env.read(cell)) for cell in dict.fromkeys(cells)]
+        named = [c for c, held in read if not any(isinstance(v, mem.Number) and "|" in v.text for v in held)]
+        self.overwritten(state, named)
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         seen = [root for root, _ in state.env if (g := self.global_at(root)) is not None and not g.internal]
         self.overwritten(state, [(root, ()) for root in seen], array=True)

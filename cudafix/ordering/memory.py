@@ -332,8 +332,8 @@ class Environment:
         if not found and path:
             for n in range(len(path)):
                 whole = self._held(inner, path[:n])
-                if Ptr(EXTERNAL) in whole:  # a part of something that came from outside
-                    return UNKNOWN
+                if Ptr(EXTERNAL) in whole:  # a part of something that came from outside, unless it was set since
+                    return found | UNKNOWN | leading(whole)
                 if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
                     found |= leading(whole)
                 else:  # an operator of a struct picks from what it holds

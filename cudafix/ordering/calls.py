@@ -337,7 +337,8 @@ class Calls(Operations):
         """
         known = self._recursions.get(id(function))
         args = self._argument_values(call, function, state)
-        active = known or Recursion(f"{self.frame.name}/{call.span.path}:{call.span.start} and so on")
+        place = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
+        active = known or Recursion(f"{place} and so on")
         variables = state.env.variables_of(active.name)
         start = state.copy()
         if known is not None:

@@ -108,6 +108,16 @@ def test_who_goes_on_behind_the_call_finds_its_own_variables() -> None:
     assert "cudaFreeAsync(e, t)" in after
 
 
+def test_a_struct_is_handed_on_with_what_it_holds() -> None:
+    """The third activation works with `t` on `d`."""
+    after = moved(
+        "struct A { int *p; cudaStream_t a, b, c; };\n"
+        "void f(A on, int n) { if (n > 0) { A next = {on.p, on.b, on.c, on.c}; f(next, n - 1); return; } set<<<1, 1, 0, on.a>>>(on.p); }",
+        "A on = {x, s, s, t}; f(on, argc);",
+    )
+    assert "cudaFreeAsync(d" not in after or "cudaStreamWaitEvent(" in after or "cudaStreamSynchronize(" in after
+
+
 @pytest.mark.parametrize(
     "declared",
     [

@@ -312,6 +312,8 @@ class Calls(Operations):
         """
         if self.frame.function is not function or self.catching or LAMBDA in function.name or self.in_python:
             return False
+        if len(call.args) != len(function.params) or any(param.type.endswith("...") for param in function.params):
+            return False
         if function.returns not in NUMBERS | {"void", ""} or id(function) in self.program.reaching(
             "makes or ends", self._makes_or_ends
         ):
@@ -326,10 +328,16 @@ class Calls(Operations):
     def _makes_or_ends(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Declare) and ("thrust::" in stmt.type or "device_vector" in stmt.type)
-        if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+        if stmt.receiver is not None:
+            api = self.tables.method("thrust::device_vector", stmt.callee) if self._includes_thrust() else None
+        elif self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
             return False
-        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        else:
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
         return api is not None and api.effect not in _RECURS and not (api.effect in _MEMORY and api.memory == "host")
+
+    def _includes_thrust(self) -> bool:
+        return any("thrust" in include for module in self.program.modules for include in module.includes)
 
     def _recursion(self, call: ir.Call, function: ir.Function, this: Values, state: State) -> State | None:
         """Run all further activations of a function as one, to a fixpoint: it begins in any state in which one of them
@@ -337,15 +345,16 @@ class Calls(Operations):
         """
         known = self._recursions.get(id(function))
         args = self._argument_values(call, function, state)
-        place = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
-        active = known or Recursion(f"{place} and so on")
+        here = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
+        active = known or Recursion(f"{here} and so on")
         variables = state.env.variables_of(active.name)
         start = state.copy()
-        if known is not None:
-            start.env.forget_calls([active.name])
-        self._hand_over(call, function, active.name, start)
-        for param, values in zip(function.params, args, strict=False):
-            start.env.write([(("local", active.name, param.name), ())], values)
+        start.env.forget_calls([active.name])
+        for param, arg, values in zip(function.params, call.args, args, strict=True):
+            place = [(("local", active.name, param.name), ())]
+            start.env.write(place, values)
+            if not param.by_reference:
+                start.env.write_parts(place, self.parts(state, arg))
         active.begins(start, this)
         if known is None:
             self._recursions[id(function)] = active

@@ -34,7 +34,7 @@ def picks(loop: ir.Loop) -> bool:
     for stmt in ir.walk(loop.body):
         exprs: tuple[ir.Expr, ...] = ()
         if isinstance(stmt, ir.Call):
-            exprs = stmt.args if stmt.receiver is None else (*stmt.args, stmt.receiver)
+            exprs = stmt.given
         elif isinstance(stmt, ir.Launch):
             exprs = (*stmt.args, stmt.stream) if stmt.stream is not None else stmt.args
         elif isinstance(stmt, ir.Assign):

@@ -196,9 +196,7 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
             last = end - 2
             while text[last] in b" \t\r\n":
                 last -= 1
-            if (
-                text[last : last + 1] == b";" and not macro.opens_loop
-            ):  # `CHECK(cudaFree(p););`: the body is a statement
+            if text[last] == ord(";") and not macro.opens_loop:  # `CHECK(cudaFree(p););`, with `e = x;` in the body
                 edits.append((last, b" "))
         if macro.opens_loop:
             edits += _head(text, match.start(), end, b"if" if macro.body.startswith((b"if", b"switch")) else b"while")

@@ -23,6 +23,7 @@ SHRUNK = "<shrunk>"
 CLASS = "<class>"
 """A field of an object of Python: the class that it is of, and those that this one derives from."""
 _ANY = "|"
+_HELD = "*"
 NO_OBJECT = "<no object>"
 """In `Function.unwritten`: a value of a type that is known, and is no class of the program."""
 PYTHON = (".py", ".ipynb")
@@ -198,9 +199,19 @@ def is_any_of(callee: str) -> bool:
     return callee.startswith(_ANY)
 
 
+def held_in(text: str) -> str:
+    """The callee of a call of the function that the receiver of the call is, or holds; `text` is how it is written."""
+    return _HELD + text
+
+
+def is_held(callee: str) -> bool:
+    """Whether this is what `held_in` has made."""
+    return callee.startswith(_HELD)
+
+
 def names_of(callee: str) -> list[str]:
     """The names in a callee: of `any_of` all of them."""
-    return callee.split(_ANY)[1:] if is_any_of(callee) else [callee]
+    return callee.split(_ANY)[1:] if is_any_of(callee) else [callee.removeprefix(_HELD)]
 
 
 @dataclass(slots=True, eq=False)
@@ -422,6 +433,8 @@ class Function:
     that may be assigned here where no assignment of theirs is lowered: objects that are given to a function which is
     not seen, or which takes any type, or that are assigned to something of a type that is not known. In it, `""` is a
     value that may be of any class (or a method that may be any), `NO_OBJECT` one that may be converted to one.
+    `direct` is true if a call of its value is a call of it, with the arguments as its parameters one by one: in Python,
+    no decorator has put another one in its place, and it is no generator.
     """
 
     name: str
@@ -436,6 +449,7 @@ class Function:
     captures: frozenset[str] = frozenset()
     bases: tuple[str, ...] = ()
     unwritten: frozenset[str] = frozenset()
+    direct: bool = True
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def kept(self, fact: str, make: Callable[[Function], T]) -> T:

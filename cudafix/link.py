@@ -130,13 +130,13 @@ class Program:
 
         Default arguments let a call give fewer arguments than the function has parameters.
         """
-        if ir.is_any_of(name):
-            return self.methods(name, arity)
-        if last(name) not in self._functions:
+        any_of = ir.is_any_of(name)
+        if not any_of and last(name) not in self._functions:
             return []
-        question = name, arity, path, cls
+        question = (name, arity, "", None) if any_of else (name, arity, path, cls)
         if question not in self._resolved:
-            self._resolved[question] = self._resolve(name, arity, path, cls)
+            found = self.methods(name, arity) if any_of else self._resolve(name, arity, path, cls)
+            self._resolved[question] = found
         return self._resolved[question]
 
     def _resolve(self, name: str, arity: int, path: str, cls: str | None) -> list[ir.Function]:

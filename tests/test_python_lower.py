@@ -218,7 +218,8 @@ CUPY_STATEMENTS += [
     Case(
         "a stream of somewhere else for a block",
         "s = cp.cuda.ExternalStream(n)\nwith s:\n    raw(n, n, n)",
-        "%1 = cupy.cuda.ExternalStream(n) checked\ns = {%1 | …(n)}\n%2 = with s(…)(s) checked\nlaunch raw(n, n, n) on ::cupy::current",
+        "%1 = operator new()\n%1->ptr = n\ns = %1\n"
+        + current("s->ptr", "launch raw(n, n, n) on ::cupy::current").replace("%1", "%2"),
     ),
     Case(
         "a stream that is used from here on",

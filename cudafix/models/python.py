@@ -46,6 +46,8 @@ METHODS = {
     "cupy.cuda.Device().synchronize": ("cudaDeviceSynchronize", ""),
 }
 STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
+EXTERNAL = "cupy.cuda.ExternalStream"
+"""A stream that somebody else has made, by its handle."""
 DEFAULTS = {f"{STREAM}.null": "0", f"{STREAM}.ptds": "cudaStreamPerThread"}
 """The handles of CuPy's own streams."""
 KERNELS = {
@@ -68,6 +70,14 @@ TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem_
 """Methods of containers that give an element."""
 STORES = {"append": 0, "add": 0, "appendleft": 0, "put": 0, "insert": 1, "extend": 0, "update": 0}
 """Methods of containers that store what they are given from this argument on."""
+
+INTO = re.compile(
+    r"builtins\.(?:list|dict|set|bytearray)(?:\(\))?\.\w+$|object\.__\w+__$|operator\.(?:setitem|iadd|iconcat|ior)$|"
+    r"heapq\.|bisect\.insort|collections\.\w+(?:\(\))?\.\w+$"
+)
+"""Methods of containers by other names than `STORES` has: each may keep in one argument what another is or holds, and
+give what they hold.
+"""
 
 TAKES_ADDRESSES = frozenset(f"ctypes.{name}" for name in ("string_at", "wstring_at", "memmove", "memset"))
 """Functions that work on the memory at an address, be it only a number."""
@@ -190,8 +200,11 @@ _STANDARD = """
 python.outside                          host    ; returns=same
 time.{time,time_ns,perf_counter,perf_counter_ns,monotonic,monotonic_ns,process_time,process_time_ns,thread_time} \
 clock ; returns=time
+time.{clock_gettime,clock_gettime_ns,localtime,gmtime,ctime,asctime,strftime} clock -* ; returns=time
 timeit.*                                clock   hrw*        ; returns=time
 datetime.datetime.{now,utcnow,today}    clock   -*          ; returns=time
+{datetime.date.today,pandas.Timestamp.now,os.times,uuid.uuid1} clock -* ; returns=time
+os.{fork,forkpty,posix_spawn}*          external rw*        ; why=runs in another process
 sys.exit                                exit    -*
 os.{_exit,abort,kill,execv,execvp}      exit    -*
 sys.{stdout,stderr}.{write,writelines,flush} output hr*

@@ -119,12 +119,33 @@ class Calls(Operations):
                     found[id(method)] = method, this | {mem.reference((root, path))}
         return list(found.values())
 
+    def _held_in(self, place: ir.Expr, arity: int, state: State) -> list[tuple[ir.Function, Values]]:
+        """The functions that a place holds; none where it may hold something else, one with other parameters, or one
+        whose variables may be those of another call of the function around it.
+        """
+        found: list[tuple[ir.Function, Values]] = []
+        for value in self.values(state, place) - {mem.ZERO}:  # a call of `None` raises
+            functions = self.program.resolve(value.name, arity, value.path) if isinstance(value, mem.Function) else []
+            functions = [f for f in functions if f.direct and len(f.params) == arity and f.cls is None]
+            if not functions or not all(map(self._has_its_variables, functions)):
+                return []
+            found += [(f, mem.NOTHING) for f in functions]
+        return found
+
+    def _has_its_variables(self, function: ir.Function) -> bool:
+        """Whether the variables that a function shares with the one around it are those of the call that made it."""
+        around = self.around.get(function.name)
+        running = sum(1 for frame in self.frames if frame.function.name == around)
+        return around is None or (running == 1 and around not in self.outlived)
+
     def resolve(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
         """What a call reaches: a library function, or the program's own (each with its `this`)."""
         name, arity = call.callee, len(call.args)
         path = call.span.path
         if call.receiver is not None and ir.is_any_of(call.callee):
             return self._of_its_class(call, call.receiver, state)
+        if call.receiver is not None and ir.is_held(call.callee):
+            return self._held_in(call.receiver, arity, state)
         if call.receiver is not None:
             kind = self.type_of(call.receiver)
             this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
@@ -538,7 +559,7 @@ class Calls(Operations):
         self.escaped |= device
         self._give_away(values, state)
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
-        name = f"`{stmt.callee}`" if stmt is not None else why
+        name = f"`{said(stmt)}`" if stmt is not None else why
         point = Point(span, f"{name} runs, which is not seen", stmt)
         self.host_observes(state, Wrong.OUTPUT, point, everything=True)
         self.faults_are_reported(state, point)

@@ -820,6 +820,8 @@ class Engine(Machine):
         self.frames.pop()
         if end is not None:
             end.env.forget_calls([name])
+            if function.name in self.around.values() and self._is_kept_inside_of(function.name, end, value):
+                self.outlived.add(function.name)
         self.exposed = {r for r in self.exposed if r[1] != name}
         if caller is not None:
             self.frame = caller
@@ -827,6 +829,13 @@ class Engine(Machine):
                 places = (self.place(end, given[n]) for n in given_back if n < len(given))
                 end.env.gone |= {cell for cell in places if cell is not None}
         return end, value
+
+    def _is_kept_inside_of(self, around: str, end: State, returned: Values) -> bool:
+        """Whether somebody has a function that stands in this one, when a call of it has ended."""
+        inside = f"{around}::"
+        cells = (cells for root, cells in end.env if not root[2].removeprefix("::").startswith(inside))
+        kept = (value for held in cells for values in held.values() for value in values)
+        return any(isinstance(v, mem.Function) and v.name.startswith(inside) for v in (*returned, *kept))
 
     def _given_back(self, function: ir.Function, end: State) -> list[int]:
         """The parameters of a function that it never sets, and of which the memory has been given back."""

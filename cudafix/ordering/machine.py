@@ -86,6 +86,8 @@ class Machine:
         self.nesting = 0  # how many blocks are around here
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
+        self.around = program.kept("around", lambda: _around(program))
+        self.outlived: set[str] = set()  # functions that have ended while somebody holds one which stands in them
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
             insort(self.anchors[key.path], key.start)
@@ -521,3 +523,10 @@ class Machine:
                 if op.device == state.device:
                     bits |= 1 << op.number
         return bits
+
+
+def _around(program: Program) -> dict[str, str]:
+    """The functions of Python that stand in another one, and that one, by their names."""
+    names = {function.name for function in program.functions() if function.span.path.endswith(ir.PYTHON)}
+    found = {name: name.rpartition("::")[0] for name in names}
+    return {name: around for name, around in found.items() if around in names}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import libcst as cst
 
 from cudafix import ir
@@ -11,20 +13,35 @@ from cudafix.frontends.python.containers import DICTIONARIES, LOADS, SHUFFLES
 from cudafix.frontends.python.functions import Functions
 from cudafix.frontends.python.meaning import (
     Dotted,
+    Modules,
     OwnClass,
     OwnFunction,
     OwnGlobal,
     OwnModule,
     Resolver,
+    is_static,
     scope_of,
 )
+from cudafix.frontends.python.names import Outline
 from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARE, KEY
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
-from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, Stmt
+from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, Stmt, Var
 from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
-from cudafix.models.python import ANYTHING, CALLED, CALLERS, DECORATORS, KERNELS, PARAMETERS, STORES, TAKES_ADDRESSES
+from cudafix.models.python import (
+    ANYTHING,
+    CALLED,
+    CALLERS,
+    DECORATORS,
+    INTO,
+    KERNELS,
+    PARAMETERS,
+    STORES,
+    TAKES_ADDRESSES,
+)
 
+_ONLY_ASK = frozenset(f"builtins.{name}" for name in "callable id isinstance issubclass hasattr type".split())
+"""Functions that call nothing of what they are given."""
 _PASSES = frozenset("int abs round".split())
 _NO_ADDRESS = frozenset(
     "print len isinstance issubclass hasattr callable id hash bool any all input exit quit range type float".split()
@@ -59,10 +76,14 @@ class Calls(Functions):
         match self.resolver.meaning(node.func):
             case Dotted(dotted):
                 return self._library(node, dotted)
+            case OwnFunction() as function if function.node.name.value in self.unit.methods.replaced:
+                return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
             case OwnFunction() as function:
                 return self._own(node, function)
             case OwnClass() as cls:
                 return self._construct(node, cls)
+            case OwnGlobal(outline, name) if (fields := _named_tuple(self.unit.modules, outline, name)) is not None:
+                return self._tuple_of(node, fields)
             case OwnModule() | OwnGlobal():
                 return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         if isinstance(node.func, cst.Attribute):
@@ -71,7 +92,27 @@ class Calls(Functions):
             return self._array(node)
         if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
             return self._super(node)
-        return self.unknown(self.source.text(node.func), node, (self.value(node.func), *self.given(node)))
+        return self._held(node)
+
+    def _held(self, node: cst.Call) -> Expr:
+        """A call of what a variable holds, or an expression gives."""
+        function, given = self.value(node.func), self.given(node)
+        named = any(argument.keyword is not None or argument.star for argument in node.args)
+        if named or not is_place(function) or self._is_bound_otherwise(node.func):
+            return self.unknown(self.source.text(node.func), node, (function, *given))
+        result = self.temporary()
+        self.call_ir(node, ir.held_in(f"{self.source.text(node.func)}(…)"), given, function, result)
+        return result
+
+    def _is_bound_otherwise(self, node: cst.BaseExpression) -> bool:
+        """Whether a name is bound by definitions or imports too, which do not show in what the variable holds."""
+        if not isinstance(node, cst.Name):
+            return False
+        owner = self.scope.owner(node.value) if self.scope is not None else None
+        if owner is not None:
+            return node.value in owner.bindings.imports or node.value in owner.bindings.classes
+        outline = self.unit.outline
+        return node.value in outline.functions or node.value in outline.classes or node.value in outline.imports
 
     def _runs_through(self, func: cst.BaseExpression) -> bool:
         """Whether what is called runs through a generator that it is given before it returns."""
@@ -99,6 +140,19 @@ class Calls(Functions):
     def _is_ctypes(self, node: cst.BaseExpression) -> bool:
         meaning = self.resolver.meaning(node)
         return isinstance(meaning, Dotted) and meaning.name.startswith("ctypes.c_")
+
+    def _tuple_of(self, node: cst.Call, fields: Sequence[str]) -> Expr:
+        """An object of a class that `collections.namedtuple` has made."""
+        made = self.container(node)
+        values = self.given(node)
+        for number, (argument, value) in enumerate(zip(node.args, values, strict=True)):
+            word = argument.keyword.value if argument.keyword is not None else ""
+            at = list(fields).index(word) if word in fields else number
+            known = at < len(fields) and not any(one.star for one in node.args)
+            self.emit(ir.Assign(Index(made, Const(str(at)) if known else NOTHING), value, self.span(node)))
+            for name in [fields[at]] if known else fields:
+                self.emit(ir.Assign(Field(Deref(made), name), value, self.span(node)))
+        return made
 
     def _array(self, node: cst.Call) -> Expr:
         """`(ctypes.c_void_p * 2)(p, q)`: an array of the host that holds what it is given."""
@@ -169,8 +223,9 @@ class Calls(Functions):
         if name is not None:
             return self._type_of_binding(node, dotted, name)
         last = dotted.rpartition(".")[2]
-        if dotted == "builtins.super":
-            return NOTHING
+        if dotted == "builtins.super":  # the same object, seen as one of a base
+            this = self.scope is not None and self.scope.this is not None
+            return Var("this") if this else self.unknown("super", node, self.given(node))
         if dotted == "builtins.object.__new__" or (dotted == "builtins.type" and len(node.args) > 1):
             return self.unknown(f"`{self.source.text(node)}`", node, self.given(node))
         if dotted.startswith("cupy."):
@@ -205,23 +260,42 @@ class Calls(Functions):
             return NOTHING
         given = [v for v in every if not isinstance(v, Const) and v != NOTHING]
         inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
-        return choice(result, *asked, *inside, *map(opaque, given))
+        return choice(result, *asked, *inside, *self._kept_in(node, dotted, given), *map(opaque, given))
+
+    def _kept_in(self, node: cst.Call, callee: str, given: Sequence[Expr]) -> list[Expr]:
+        """What a method of a container gives, called by another name than those of `STORES`; what it may store."""
+        places = [value for value in given if is_place(value)]
+        if not INTO.match(callee):
+            return []
+        for place in places:
+            for other in (one for one in places if one != place):
+                self.emit(ir.Assign(Index(place, NOTHING), choice(other, Index(other, NOTHING)), self.span(node)))
+        return [Index(place, NOTHING) for place in places]
 
     def _calls_back(self, node: cst.Call, callee: str, values: tuple[Expr, ...]) -> bool:
         """Whether a function that only works on the host, or runs an engine, has one to call that may do more."""
         api = bindings.tables().lookup(callee, len(values))
         if api is not None and api.source.startswith("TensorRT") and self.unit.modules.gives_code(self.source.path):
             return True
-        if api is None or api.effect not in HOST_EFFECTS:
+        if api is None or api.effect not in HOST_EFFECTS or callee in _ONLY_ASK:
             return False
         for number, (argument, value) in enumerate(zip(node.args, values, strict=True)):
             word = argument.keyword.value if argument.keyword is not None else None
             if word in CALLED or CALLERS.get(callee) == number:
                 if value != NONE and not self._only_computes(argument.value):
                     return True
-            elif isinstance(value, FuncRef) and not self._only_computes(argument.value):
-                return True
+            elif not self._only_computes(argument.value):
+                if isinstance(value, FuncRef) or self._may_be_called(argument.value, callee):
+                    return True
         return False
+
+    def _may_be_called(self, node: cst.BaseExpression, callee: str) -> bool:
+        """Whether this is a class of the program, or an object of one that can be called."""
+        named, cls = self.resolver.meaning(node), self.resolver.cls_of(node)
+        if isinstance(named, OwnClass):
+            return bool(named.cls.methods)
+        shows = callee.startswith("builtins.") and callee.removeprefix("builtins.") in _NO_ADDRESS
+        return cls is not None and not shows and self.unit.modules.method(*cls, "__call__") is not None
 
     def _only_computes(self, node: cst.BaseExpression) -> bool:
         """Whether a function that is named or written here does no more than the host functions of the tables."""
@@ -265,6 +339,9 @@ class Calls(Functions):
             if isinstance(argument.value, cst.ListComp | cst.GeneratorExp) and len(node.args) == 1:
                 return self.value(argument.value)
             value = self.value(argument.value)
+            if self.resolver.origin(node) == "collections.defaultdict()" and argument is node.args[0]:
+                if not self._only_computes(argument.value):  # it makes what is missing
+                    self.unknown("collections.defaultdict", node, (made, value))
             if argument.keyword is not None:
                 text = f'"{argument.keyword.value}"'
                 self.emit(ir.Assign(Index(made, Const(text)), value, self.span(node)))
@@ -318,6 +395,8 @@ class Calls(Functions):
             done = self._cupy_method(node, f"{origin}.{name}", base)
             if done is not None:
                 return done
+        if name in ("enter_context", "__enter__"):
+            self.perhaps_current(node, self.value(node.args[0].value) if node.args else base)
         if name in SHUFFLES and (origin is None or origin.startswith(("builtins.", "collections."))):
             value = self._method_of(node, func, origin, base)
             if is_place(value):
@@ -338,6 +417,8 @@ class Calls(Functions):
             if any(argument.keyword is not None or argument.star for argument in node.args):
                 given = tuple(choice(*given) for _ in given)  # which parameter gets which is not known
             asked = self.asks((name,), node, [(func.value, base)], given)
+            if given:  # `base` may be the class
+                asked += self.asks((name,), node, [(None, given[0])], given[1:])
             return choice(self._method_here(node, func, origin, base), *asked)
 
     def _method_here(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
@@ -367,11 +448,15 @@ class Calls(Functions):
         asked = self.asks_all(callee, node, zip((a.value for a in node.args), every, strict=True))
         alternatives: list[tuple[Stmt, ...]] = []
         for function in own:
-            given = self.arguments(node, function.node, True, function.outline)
-            if given is not None and not self._cannot_be_called(function.node):
-                with self.block() as inner:
-                    self.call_ir(node, function.name, given, deref(base), result)
-                alternatives.append(tuple(inner))
+            ways = [(base, self.arguments(node, function.node, True, function.outline))]
+            if node.args and not is_static(function.node):  # `base` may be the class
+                given = self.arguments(node, function.node, False, function.outline)
+                ways.append((self.value(node.args[0].value), given[1:] if given is not None else None))
+            for this, given in ways:
+                if given is not None and not self.cannot_be_called(function.node, function.outline):
+                    with self.block() as inner:
+                        self.call_ir(node, function.name, given, deref(this), result)
+                    alternatives.append(tuple(inner))
         with self.block() as library:
             placed = self._by_position(node, callee, every, 1)
             if self._calls_back(node, callee, every):
@@ -382,13 +467,30 @@ class Calls(Functions):
                 passed = self._passed(node, callee, placed, seen, 1)
                 self.call_ir(node, callee, (base, *passed), result=result)
         block: tuple[Stmt, ...] = tuple(library)
-        for other in alternatives:
-            block = (
-                ir.If(ir.Test("other", None, f"method {name}@{self.span(node).start}"), other, block, self.span(node)),
-            )
+        for number, other in enumerate(alternatives):
+            test = ir.Test("other", None, f"method {name}@{self.span(node).start}:{number}")
+            block = (ir.If(test, other, block, self.span(node)),)
         self.out += block
+        asked += self._kept_in(node, callee, (base, *every))
         made_of = (opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING)
         return choice(result, *asked, *made_of)
+
+
+def _named_tuple(modules: Modules, outline: Outline, name: str) -> list[str] | None:
+    """The fields of a class that `collections.namedtuple` makes; None where a global name is something else."""
+    value = outline.constant(name)
+    if not isinstance(value, cst.Call) or len(value.args) != 2 or value.args[1].keyword is not None:
+        return None
+    if Resolver(modules, outline, None).meaning(value.func) != Dotted("collections.namedtuple"):
+        return None
+    match value.args[1].value:
+        case cst.SimpleString() as text if isinstance(text.evaluated_value, str):
+            return text.evaluated_value.replace(",", " ").split()
+        case cst.List(elements) | cst.Tuple(elements):
+            texts = [one.value.evaluated_value for one in elements if isinstance(one.value, cst.SimpleString)]
+            return [str(one) for one in texts] if len(texts) == len(elements) else None
+        case _:
+            return None
 
 
 def _works_on_elements(name: str) -> bool:

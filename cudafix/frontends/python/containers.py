@@ -18,6 +18,8 @@ from cudafix.models.python import STORES
 SHUFFLES = frozenset("pop popleft popitem insert appendleft remove reverse sort clear rotate discard".split())
 """Methods after which elements of a container stand at other places, or are gone."""
 LOADS = frozenset("pop popleft get values items setdefault popitem copy".split())
+_COPIES = frozenset(f"builtins.{name}()" for name in "list tuple set frozenset dict str bytes int range".split())
+"""What runs through one of these reads nothing else."""
 _MARK = "{}"  # of `ir.Loop.range`
 DICTIONARIES = frozenset(("builtins.dict()", "collections.OrderedDict()", "collections.defaultdict()"))
 
@@ -31,10 +33,13 @@ class Containers(Special):
         """Whoever takes the elements of an array reads its memory; a container is read itself. What an object of the
         program, named by `owner`, may give.
         """
+        self.elements_read(value, node, written)
+        return self.asks(ITERATION, node, [(owner, value)])
+
+    def elements_read(self, value: Expr, node: cst.CSTNode, written: bool = False) -> None:
         if is_place(value) or isinstance(value, ir.Choice | Opaque | ir.Offset) and value != NOTHING:
             places = (Index(value, NOTHING),)
             self.emit(ir.HostAccess(places, places if written else (), self.span(node)))
-        return self.asks(ITERATION, node, [(owner, value)])
 
     def element(self, node: cst.BaseExpression, base: Expr, key: Expr) -> Expr:
         """`base[key]`: what a container holds there, a part of an array, or either."""
@@ -210,13 +215,16 @@ class Containers(Special):
                 self.emit(ir.Loop(tuple(inner), span, (), (), place, text, certain, bounds=bounds))
                 return
         take = self._elements(iterable)
+        with self.block() as condition:  # the next element is asked for before each round, and behind the last one
+            given = take()
         with self.block() as inner:
-            self.bind(target, take)
+            self.bind(target, given)
             body(None)
         display = isinstance(iterable, cst.List | cst.Tuple) and any(
             not isinstance(element, cst.StarredElement) for element in iterable.elements
         )
-        self.emit(ir.Loop(tuple(inner), span, at_least_once=display or (counted is not None and counted[2])))
+        certain = display or (counted is not None and counted[2])
+        self.emit(ir.Loop(tuple(inner), span, tuple(condition), at_least_once=certain))
 
     def _range(self, node: cst.BaseExpression) -> tuple[str, tuple[Expr, ...], bool] | None:
         """The bounds of `range(a, b)`: a text with a mark for each variable in it, these variables, and whether a round
@@ -291,6 +299,8 @@ class Containers(Special):
                     given: dict[str, list[Expr]] = {"values": [held], "items": [keys, held], "keys": [keys]}
                     return lambda: given[method]
         self.run_through.add(node)
+        if isinstance(node, cst.GeneratorExp):  # what it makes, it makes as the loop goes
+            return lambda: [Index(self.value(node), NOTHING)]
         value = self.value(node)
         origin = self.resolver.origin(node)
         if origin in DICTIONARIES:
@@ -301,6 +311,8 @@ class Containers(Special):
             item = choice(item, keys_of(value))
 
         def round_() -> list[Expr]:
+            if origin not in _COPIES:  # what is made of an array as the loop goes reads it as the loop goes
+                self.elements_read(value, node)
             of_it = self.asks(ITERATION, node, [(node, value)]) if iterators else []
             for one in iterators:
                 of_it += [Index(one, NOTHING), *self.asks(ITERATION, node, [(None, one)])]
@@ -310,14 +322,13 @@ class Containers(Special):
 
     # -- unpacking -----------------------------------------------------------------------------------------------------
 
-    def bind(self, target: cst.BaseExpression, take: Callable[[], list[Expr]]) -> None:
+    def bind(self, target: cst.BaseExpression, values: list[Expr]) -> None:
         """Assign what a round of a loop gives to its target."""
-        values = take()
         if isinstance(target, cst.Tuple | cst.List):
             plain = [e for e in target.elements if not isinstance(e, cst.StarredElement)]
             if len(values) == len(target.elements) == len(plain) and len(values) > 1:
                 for element, value in zip(target.elements, values, strict=True):
-                    self.bind(element.value, lambda value=value: [value])  # type: ignore[misc]
+                    self.bind(element.value, [value])
                 return
             whole = values[0] if len(values) == 1 else opaque(*values)
             self.unpack(target, whole)

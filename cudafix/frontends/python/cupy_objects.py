@@ -10,9 +10,9 @@ from cudafix.frontends.python.lowering import CURRENT
 from cudafix.frontends.python.meaning import (
     Dotted,
 )
-from cudafix.frontends.python.terms import NONE, NOTHING, deref, literal
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, literal
 from cudafix.ir import Addr, Const, Deref, Expr, Field, Look, Span
-from cudafix.models.python import DEFAULTS, EVENT, METHODS, STREAM
+from cudafix.models.python import DEFAULTS, EVENT, EXTERNAL, METHODS, STREAM
 from cudafix.models.python import DEVICE as CUPY_DEVICE
 
 _STREAM_AT = 4  # `kernel(grid, block, args, shared_mem, stream)` of `cupyx.jit`
@@ -43,6 +43,10 @@ class CupyObjects(Api):
             flags = words.get(given or "", NOTHING)
             self._c_call(node, "cudaStreamCreateWithFlags", (Addr(Field(Deref(made), "ptr")), flags))
             return made
+        if dotted == EXTERNAL and node.args:
+            made = self.container(node)
+            self.emit(ir.Assign(Field(Deref(made), "ptr"), self.value(node.args[0].value), self.span(node)))
+            return made
         if dotted == EVENT:
             made = self.container(node)
             self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(Deref(made), "ptr")), NOTHING))
@@ -63,7 +67,15 @@ class CupyObjects(Api):
 
     def _cupy_method(self, node: cst.Call, name: str, base: Expr) -> Expr | None:
         """A method of a stream, an event or a device."""
+        if name.startswith(f"{EXTERNAL}()"):
+            name = f"{STREAM}{name.removeprefix(EXTERNAL)}"
         return self._stream_method(node, name, base, Field(deref(base), "ptr"))
+
+    def perhaps_current(self, node: cst.CSTNode, value: Expr) -> None:
+        """An object is entered of which nothing is known: a stream of CuPy would be current from here on."""
+        imported = (name for names in self.unit.outline.imports.values() for name in names)
+        if not isinstance(value, Const) and value != NOTHING and any(name.startswith("cupy") for name in imported):
+            self.emit(ir.Assign(CURRENT, choice(CURRENT, Field(deref(value), "ptr")), self.span(node)))
 
     def _stream_method(self, node: cst.Call, name: str, base: Expr, handle: Expr) -> Expr | None:
         given = [self._handle(a.value) for a in node.args] if name in METHODS or name.endswith(".record") else []

@@ -17,7 +17,7 @@ from cudafix.frontends.python.meaning import (
     OwnGlobal,
     OwnModule,
 )
-from cudafix.frontends.python.names import decorators
+from cudafix.frontends.python.names import chain, decorators
 from cudafix.frontends.python.special import COMPARED, KEY, SPECIAL, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
@@ -26,6 +26,7 @@ from cudafix.models.python import MODULES, STREAM
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
 )
+_DESCRIPTORS = frozenset("property cached_property partialmethod singledispatchmethod getter setter deleter ?".split())
 _SAME_FIELDS = frozenset("ctypes data T flat real imag base".split())
 
 
@@ -90,6 +91,9 @@ class Expressions(Calls):
                 return value
             case cst.FormattedString(parts=parts):
                 return self._formatted(parts)
+            case cst.TemplatedString(parts=parts):  # it holds what stands in it
+                inside = [part.expression for part in parts if isinstance(part, cst.TemplatedStringExpression)]
+                return choice(NOTHING, *(self.value(one) for one in inside))
             case cst.ConcatenatedString(left=left, right=right):
                 return opaque(self.value(left), self.value(right))
             case cst.BaseString() | cst.BaseNumber() | cst.Ellipsis():
@@ -181,6 +185,8 @@ class Expressions(Calls):
         if self.resolver.cls_of(node.value) is not None or self._is_own_field(name):
             values = self._class_values(node, name)
             more = self.described("__get__", node, values, base)
+            if self._has_descriptor(name):
+                more.append(self.unknown(f"`{name}`", node, (base, *values)))
             more += self._properties(node, name, base) if self.resolver.cls_of(node.value) is None else []
             return choice(Field(deref(base), name), *values, *more)
         held = self._properties(node, name, base)
@@ -212,6 +218,12 @@ class Expressions(Calls):
             return self.unit.outline.setters | self.unit.methods.elsewhere
         every = [one for one in cls.outline.classes.values() if one is cls.cls or cls.cls in cls.outline.ancestors(one)]
         return frozenset[str]().union(*(above.setters for one in every for above in cls.outline.ancestors(one)))
+
+    def _has_descriptor(self, name: str) -> bool:
+        """Whether a class of the file holds `property(…)` or its like under this name."""
+        values = (cls.attributes.get(name) for cls in self.unit.outline.classes.values())
+        calls = [value.func for value in values if isinstance(value, cst.Call)]
+        return any((chain(func) or ["?"])[-1] in _DESCRIPTORS for func in calls)
 
     def described(
         self, method: str, node: cst.Attribute, values: Sequence[Expr], base: Expr, *given: Expr
@@ -271,7 +283,10 @@ class Expressions(Calls):
                     return Var(f"::{meaning.outline.id}::{meaning.cls.name}::{attr.value}")
                 base = self.value(inner)
                 place = Field(deref(base), attr.value)
-                self.described("__set__", node, self._class_values(node, attr.value), base)
+                values = self._class_values(node, attr.value)
+                self.described("__set__", node, values, base)
+                if self._has_descriptor(attr.value):
+                    self.unknown(f"the setter of `{attr.value}`", node, (base, *values))
                 if self.resolver.cls_of(inner) is None and not self._is_own_field(attr.value):
                     self.emit(ir.HostAccess((), (place,), self.span(node)))  # as in `_attribute`
                 return place
@@ -318,7 +333,7 @@ class Expressions(Calls):
             return NOTHING
         place = self.element(node.value, base, key)
         self.emit(ir.HostAccess((Index(base, key),), (), self.span(node)))
-        return choice(place, *self.asks(("__getitem__",), node, [(node.value, base)], (key,)))
+        return choice(place, *self.asks(("__getitem__", "__array_finalize__"), node, [(node.value, base)], (key,)))
 
     # -- operators -----------------------------------------------------------------------------------------------------
 
@@ -419,10 +434,12 @@ class Expressions(Calls):
                     self._arithmetic(node, [one, two])
                     return ir.Test("other", None, text)
             case cst.Attribute(value=inner, attr=cst.Name(value="value")):
-                value = self.value(inner)
-                if value in self.statuses:
-                    return ir.Test("failed", value, text)
-                self.looked_through(value, inner)  # a number of `ctypes` that stands in an array
+                with self.once([inner]):
+                    value = self.done[inner]
+                    if value in self.statuses:
+                        return ir.Test("failed", value, text)
+                    self.looked_through(value, inner)  # a number of `ctypes` that stands in an array
+                    self.asks(TRUTH, node, [(node, self.value(node))])  # a property perhaps
                 return ir.Test("other", None, text)
         value = self.value(node)
         self.asks(TRUTH, node, [(node, value)])

@@ -9,20 +9,22 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python.cupy_objects import CupyObjects
 from cudafix.frontends.python.meaning import (
+    Dotted,
     OwnClass,
     OwnFunction,
+    Resolver,
     is_static,
 )
-from cudafix.frontends.python.names import Outline, decorators
+from cudafix.frontends.python.names import Class, Outline, chain, decorators
 from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_plain, literal
-from cudafix.ir import Const, Deref, Expr, Field, Index, Look, Span, Var
+from cudafix.ir import Const, Deref, Expr, Field, Index, Look, Span, Stmt, Var
 
 DEVICE = frozenset(("jit", "rawkernel", "kernel"))
 """Decorators of functions that run on the device."""
 TRANSPARENT = frozenset(
     "staticmethod classmethod property cached_property abstractmethod wraps override overload final no_grad "
-    "inference_mode dataclass profile skipif parametrize gpu multi_gpu slow".split()
+    "inference_mode getter setter deleter dataclass profile skipif parametrize gpu multi_gpu slow".split()
 )
 """Decorators that leave it at one call of the function for each call."""
 
@@ -96,9 +98,25 @@ class Functions(CupyObjects):
             return value
         return self.outside(node) if not isinstance(default, cst.BaseString | cst.Tuple | cst.Attribute) else NOTHING
 
+    def is_transparent(self, decorator: cst.BaseExpression, known: frozenset[str], outline: Outline) -> bool:
+        """Whether this is a decorator of one of the known names, and not one that the program has made itself."""
+        inner = decorator.func if isinstance(decorator, cst.Call) else decorator
+        words = chain(inner)
+        if words is None or words[-1] not in known:
+            return False
+        meaning = Resolver(self.unit.modules, outline, None).meaning(inner)
+        return isinstance(meaning, Dotted) or (meaning is None and words[-1] not in outline.defined)
+
+    def is_direct(self, function: cst.FunctionDef | cst.Lambda) -> bool:
+        """Whether a call of its value runs it, with the arguments as its parameters one by one."""
+        params = function.params
+        starred = params.star_kwarg is not None or isinstance(params.star_arg, cst.Param)
+        called = isinstance(function, cst.Lambda) or not self.cannot_be_called(function, self.unit.outline)
+        return called and not starred and not params.kwonly_params
+
     def _own(self, node: cst.Call, function: OwnFunction) -> Expr:
         """A function of the program, or a method whose object is known by its class."""
-        if self._cannot_be_called(function.node):
+        if self.cannot_be_called(function.node, function.outline):
             return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         receiver: Expr | None = None
         method = function.cls is not None and not is_static(function.node)
@@ -113,20 +131,20 @@ class Functions(CupyObjects):
         if given is None:
             return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         result = self.temporary()
-        if receiver is not None and function.cls is not None and receiver != NOTHING:
-            for override in self._overrides(function):
-                other = self.arguments(node, override.node, True, override.outline)
-                with self.block() as inner:
-                    if other is None or self._cannot_be_called(override.node):
-                        self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
-                    else:
-                        self.call_ir(node, override.name, other, receiver, result)
-                with self.block() as usual:
-                    self.call_ir(node, function.name, given, receiver, result)
-                test = ir.Test("other", None, f"{override.name}@{self.span(node).start}")
-                self.emit(ir.If(test, tuple(inner), tuple(usual), self.span(node)))
-                return result
-        self.call_ir(node, function.name, given, receiver, result)
+        with self.block() as block:
+            self.call_ir(node, function.name, given, receiver, result)
+        known = receiver is None or function.cls is None or receiver == NOTHING
+        for number, override in enumerate(() if known else self._overrides(function)):
+            other = self.arguments(node, override.node, True, override.outline)
+            with self.block() as inner:
+                if other is None or self.cannot_be_called(override.node, override.outline):
+                    back = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                    self.emit(ir.Assign(result, back, self.span(node)))
+                else:
+                    self.call_ir(node, override.name, other, receiver, result)
+            test = ir.Test("other", None, f"{override.name}@{self.span(node).start}:{number}")
+            block = [ir.If(test, tuple(inner), tuple(block), self.span(node))]
+        self.out += block
         return result
 
     def _overrides(self, function: OwnFunction) -> list[OwnFunction]:
@@ -140,13 +158,15 @@ class Functions(CupyObjects):
             and any(one is function.cls for one in outline.ancestors(cls))
         ]
 
-    def _cannot_be_called(self, function: cst.FunctionDef) -> bool:
-        """Generators and coroutines run later than they are called; kernels run on the device."""
+    def cannot_be_called(self, function: cst.FunctionDef, outline: Outline) -> bool:
+        """Generators and coroutines run later than they are called; kernels run on the device; a decorator may have
+        put another function in its place.
+        """
         known = self.unit.deferred
         if function not in known:
             known[function] = (
                 function.asynchronous is not None
-                or not decorators(function) <= TRANSPARENT
+                or not all(self.is_transparent(one.decorator, TRANSPARENT, outline) for one in function.decorators)
                 or any(isinstance(one, cst.Yield) for one in walk_own(function.body))
             )
         return known[function]
@@ -196,7 +216,7 @@ class Functions(CupyObjects):
                 self.call_ir(node, after.name, (), Deref(made))
             return made
         given_args = self.arguments(node, init.node, True, init.outline)
-        if given_args is None or self._cannot_be_called(init.node):
+        if given_args is None or self.cannot_be_called(init.node, init.outline):
             self.unknown(f"`{cls.name}`", node, (made, *self.given(node)))
             return made
         self.call_ir(node, init.name, given_args, Deref(made))
@@ -215,22 +235,52 @@ class Functions(CupyObjects):
         cls = self.resolver.this_class()
         scope = self.scope
         if cls is not None and scope is not None and scope.this is not None:
-            for one in list(self.unit.outline.ancestors(cls))[1:]:
-                if func.attr.value in one.methods:
-                    function = OwnFunction(
-                        self.unit.outline, one.methods[func.attr.value],
-                        f"{self.unit.outline.id}::{one.name}::{func.attr.value}", one,
-                    )  # fmt: skip
-                    given = self.arguments(node, function.node, True, function.outline)
-                    if given is not None:
-                        result = self.temporary()
-                        self.call_ir(node, function.name, given, Deref(Var("this")), result)
-                        return result
-            if not any(one.outside for one in self.unit.outline.ancestors(cls)):
-                self.given(node)
-                return NOTHING  # `object.__init__`
+            nexts = self._next_methods(cls, func.attr.value)
+            if nexts is not None:
+                return self._one_of(node, nexts)
         this = (Var("this"),) if scope is not None and scope.this is not None else ()
         return self.unknown(f"`super().{func.attr.value}`", node, (*this, *self.given(node)))
+
+    def _next_methods(self, cls: Class, name: str) -> list[OwnFunction | None] | None:
+        """What `super()` in a method of a class may lead to: the next one in the order of the class that the object is
+        of. None among them: there is none but that of `object`; None instead: a class that is not seen may be next.
+        """
+        outline = self.unit.outline
+        if any(one.outside for one in outline.ancestors(cls)) or name in self.unit.methods.elsewhere:
+            return None
+        found: list[OwnFunction | None] = []
+        for one in outline.classes.values():
+            order = list(outline.ancestors(one))
+            if cls in order:
+                behind = order[order.index(cls) + 1 :]
+                last = next((base for base in behind if name in base.methods), None)
+                if last is None and any(base.outside for base in order):
+                    return None
+                named = f"{outline.id}::{last.name}::{name}" if last is not None else ""
+                found.append(OwnFunction(outline, last.methods[name], named, last) if last is not None else None)
+        return list(dict.fromkeys(found))
+
+    def _one_of(self, node: cst.Call, functions: list[OwnFunction | None]) -> Expr:
+        """One of these methods is called on this object."""
+        result: Expr = NOTHING
+        block: list[Stmt] = []
+        with self.once([argument.value for argument in node.args]):
+            for number, function in enumerate(functions):
+                with self.block() as inner:
+                    given = self.arguments(node, function.node, True, function.outline) if function is not None else ()
+                    if given is None or function is not None and self.cannot_be_called(function.node, function.outline):
+                        back = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
+                        result = self.temporary() if result == NOTHING else result
+                        self.emit(ir.Assign(result, back, self.span(node)))
+                    elif function is not None:
+                        result = self.temporary() if result == NOTHING else result
+                        self.call_ir(node, function.name, given, Deref(Var("this")), result)
+                if number:
+                    test = ir.Test("other", None, f"super@{self.span(node).start}:{number}")
+                    inner = [ir.If(test, tuple(inner), tuple(block), self.span(node))]
+                block = inner
+        self.out += block
+        return result
 
 
 def _may_do_more(value: cst.BaseExpression) -> bool:

@@ -23,10 +23,10 @@ from cudafix.frontends.python.names import Outline, decorators, identifier
 from cudafix.frontends.python.nodes import walk_own
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.source import Source, sites_in_text
-from cudafix.frontends.python.statements import Statements, function
-from cudafix.frontends.python.terms import is_plain
+from cudafix.frontends.python.statements import HEADER, Statements, function
+from cudafix.frontends.python.terms import NOTHING
 from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
-from cudafix.ir import Span
+from cudafix.ir import FuncRef, Span
 
 _RUNTIME_IMPORT = re.compile(r"\bcudart\b|\bcuda\.bindings\b")
 _ENDS = frozenset(
@@ -53,8 +53,12 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
     for statement in source.module.body:
         if isinstance(statement, cst.ClassDef):
             _class_body(unit, top, statement)
-        elif not isinstance(statement, cst.FunctionDef):
+        elif isinstance(statement, cst.FunctionDef):
+            top.at(statement, HEADER)
+            top.header(statement, FuncRef(f"{outline.id}::{statement.name.value}"))
+        else:
             top.statement(statement)
+            top.began = top.began or any(isinstance(one, cst.Call) for one in walk_own(statement))
     for found in outline.functions.values():
         function(unit, found, f"{outline.id}::{found.name.value}", None, None)
     for cls in outline.classes.values():
@@ -83,15 +87,16 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
 
 
 def _class_body(unit: Unit, top: Statements, node: cst.ClassDef) -> None:
-    """What a class holds for all of its objects, where that is more than a literal: made when the file is run."""
-    cls = unit.outline.classes.get(node.name.value)
-    if cls is None or "dataclass" in decorators(node):
-        return
-    for name, value in cls.attributes.items():
-        if not is_plain(value):
-            top.at(node, "it is in the body of a class")
-            place = ir.Var(f"::{unit.outline.id}::{cls.name}::{name}")
-            top.emit(ir.Assign(place, top.value(value), unit.source.span(value)))
+    """What a class runs when it is defined, and what it holds for all of its objects, where that is more than a
+    literal.
+    """
+    top.at(node, HEADER)
+    for name, value in top.class_body(node):
+        if node.name.value in unit.outline.classes and "dataclass" not in decorators(node):
+            place = ir.Var(f"::{unit.outline.id}::{node.name.value}::{name}")
+            top.emit(ir.Assign(place, value, unit.source.span(node)))
+    top.at(node, HEADER)
+    top.header(node, NOTHING)
 
 
 def unreadable(path: str, data: bytes, offset: int) -> ir.Module:

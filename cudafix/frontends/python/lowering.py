@@ -27,6 +27,10 @@ CURRENT = Var("::cupy::current")
 """CuPy's current stream. Every thread has one of its own; other threads are out of reach anyway."""
 
 
+RAISED = Var("::python::raised")
+"""What the exceptions hold that were raised: whoever catches one gets it."""
+
+
 @dataclass(slots=True)
 class Place:
     """The statement that is being lowered. `blocked` says why nothing may be inserted beside it."""
@@ -50,11 +54,12 @@ class ApiCall(NamedTuple):
 
 class Methods(NamedTuple):
     """The names of methods of classes whose objects a file may meet: of all classes of its program, and of those in
-    other files than this one.
+    other files than this one. `replaced`: the names of functions and methods that the program sets as attributes.
     """
 
     every: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = frozenset()
+    replaced: frozenset[str] = frozenset()
 
 
 @dataclass

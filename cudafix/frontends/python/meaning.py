@@ -19,6 +19,7 @@ from cudafix.frontends.python.names import (
     canonical,
     chain,
     decorators,
+    imported_by,
     inner_reads,
     is_builtin,
 )
@@ -65,13 +66,31 @@ Meaning: TypeAlias = Dotted | OwnFunction | OwnClass | OwnModule | OwnGlobal
 @dataclass
 class Modules:
     """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable;
-    `gives_code` says whether a file or what it imports gives TensorRT code to call.
+    `gives_code` says whether a file or what it imports gives TensorRT code to call, `set_from_outside` whether some
+    file sets a name of this kind in a module that it imports, `set_on_objects` whether one that names a module sets
+    such an attribute of something.
     """
 
     find: Callable[[str, str], str | None]
     load: Callable[[str], Outline | None]
     gives_code: Callable[[str], bool]
+    set_from_outside: Callable[[str], bool] = field(default=lambda name: False)
+    set_on_objects: Callable[[str, str], bool] = field(default=lambda name, path: False)
     answers: dict[object, object] = field(default_factory=dict)
+
+    def runs(self, node: cst.Import | cst.ImportFrom, path: str) -> bool:
+        """Whether an import runs more than definitions, in a module of the program or in one that this imports."""
+        words = imported_by(node)
+        files = (self.find(absolute(word, path), path) for word in words)
+        outlines = [self.load(file) for file in files if file is not None and file != path]
+        return any(one is not None and self._runs(one) for one in outlines)
+
+    def _runs(self, outline: Outline) -> bool:
+        key = "runs", outline.path
+        if key not in self.answers:
+            self.answers[key] = False  # of itself, while it is asked for
+            self.answers[key] = outline.acts or any(self.runs(one, outline.path) for one in outline.all_imports)
+        return bool(self.answers[key])
 
     def meaning(self, dotted: str, path: str) -> Meaning:
         """What an imported name means, seen from the file at `path`. One that leads back to itself means nothing."""
@@ -143,7 +162,7 @@ class Modules:
             found = {self.meaning(dotted, outline.path) for dotted in imported}
             # what an `except ImportError` binds instead (`None`) is no other meaning: it is never called
             return found.pop() if len(found) == 1 else None
-        value = outline.constant(name)
+        value = outline.constant(name) if not self.set_from_outside(name) else None
         words = chain(value) if value is not None else None
         if words is not None:
             meaning = self.top(outline, words[0], depth + 1)
@@ -319,10 +338,24 @@ class Resolver:
         method = self.modules.method(self.outline, cls, name)
         if method is not None:
             return method
-        value = cls.values.get(name, cls.attributes.get(name))
-        if value is not None and cls.assigned[name] <= 1 and chain(value) is not None:
+        values = self.values_of_field(OwnClass(self.outline, cls), name)
+        if name in cls.attributes:
+            values.append(cls.attributes[name])
+        value = values[0] if len(values) == 1 else None
+        if value is not None and chain(value) is not None and not _is_none(value):
             return Resolver(self.modules, self.outline, None).meaning(value)
         return None
+
+    def values_of_field(self, cls: OwnClass, name: str) -> list[cst.BaseExpression | None]:
+        """What a field of an object of a class may be set to; None for what is not told."""
+        every = cls.outline.classes.values()
+        related = [
+            one for one in every if one in cls.outline.ancestors(cls.cls) or cls.cls in cls.outline.ancestors(one)
+        ]
+        found = [value for one in related for value in one.values.get(name, ())]
+        if name in cls.outline.set_elsewhere or self.modules.set_on_objects(name, cls.outline.path):
+            found.append(None)
+        return found
 
     # -- classes and origins -------------------------------------------------------------------------------------------
 
@@ -354,9 +387,9 @@ class Resolver:
             case cst.Attribute(value=inner_node, attr=attr):
                 owner_class = self.cls_of(inner_node)
                 if owner_class is not None:
-                    value = owner_class.cls.values.get(attr.value)
-                    if value is not None and owner_class.cls.assigned[attr.value] == 1:
-                        return Resolver(self.modules, owner_class.outline, None).cls_of(value)
+                    values = self.values_of_field(owner_class, attr.value)
+                    if len(values) == 1 and values[0] is not None:
+                        return Resolver(self.modules, owner_class.outline, None).cls_of(values[0])
         return None
 
     def _cls_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> OwnClass | None:
@@ -403,8 +436,8 @@ class Resolver:
             case cst.Attribute(value=inner_node, attr=attr):
                 cls = self.cls_of(inner_node)
                 if cls is not None:
-                    value = cls.cls.values.get(attr.value)
-                    return Resolver(self.modules, cls.outline, None).origin(value) if value else None
+                    values = self.values_of_field(cls, attr.value)
+                    return Resolver(self.modules, cls.outline, None)._one_origin(values)
                 base = self.origin(inner_node)
                 return f"{base}.{attr.value}" if base is not None and base != "pointer" else None
             case cst.Subscript(value=inner_node):
@@ -447,9 +480,10 @@ class Resolver:
                 return inside._held_by([name], self.outline.values_of(name), self.outline.module)
             case cst.Attribute(value=cst.Name(value=this), attr=cst.Name(value=name)) if self.is_this(this):
                 cls = self.this_class()
-                if cls is not None and cls.assigned[name] == 1 and name in cls.values:
+                values = self.values_of_field(OwnClass(self.outline, cls), name) if cls is not None else []
+                if cls is not None and len(values) == 1 and values[0] is not None:
                     inside = Resolver(self.modules, self.outline, None)
-                    return inside._held_by([this, name], [cls.values[name]], cls.node)
+                    return inside._held_by([this, name], values, cls.node)
         return None
 
     def _held_by(self, words: list[str], values: list[cst.BaseExpression | None], around: cst.CSTNode) -> str | None:

@@ -10,12 +10,12 @@ import builtins
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
 
-from cudafix.frontends.python.nodes import children, walk
+from cudafix.frontends.python.nodes import children, walk, walk_own
 
 _RENAMED = {
     "cuda.cudart": "cuda.bindings.runtime",
@@ -32,7 +32,7 @@ _RENAMED = {
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
 _GIVES_BACK = re.compile(r"free|destroy|release|close|reset|delete|unload|detach", re.IGNORECASE)
-_RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__"))
+_RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__", "__array_finalize__"))
 _METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
 _CLASS_DECORATORS = frozenset("dataclass total_ordering final unique runtime_checkable".split())
 """Decorators that leave a class what it is, but for methods that they add."""
@@ -40,7 +40,8 @@ _BUILTINS = frozenset(dir(builtins))
 _BINDING = frozenset(
     (
         cst.Name, cst.Attribute, cst.Arg, cst.Annotation, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Del,
-        cst.NamedExpr, cst.For, cst.WithItem, cst.ExceptHandler, cst.MatchAs, cst.Global, cst.Nonlocal, cst.Lambda,
+        cst.NamedExpr, cst.For, cst.WithItem, cst.ExceptHandler, cst.MatchAs, cst.MatchStar,
+        cst.MatchMapping, cst.Global, cst.Nonlocal, cst.Lambda,
         cst.FunctionDef, cst.ClassDef, cst.Import, cst.ImportFrom,
     )
 )  # fmt: skip
@@ -76,7 +77,8 @@ def identifier(path: str) -> str:
 @dataclass(eq=False)
 class Class:
     """A class of a module. `outside` is true where a base class is not of the same module, or a decorator or metaclass
-    may make it another one: it may have any method.
+    may make it another one: it may have any method. `values`: what its methods set of its own objects; None for what no
+    name of the module tells.
     """
 
     name: str
@@ -85,7 +87,8 @@ class Class:
     setters: frozenset[str] = frozenset()
     attributes: dict[str, cst.BaseExpression] = field(default_factory=dict)
     assigned: Counter[str] = field(default_factory=Counter)
-    values: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    targets: list[cst.Attribute] = field(default_factory=list)  # what its methods set of their own object
+    values: dict[str, list[cst.BaseExpression | None]] = field(default_factory=dict)
     bases: tuple[str, ...] = ()
     outside: bool = False
     ends_late: bool = False  # its `__del__` does something else than to give back what the object holds
@@ -118,7 +121,8 @@ class Bindings:
         self.setters: set[str] = set()
         self.classes: dict[str, cst.ClassDef] = {}
         self.fields: Counter[str] = Counter()
-        self.field_values: dict[str, cst.BaseExpression] = {}
+        self.targets: list[cst.Attribute] = []
+        self.field_values: dict[str, list[cst.BaseExpression | None]] = {}
         self.imports: dict[str, set[str]] = {}
         self.stars: list[str] = []
         self.star_behind_names = False
@@ -138,11 +142,11 @@ class Bindings:
             if value is not None:
                 self.values[target.value] = value
         elif isinstance(target, cst.Attribute):
+            self.targets.append(target)
             words = chain(target)
             if words is not None and len(words) == 2:
                 self.fields[".".join(words)] += 1
-                if value is not None:
-                    self.field_values[".".join(words)] = value
+                self.field_values.setdefault(".".join(words), []).append(value)
         elif isinstance(target, cst.Tuple | cst.List):
             parts = value.elements if isinstance(value, cst.Tuple | cst.List) else ()
             starred = any(isinstance(one, cst.StarredElement) for one in (*target.elements, *parts))
@@ -182,8 +186,12 @@ class Bindings:
                 self.bind(name_node, item)
             case cst.ExceptHandler(name=cst.AsName(name=name_node)):
                 self.bind(name_node, None)
-            case cst.MatchAs(name=cst.Name(value=name)):
-                self.assigned[name] += 1
+            case (
+                cst.MatchAs(name=cst.Name() as name_node)
+                | cst.MatchStar(name=cst.Name() as name_node)
+                | cst.MatchMapping(rest=cst.Name() as name_node)
+            ):
+                self.bind(name_node, None)
             case cst.Global(names=names):
                 self.globals.update(item.name.value for item in names)
             case cst.Nonlocal(names=names):
@@ -263,6 +271,50 @@ def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
     return found
 
 
+def _named_in(node: cst.CSTNode) -> set[str]:
+    """The names that say what a value is: not those of the arguments of calls, but for what these call."""
+    found: set[str] = set()
+    stack = [node]
+    while stack:
+        current = stack.pop()
+        if isinstance(current, cst.Name):
+            found.add(current.value)
+        elif isinstance(current, cst.Attribute):
+            stack.append(current.value)
+        elif isinstance(current, cst.Call):
+            stack += [current.func, *(one.value for one in current.args if isinstance(one.value, cst.Call))]
+        elif not isinstance(current, cst.Lambda):
+            stack += children(current)
+    return found
+
+
+def _attributes_set(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Attribute]:
+    """The attributes that are targets of assignments, loops and contexts."""
+    stack: list[cst.CSTNode | None] = []
+    for node in nodes:
+        if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.CompFor):
+            stack.append(node.target)
+        elif isinstance(node, cst.WithItem) and node.asname is not None:
+            stack.append(node.asname.name)
+    while stack:
+        target = stack.pop()
+        if isinstance(target, cst.Attribute):
+            yield target
+        elif isinstance(target, cst.Tuple | cst.List):
+            stack += [element.value for element in target.elements]
+        elif isinstance(target, cst.StarredElement):
+            stack.append(target.value)
+
+
+def imported_by(node: cst.Import | cst.ImportFrom) -> list[str]:
+    """The modules that a statement imports, and whatever else it takes from one: these may be modules too."""
+    if isinstance(node, cst.Import):
+        return [".".join(chain(alias.name) or []) for alias in node.names]
+    module = "." * len(node.relative) + ".".join(chain(node.module) or [] if node.module is not None else [])
+    names = [] if isinstance(node.names, cst.ImportStar) else [".".join(chain(one.name) or []) for one in node.names]
+    return [module, *(f"{module}{'' if module.endswith('.') else '.'}{name}" for name in names)]
+
+
 def bindings_of(body: cst.CSTNode) -> Bindings:
     """What a function's or a module's own statements bind and read."""
     return Bindings(body)
@@ -279,6 +331,7 @@ class Outline:
     def __init__(self, path: str, module: cst.Module) -> None:
         self.path = path
         self.module = module
+        self._ancestors: dict[Class, list[Class]] = {}
         self._values_of: dict[str, list[cst.BaseExpression | None]] = {}
         self.id = identifier(path)
         top = bindings_of(module)
@@ -291,19 +344,25 @@ class Outline:
         self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
         self.rebound = self._written(module)
         self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
+        every = list(walk(module))
         self.methods = frozenset(
             method.name.value
-            for cls in walk(module)
+            for cls in every
             if isinstance(cls, cst.ClassDef)
             for method in cls.body.body
             if isinstance(method, cst.FunctionDef)
         )
+        self.defined = frozenset(one.name.value for one in every if isinstance(one, cst.FunctionDef | cst.ClassDef))
+        own = [one for one in module.body if not isinstance(one, cst.FunctionDef | cst.ClassDef)]
+        inside = [one for statement in own for one in walk_own(statement)]
+        self.all_imports = [one for one in inside if isinstance(one, cst.Import | cst.ImportFrom)]
+        self.acts = any(isinstance(one, cst.Call | cst.Subscript) for one in inside)
+        targets = list(_attributes_set(every))
+        self.replaces = self._set_as_attributes(targets)
         self.set_on_classes = frozenset(
             target.attr.value
-            for target in (one.target for one in walk(module) if isinstance(one, cst.AssignTarget))
-            if isinstance(target, cst.Attribute)
-            and isinstance(target.value, cst.Name)
-            and target.value.value in self.classes
+            for target in targets
+            if isinstance(target.value, cst.Name) and target.value.value in self.classes
         )
 
     def _class(self, name: str, node: cst.ClassDef) -> Class:
@@ -329,13 +388,33 @@ class Outline:
         for method in found.methods.values():
             first = method.params.params[0].name.value if method.params.params else ""
             inner = bindings_of(method.body)
+            params = (one.name.value for one in walk(method.params) if isinstance(one, cst.Param))
+            local = {*inner.assigned, *inner.imports, *params}
+            found.targets += [one for one in inner.targets if chain(one.value) == [first]]
             for place, times in inner.fields.items():
                 owner, _, attribute = place.partition(".")
                 if owner == first:
                     found.assigned[attribute] += times
-                    if place in inner.field_values:
-                        found.values[attribute] = inner.field_values[place]
+                    found.values.setdefault(attribute, []).extend(
+                        None if value is None or _named_in(value) & local else value
+                        for value in inner.field_values[place]
+                    )
         return found
+
+    def _set_as_attributes(self, targets: list[cst.Attribute]) -> frozenset[str]:
+        """The names that the module sets as attributes of something: a method, or a function of a module, of this name
+        is then another one. What a class sets of its own objects counts where it has a method of that name.
+        """
+        own = {id(target) for cls in self.classes.values() for target in cls.targets}
+        found = {target.attr.value for target in targets if id(target) not in own}
+        self.set_elsewhere = frozenset(found)
+        for cls in self.classes.values():
+            found |= {name for name in cls.assigned if any(name in one.methods for one in self.related(cls))}
+        return frozenset(found)
+
+    def related(self, cls: Class) -> list[Class]:
+        """The class, its bases, and those that derive from it: an object of one may be one of another."""
+        return [one for one in self.classes.values() if cls in self.ancestors(one) or one in self.ancestors(cls)]
 
     @staticmethod
     def _written(module: cst.Module) -> frozenset[str]:
@@ -385,15 +464,22 @@ class Outline:
         """What an imported name may mean; empty for a name that is not imported."""
         return self.imports.get(name, set())
 
-    def ancestors(self, cls: Class) -> Iterator[Class]:
-        """The class and its bases in this module."""
-        stack, seen = [cls], set()
-        while stack:
-            current = stack.pop(0)
-            if current.name not in seen:
-                seen.add(current.name)
-                yield current
-                stack += [self.classes[base] for base in current.bases if base in self.classes]
+    def ancestors(self, cls: Class) -> Sequence[Class]:
+        """The class and its bases in this module, in the order in which Python looks for a method (the C3 order)."""
+        if cls not in self._ancestors:
+            self._ancestors[cls] = [cls]  # of a class that is its own base
+            bases = [self.classes[base] for base in cls.bases if base in self.classes]
+            self._ancestors[cls] = [cls, *_merged([list(self.ancestors(base)) for base in bases] + [bases])]
+        return self._ancestors[cls]
+
+
+def _merged(orders: list[list[Class]]) -> Iterator[Class]:
+    """These orders as one that keeps each of them; what does not fit together comes in the order of the first."""
+    while orders := [one for one in orders if one]:
+        heads = (one[0] for one in orders)
+        found = next((head for head in heads if all(head not in one[1:] for one in orders)), orders[0][0])
+        yield found
+        orders = [[cls for cls in one if cls is not found] for one in orders]
 
 
 def absolute(dotted: str, path: str) -> str:

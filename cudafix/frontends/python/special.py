@@ -27,7 +27,7 @@ SPECIAL = re.compile(r"__\w+__")
 _NOT_ASKED = frozenset(
     "__init__ __new__ __del__ __call__ __enter__ __exit__ __aenter__ __aexit__ __init_subclass__ __post_init__ "
     "__set_name__ __class_getitem__ __subclasshook__ __prepare__ __getattr__ __getattribute__ __setattr__ "
-    "__delattr__ __get__ __set__ __delete__ __await__ __aiter__ __anext__ __array_finalize__".split()
+    "__get__ __set__ __delete__ __await__ __aiter__ __anext__".split()
 )
 """Special methods that no function calls because it is given an object: what runs them is lowered where it stands."""
 
@@ -42,7 +42,7 @@ ORDER = ("__lt__", "__gt__", "__le__", "__ge__", "__eq__")
 TEXT = ("__format__", "__str__", "__repr__")
 TRUTH = ("__bool__", "__len__")
 KEY = ("__hash__", "__eq__", "__index__")
-_ARRAY = ("__array__", "__array_ufunc__", "__array_function__", "__float__", *ITERATION)
+_ARRAY = ("__array__", "__array_ufunc__", "__array_function__", "__array_finalize__", "__float__", *ITERATION)
 """What NumPy asks of an operand that is no array."""
 _COMPARISONS = {
     **dict.fromkeys(

@@ -11,16 +11,18 @@ from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
 from cudafix.frontends.python.expressions import Expressions
 from cudafix.frontends.python.functions import DEVICE, TRANSPARENT
-from cudafix.frontends.python.lowering import CURRENT, ApiCall, Place, Unit
-from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, Scope, scope_of
+from cudafix.frontends.python.lowering import CURRENT, RAISED, ApiCall, Place, Unit
+from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, scope_of
 from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.special import ITERATION
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Assign, Const, Expr, FuncRef, Span, Stmt, Var
-from cudafix.models.python import CLOSES, DEFAULTS, STREAM
+from cudafix.models.python import CLOSES, DEFAULTS, EXTERNAL, STREAM
 
-_HEADER = "it is in the header of a compound statement"
+HEADER = "it is in the header of a compound statement"
+_IN_CLASS = "it is in the body of a class"
+_TEXTS = ("builtins.str()", "builtins.int()")
 # Contexts of the standard library that only change how exceptions or output go.
 _PLAIN_CONTEXTS = ("builtins.open", "contextlib.", "tempfile.", "warnings.", "zipfile.", "tarfile.", "gzip.", "io.")
 
@@ -32,6 +34,7 @@ class Statements(Expressions):
         super().__init__(unit, scope, qual)
         self.finals: list[tuple[Callable[[], None], int]] = []  # what runs at the end, and the number of loops around
         self.loops = 0
+        self.began = False  # the script has done something; what it imports from here on does not run before that
 
     # -- bodies --------------------------------------------------------------------------------------------------------
 
@@ -82,7 +85,7 @@ class Statements(Expressions):
             case cst.Match():
                 self.match_(node)
             case _:
-                self.at(node, _HEADER)
+                self.at(node, HEADER)
                 self.emit(ir.Unknown(f"`{type(node).__name__}`", self.span(node)))
 
     # -- simple statements ---------------------------------------------------------------------------------------------
@@ -95,6 +98,8 @@ class Statements(Expressions):
             case cst.Assign():
                 self.assign([t.target for t in node.targets], node.value)
             case cst.AnnAssign():
+                if self.scope is None:
+                    self._annotation(node.annotation.annotation)
                 if node.value is not None:
                     self.assign([node.target], node.value)
             case cst.AugAssign(target=target, value=value):
@@ -115,7 +120,10 @@ class Statements(Expressions):
                     self.conditional += 1
                     self.value(message)
                     self.conditional -= 1
-            case cst.Pass() | cst.Import() | cst.ImportFrom() | cst.Global() | cst.Nonlocal():
+            case cst.Import() | cst.ImportFrom():
+                if (self.scope is not None or self.began) and self.unit.modules.runs(node, self.unit.outline.path):
+                    self.emit(ir.Unknown("the module runs that is imported here", self.span(node)))
+            case cst.Pass() | cst.Global() | cst.Nonlocal():
                 pass
             case _:
                 self.emit(ir.Unknown(f"`{type(node).__name__}`", self.span(node)))
@@ -153,6 +161,8 @@ class Statements(Expressions):
                 ):  # the last reference may go, and the stream with it
                     self._c_call(one, "cudaStreamDestroy", (ir.Field(deref(self.value(one)), "ptr"),))
                 place = self.target(one)
+                if isinstance(one, cst.Attribute):
+                    self.asks(("__delattr__",), node, [(one.value, self.value(one.value))])
                 if place is not None:
                     self.emit(Assign(place, NOTHING, self.span(node)))
             elif isinstance(one, cst.Subscript):
@@ -280,8 +290,13 @@ class Statements(Expressions):
         self.emit(stmt)
 
     def raise_(self, node: cst.Raise) -> None:
-        if node.exc is not None:
-            self.value(node.exc)
+        for one in (node.exc, node.cause.item if node.cause is not None else None):
+            given = [argument.value for argument in one.args] if isinstance(one, cst.Call) else []
+            with self.once(given):
+                held = [self.value(one)] if one is not None else []
+                held += [self.done[argument] for argument in given]
+            for value in filter(is_place, held):
+                self.emit(Assign(ir.Index(RAISED, NOTHING), value, self.span(node)))
         self.throw(node)
 
     def throw(self, node: cst.CSTNode) -> None:
@@ -314,7 +329,7 @@ class Statements(Expressions):
             return
         always = self.decided(node.test)
         if always is None:
-            self.at(node, _HEADER)  # an `elif`: nothing goes in front of it
+            self.at(node, HEADER)  # an `elif`: nothing goes in front of it
             test = self.test(node.test)
             then = self.suite(node.body)
             with self.block() as other:
@@ -344,8 +359,8 @@ class Statements(Expressions):
         self.at(node, None)
         subject = self.value(node.subject)
         self.asks(("__eq__", *ITERATION), node, [(node.subject, subject)])
-        if is_place(subject) and any(isinstance(one, cst.MatchAs) and one.name for c in node.cases for one in walk(c)):
-            self.unknown("`match`", node.subject, (subject,))  # which part of it gets a name is not told
+        for case in node.cases:
+            self._pattern(case.pattern, subject, node.subject)
         for guard in (one.guard for one in node.cases if one.guard is not None):
             self.test(guard)
         span = self.span(node)
@@ -355,6 +370,50 @@ class Statements(Expressions):
             text = f"case {number} of {span.start}"
             block = (ir.If(ir.Test("other", None, text), body, block, span),)
         self.out += block
+
+    def _pattern(self, pattern: cst.MatchPattern, value: Expr, owner: cst.BaseExpression | None = None) -> None:
+        """What a pattern reads of a value, and the names that it gives to parts of it."""
+        inside: list[Expr] = []
+        if value != NOTHING and not isinstance(value, Const):
+            inside = [ir.Index(value, NOTHING), ir.Offset(value)]
+        match pattern:
+            case cst.MatchAs(pattern=inner, name=name):
+                if inner is not None:
+                    self._pattern(inner, value, owner)
+                if name is not None:
+                    self.emit(Assign(self.variable(name.value), value, self.span(pattern)))
+            case cst.MatchOr(patterns=elements):
+                for one in elements:
+                    self._pattern(one.pattern, value, owner)
+            case cst.MatchList(patterns=parts) | cst.MatchTuple(patterns=parts):
+                item = choice(NOTHING, *inside, *self.looked_through(value, pattern))
+                for part in parts:
+                    if isinstance(part, cst.MatchSequenceElement):
+                        self._pattern(part.value, item)
+                    elif part.name is not None:
+                        self._rest(part.name.value, item, part)
+            case cst.MatchMapping(elements=entries, rest=rest):
+                item = choice(NOTHING, *inside, *self.looked_through(value, pattern))
+                for entry in entries:
+                    self._pattern(entry.pattern, item)
+                if rest is not None:
+                    self._rest(rest.value, item, pattern)
+            case cst.MatchClass(cls=cls, patterns=parts, kwds=words):
+                if parts:  # `__match_args__` says which attributes
+                    self.unknown("`match`", cls, (value,))
+                for word in words:
+                    asked = self.asks((word.key.value,), pattern, [(None, value)])
+                    self._pattern(word.pattern, choice(ir.Field(deref(value), word.key.value), *inside, *asked))
+            case cst.MatchValue(value=literal_or_name):
+                self.value(literal_or_name)
+                if owner is None or self.resolver.origin(owner) not in _TEXTS:
+                    self.shown(owner if owner is not None else literal_or_name, value)
+
+    def _rest(self, name: str, item: Expr, node: cst.CSTNode) -> None:
+        """`*rest` and `**rest` of a pattern: a new list, or dictionary."""
+        made = self.container(node)
+        self.emit(Assign(ir.Index(made, NOTHING), item, self.span(node)))
+        self.emit(Assign(self.variable(name), made, self.span(node)))
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 
@@ -386,7 +445,7 @@ class Statements(Expressions):
             self.emit(ir.If(ir.Test("other", None, f"no break@{span.start}"), self.suite(orelse.body), (), span))
 
     def while_(self, node: cst.While) -> None:
-        self.at(node, _HEADER)
+        self.at(node, HEADER)
         forever = self.decided(node.test) is True
         with self.block() as condition:
             test = self.test(node.test) if not forever else None
@@ -410,7 +469,7 @@ class Statements(Expressions):
         if not items:
             self.statements(node.body)
             return
-        self.at(node, _HEADER if len(node.items) > 1 else None)
+        self.at(node, HEADER if len(node.items) > 1 else None)
         item = items[0]
         span = self.span(node)
         origin = self.resolver.origin(item.item)
@@ -419,7 +478,7 @@ class Statements(Expressions):
             self._current(node, items, Const(DEFAULTS[named.name]))
             return
         value = self.value(item.item)
-        if origin in (f"{STREAM}()", "cupy.cuda.Device()"):
+        if origin in (f"{STREAM}()", f"{EXTERNAL}()", "cupy.cuda.Device()"):
             self._cupy_context(node, items, value, origin)
             return
         cls = self.resolver.cls_of(item.item)
@@ -433,13 +492,15 @@ class Statements(Expressions):
             if origin is None or not self._is_lock(origin):
                 entered = self.unknown("with " + self.source.text(item.item), node, (value,))
         if item.asname is not None:
-            self.bind(item.asname.name, lambda: [entered])
+            self.bind(item.asname.name, [entered])
         if cls is not None:
             method = self.unit.modules.method(cls.outline, cls.cls, "__exit__")
             self._leaving(node, items, lambda: self._exit(node, cls, value), method is not None and _gives(method.node))
             return
         suppresses = isinstance(meaning, Dotted) and meaning.name == "contextlib.suppress"
         with self.block() as body:
+            if origin is None:
+                self.perhaps_current(node, value)
             self._with(node, items[1:])
         if suppresses:
             self.emit(ir.Try(tuple(body), ((),), span))
@@ -449,8 +510,8 @@ class Statements(Expressions):
     def _cupy_context(self, node: cst.With, items: list[cst.WithItem], value: Expr, origin: str) -> None:
         """`with stream:` makes it the current stream of its body; a device the same."""
         if items[0].asname is not None:
-            self.bind(items[0].asname.name, lambda: [value])
-        if origin != f"{STREAM}()":
+            self.bind(items[0].asname.name, [value])
+        if origin == "cupy.cuda.Device()":
             before = self.temporary()
             self._c_call(node, "cudaSetDevice", (ir.Field(deref(value), "id"),))
             self._with(node, items[1:])
@@ -475,7 +536,7 @@ class Statements(Expressions):
         with self.block() as body:
             self._with(node, items[1:])
         self.finals.pop()
-        self.at(node, _HEADER)
+        self.at(node, HEADER)
         with self.block() as failing:
             leave()
             with self.block() as thrown:
@@ -488,7 +549,7 @@ class Statements(Expressions):
         leave()
 
     def _exit(self, node: cst.With, cls: OwnClass, value: Expr) -> None:
-        self.at(node, _HEADER)
+        self.at(node, HEADER)
         self._context_method(node, cls, "__exit__", value)
 
     @staticmethod
@@ -530,19 +591,20 @@ class Statements(Expressions):
         self.finals.pop()
         with self.block() as failing:
             self.statements(final)
-            self.at(node, _HEADER)
+            self.at(node, HEADER)
             self.throw(node)
         self.emit(ir.Try(tuple(inner), (tuple(failing),), span))
         self.statements(final)
 
     def _handler(self, node: cst.ExceptHandler) -> tuple[Stmt, ...]:
-        if node.name is not None and isinstance(node.name.name, cst.Name):
-            place = self.variable(node.name.name.value)
-            with self.block() as block:
-                self.emit(Assign(place, NOTHING, self.span(node)))
-                self.statements(node.body)
-            return tuple(block)
-        return self.suite(node.body)
+        with self.block() as block:
+            if node.type is not None and any(isinstance(one, cst.Call) for one in walk(node.type)):
+                self.value(node.type)
+            if node.name is not None and isinstance(node.name.name, cst.Name):
+                place = self.variable(node.name.name.value)
+                self.emit(Assign(place, choice(NOTHING, ir.Index(RAISED, NOTHING)), self.span(node)))
+            self.statements(node.body)
+        return tuple(block)
 
     # -- functions inside ----------------------------------------------------------------------------------------------
 
@@ -558,36 +620,54 @@ class Statements(Expressions):
     def header(self, node: cst.FunctionDef | cst.ClassDef, made: Expr) -> None:
         """What a definition runs: default values, bases, and decorators, which may keep what they decorate."""
         if isinstance(node, cst.FunctionDef):
-            params = node.params
-            for param in (*params.posonly_params, *params.params, *params.kwonly_params):
-                if param.default is not None:
-                    self.value(param.default)
+            self._defaults(node.params)
+            every = [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]
+            for note in (*(one.annotation for one in every), node.returns):
+                if note is not None:
+                    self._annotation(note.annotation)
         else:
             bases = [self.value(argument.value) for argument in (*node.bases, *node.keywords)]
+            for word in node.keywords:
+                if isinstance(self.resolver.meaning(word.value), OwnClass):
+                    self.emit(ir.Unknown(f"the metaclass of `{node.name.value}`", self.span(node)))
             if any(isinstance(base, Var) for base in bases):  # a class of code that is not seen knows its children
                 self.unknown(f"`{node.name.value}`", node, (made, *bases))
-        for decorator in node.decorators:
-            if not isinstance(self.resolver.meaning(decorator.decorator), OwnFunction) and (
-                _last_word(decorator.decorator) not in TRANSPARENT | DEVICE
-            ):
-                self.unknown(self.source.text(decorator.decorator), decorator, (made, self.value(decorator.decorator)))
+        for decorator in reversed(node.decorators):
+            if not self.is_transparent(decorator.decorator, TRANSPARENT | DEVICE, self.unit.outline):
+                made = self._decorated(decorator.decorator, made)
+
+    def _defaults(self, params: cst.Parameters) -> None:
+        for param in (*params.posonly_params, *params.params, *params.kwonly_params):
+            if param.default is not None:
+                self.value(param.default)
+
+    def _annotation(self, node: cst.BaseExpression) -> None:
+        """What an annotation runs; names and types run nothing."""
+        if "annotations" not in self.unit.outline.imports and any(isinstance(one, cst.Call) for one in walk(node)):
+            self.value(node)
+
+    def _decorated(self, decorator: cst.BaseExpression, made: Expr) -> Expr:
+        """What a decorator makes of a function or class."""
+        function = self.value(decorator)
+        span, result = self.span(decorator), self.temporary()
+        if not isinstance(function, FuncRef) and not is_place(function):
+            return self.unknown(self.source.text(decorator), decorator, (made, function))
+        callee = ir.held_in(f"{self.source.text(decorator)}(…)")
+        site = self.site(fixed="it is a decorator")
+        name = Span(span.path, span.start, span.start)
+        self.emit(ir.Call(callee, (made,), span, name, span.end, site, (), function, result, ir.Look.CHECKED))
+        return result
 
     def nested_class(self, node: cst.ClassDef) -> None:
         """A class inside a function: nobody is seen to call its methods."""
         cls = Class(node.name.value, node, bindings_of(node.body).functions, outside=True)
+        values = self.class_body(node)
         for name, method in cls.methods.items():
             qual = f"{self.qual}::{node.name.value}::{name}"
             self.later(lambda method=method, qual=qual: function(self.unit, method, qual, self.scope, cls))  # type: ignore[misc]
         if self.scope is not None:  # whoever gets the class may call its methods, and look at what it holds
             held: list[Expr] = [FuncRef(f"{self.qual}::{node.name.value}::{name}") for name in cls.methods]
-            lines = node.body.body
-            smalls = [one for line in lines if isinstance(line, cst.SimpleStatementLine) for one in line.body]
-            smalls += [one for one in lines if isinstance(one, cst.BaseSmallStatement)]  # `class A: pass`
-            inside = [
-                self.value(one.value)
-                for one in smalls
-                if isinstance(one, cst.Assign | cst.AnnAssign | cst.Expr) and one.value is not None
-            ]
+            inside = [value for _, value in values]
             if any(is_place(one) for one in inside):  # its objects have it too
                 self.emit(ir.Unknown(f"`{node.name.value}` holds it", self.span(node.name), tuple(inside)))
             held += inside
@@ -595,11 +675,60 @@ class Statements(Expressions):
             self.emit(Assign(place, choice(NOTHING, *held), self.span(node.name)))
             self.header(node, place)
 
+    def class_body(self, node: cst.ClassDef) -> list[tuple[str, Expr]]:
+        """What the body of a class runs when it is defined; the values that the class holds by their names."""
+        held: list[tuple[str, Expr]] = []
+        renamed, at = dict(self.renamed), self.span(node).start
+        for line in node.body.body:
+            self.at(line, _IN_CLASS)
+            if isinstance(line, cst.BaseCompoundStatement) and not isinstance(line, cst.FunctionDef | cst.ClassDef):
+                for name in bindings_of(line).assigned:
+                    self._name_of_class(name, at)
+            match line:
+                case cst.FunctionDef():
+                    self.header(line, FuncRef(f"{self.qual}::{node.name.value}::{line.name.value}"))
+                case cst.ClassDef():
+                    self.class_body(line)
+                    self.header(line, NOTHING)
+                case cst.BaseCompoundStatement():
+                    self.statement(line)
+                case cst.SimpleStatementLine(body=smalls):
+                    for small in smalls:
+                        held += self._of_class(node, small)
+                case cst.BaseSmallStatement():  # `class A: pass`
+                    held += self._of_class(node, line)
+        self.asks(("__set_name__",), node, [(None, value) for _, value in held])
+        self.renamed = renamed
+        return held
+
+    def _of_class(self, cls: cst.ClassDef, small: cst.BaseSmallStatement) -> list[tuple[str, Expr]]:
+        """A statement in the body of a class; what it gives to the class."""
+        match small:
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                pass
+            case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
+                pass
+            case _:
+                self.small(small, _IN_CLASS)
+                return []
+        if "dataclass" in decorators(cls) and isinstance(value, cst.Call) and _last_word(value) == "field":
+            return []  # made anew for each object
+        given = self.value(value)
+        self._name_of_class(name, self.span(cls).start)
+        self.emit(Assign(self.variable(name), given, self.span(small)))
+        return [(name, given)]
+
+    def _name_of_class(self, name: str, at: int) -> None:
+        """From here on, in the body of the class that stands `at` this place, the name is one of the class."""
+        self.renamed[name] = f"{name}@{at}"
+        self.types[f"{name}@{at}"] = ""
+
     def later(self, work: Callable[[], None]) -> None:
         self.unit.pending.append(work)
 
     def lambda_(self, node: cst.Lambda) -> Expr:
         qual = f"{self.qual}::<lambda@{self.span(node).start}>"
+        self._defaults(node.params)
         self.later(lambda: function(self.unit, node, qual, self.scope, None))
         return FuncRef(qual)
 
@@ -609,13 +738,15 @@ def function(
 ) -> None:
     """Lower one function into the unit."""
     scope = scope_of(node, qual, parent, cls)
-    if isinstance(node, cst.FunctionDef) and decorators(node) & DEVICE:
-        return  # device code
     lowering = Statements(unit, scope, qual)
+    if isinstance(node, cst.FunctionDef) and any(
+        lowering.is_transparent(one.decorator, DEVICE, unit.outline) for one in node.decorators
+    ):
+        return  # device code
     for name in scope.bindings.assigned:
         if scope.binds(name) and name not in scope.shared:
             lowering.types.setdefault(name, "")
-    lowering.at(node, _HEADER)
+    lowering.at(node, HEADER)
     params = [name for name in scope.params if name != scope.this]
     for name in params:
         lowering.types.setdefault(name, "")
@@ -651,6 +782,7 @@ def function(
             types=lowering.types,
             problems=tuple(lowering.problems[:1]),
             returns="object *" if returns else "void",
+            direct=lowering.is_direct(node),
         )
     )
 

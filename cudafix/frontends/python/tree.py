@@ -21,6 +21,8 @@ from cudafix.models.tensorrt import TAKES_CODE
 _IMPORTS = re.compile(
     rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
 )
+_IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t].*|import[ \t].*)$", re.MULTILINE)
+_SETS = re.compile(rb"(\w+|[\])])\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)")
 MAX_FILES = 60
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
@@ -31,7 +33,9 @@ class PythonTree:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
         self.paths = frozenset(path for path in files if path.endswith(SUFFIX))
-        self.modules = Modules(self.find, self.outline, self._gives_code)
+        self.modules = Modules(self.find, self.outline, self._gives_code, self._set_from_outside, self._set_on_objects)
+        self._set_names: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._set_for: dict[str, frozenset[str]] = {}
         self._sources: dict[str, source.Source | UnreadableError] = {}
         self._outlines: dict[str, Outline | None] = {}
         self._lowered: dict[tuple[str, Methods], tuple[ir.Module, PythonWriter | None, int]] = {}
@@ -96,7 +100,8 @@ class PythonTree:
             self._words[path] = frozenset(word.decode() for word in _WORD.findall(self.files[path]))
         words = self._words[path] | CALLED_BACK
         elsewhere = frozenset(name for name in elsewhere if name in words or name.startswith("__"))
-        return Methods(elsewhere | known.get(path, frozenset()), elsewhere)
+        replaced = (outline.replaces for outline in outlines.values() if outline is not None)
+        return Methods(elsewhere | known.get(path, frozenset()), elsewhere, frozenset[str]().union(*replaced))
 
     def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, PythonWriter | None, int]:
         """The module, how to write into it, and how many places of it could not be read; `methods` as above."""
@@ -144,6 +149,27 @@ class PythonTree:
                     found[other] = None
                     stack.append(other)
         return list(found)
+
+    def _sets(self, path: str) -> tuple[frozenset[str], frozenset[str]]:
+        """The attributes that a file sets of something but `self`, and those of something that it may have imported."""
+        if path not in self._set_names:
+            data = self.files[path]
+            imported = set(_WORD.findall(b" ".join(_IMPORTED.findall(data))))
+            found = [(owner, name.decode()) for owner, name in _SETS.findall(data)]
+            of_objects = frozenset(name for owner, name in found if owner not in (b"self", b"cls"))
+            self._set_names[path] = of_objects, frozenset(name for owner, name in found if owner in imported)
+        return self._set_names[path]
+
+    def _set_from_outside(self, name: str) -> bool:
+        if "" not in self._set_for:
+            self._set_for[""] = frozenset[str]().union(*(self._sets(path)[1] for path in self.paths))
+        return name in self._set_for[""]
+
+    def _set_on_objects(self, name: str, home: str) -> bool:
+        if home not in self._set_for:
+            others = [path for path in self.paths if path != home and _stem(home) in self.files[path]]
+            self._set_for[home] = frozenset[str]().union(*(self._sets(path)[0] for path in others))
+        return name in self._set_for[home]
 
     def _gives_code(self, path: str) -> bool:
         if path not in self._giving:

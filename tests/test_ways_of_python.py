@@ -1,0 +1,443 @@
+r"""Ways of Python to run code where no call of it is written: definitions, loops, patterns, exceptions, callbacks.
+
+As in `test_ways_to_memory_python`, each table has one way a line, and `\n` in a line is the end of a line of the
+program. Where a line begins with definitions and `||`, these stand in front of the program.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Safety
+from tests.test_ways_to_memory import cases, inserted
+from tests.test_ways_to_memory_python import READER, USER, WAITS, is_in_order
+
+
+def lines(program: str) -> str:
+    """A program as statements of a module, without the function around them."""
+    body = program.strip("\n").splitlines()[1:-1]
+    return "\n".join(["n = 20", *(line.removeprefix("    ") for line in body)]) + "\n"
+
+
+def check_case(program: str, case: str, words: tuple[str, ...] = WAITS) -> bool:
+    before, separator, rest = case.rpartition(" || ")
+    more = before.replace("\\n", "\n") + "\n" if separator else ""
+    return is_in_order(program, f" {rest}" if rest.startswith("| ") else rest, words, more)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what runs between the rounds of a loop, around the whole pair; the use is the header that stands around
+
+AROUND = r"""
+ | for x in h:
+ | for i, x in enumerate(h):
+ | for x, y in zip(h, range(20)):
+ | for x in reversed(h):
+ | for x in iter(h):
+ | for x in h.flat:
+ | for x in map(int, h):
+ | for x in filter(None, h):
+ | for x in (y for y in h):
+ | for x in np.nditer(h):
+ | for x in memoryview(h):
+ | for x in itertools.chain(h, h):
+ | for x in itertools.takewhile(bool, h):
+q = iter(h) | for x in q:
+q = map(int, h) | for x in q:
+q = zip(h, h) | for i, x in q:
+q = (x for x in h) | for x in q:
+q = [h, h] | for p in map(look, q):
+q = Box(h) | while q.value:
+q = Box(h) | while q.get():
+q = Box(h) | for x in q.gen():
+ | while h[0]:
+ | while (x := h[0]):
+ | with Box(h):
+ | with open("x"), Box(h):
+q = Box(h) | with q:
+s = contextlib.ExitStack(); s.callback(look, h) | with s:
+ | with contextlib.ExitStack() as s:\n        s.callback(lambda: h[0])
+@contextlib.contextmanager\n    def around():\n        yield\n        look(h) | with around():
+class It:\n    def __init__(self, p): self.p = p\n    def __iter__(self): return self\n    def __next__(self): return self.p[0] || | for x in It(h):
+class It:\n    def __init__(self, p): self.p, self.n = p, 2\n    def __iter__(self): return self\n    def __next__(self):\n        self.n -= 1\n        if self.n: return 1\n        self.p[0] = 1\n        raise StopIteration || | for x in It(h):
+"""
+AROUND_IT = """
+def main(n):
+    stream = check(cudart.cudaStreamCreateWithFlags(cudart.cudaStreamNonBlocking))
+    raw = check(cudart.cudaMallocHost(80))
+    h = np.ctypeslib.as_array(ctypes.cast(raw, ctypes.POINTER(ctypes.c_int)), (20,))
+    SETUP
+    USE
+        d = check(cudart.cudaMalloc(80))
+        check(cudart.cudaMemcpyAsync(raw, d, 80, BACK, stream))
+        check(cudart.cudaFree(d))
+    check(cudart.cudaStreamSynchronize(stream))
+main(20)
+"""
+
+
+@pytest.mark.parametrize("case", cases(AROUND))
+def test_what_a_loop_or_context_reads_around_the_pair_is_waited_for(case: str) -> None:
+    assert check_case(AROUND_IT, case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what a definition runs, at the top of a file
+
+DEFINITIONS = r"""
+ | def f(x=h[0]): pass
+ | def f(*, x=h[0]): pass
+ | def f(x: look(h)): pass
+ | def f() -> look(h): pass
+ | f = lambda p=h[0]: p
+ | x: look(h) = 1
+ | x: look(h)
+ | class L:\n    look(h)
+ | class L:\n    x = look(h)
+ | class L:\n    for i in range(2): look(h)
+ | class L:\n    if h[0]: x = 1
+ | class L:\n    with open("x") as f: look(h)
+ | class L:\n    def f(self, x=h[0]): pass
+ | class L:\n    class M:\n        look(h)
+ | class L(look(h)): pass
+ | class L(metaclass=look(h)): pass
+ | class L(object, key=look(h)): pass
+ | if n:\n    class L:\n        look(h)
+ | if n:\n    def f(x=h[0]): pass
+ | @unseen.now\ndef f(): look(h)
+ | @unseen.now(h)\ndef f(): pass
+def now(f): f(); return f || | @now\ndef f(): look(h)
+def now(f): look(h); return f || | @now\ndef f(): pass
+def now(f): look(h); return f || | @now\nclass L: pass
+def now(p): return lambda f: p[0] || | @now(h)\ndef f(): pass
+class Now:\n    def __init__(self, f): f() || | @Now\ndef f(): look(h)
+class A:\n    def __init_subclass__(cls): look(h) || | class B(A): pass
+class A:\n    def __set_name__(self, o, n): look(h) || | class B:\n    x = A()
+class A(type):\n    def __init__(cls, *a): look(h) || | class B(metaclass=A): pass
+class A(np.ndarray):\n    def __array_finalize__(self, o): look(h) || | np.empty(3).view(A)
+class A(np.ndarray):\n    def __array_finalize__(self, o): look(h) || q = np.empty(3).view(A) | ok = q[1:]
+"""
+
+
+@pytest.mark.parametrize("case", cases(DEFINITIONS))
+def test_what_a_definition_runs_is_waited_for(case: str) -> None:
+    assert check_case(lines(READER), case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# functions that are not the ones that the source names at the call
+
+REPLACED = r"""
+def profile(f):\n    def inner(*a):\n        r = f(*a); look(h); return r\n    return inner\n@profile\ndef show(): pass || | show()
+def gpu(f):\n    def inner(*a):\n        r = f(*a); look(h); return r\n    return inner\n@gpu\ndef show(): pass || | show()
+def jit(f):\n    def inner(*a):\n        r = f(*a); look(h); return r\n    return inner\n@jit\ndef show(): pass || | show()
+class profile:\n    def __init__(self, f): self.f = f\n    def __call__(self): look(h)\n@profile\ndef show(): pass || | show()
+class Mixin:\n    def go(self): super().go()\nclass Base:\n    def go(self): look(h)\nclass C(Mixin, Base): pass || | C().go()
+class Base:\n    def go(self): look(h)\nclass Mixin:\n    def go(self): return super().go()\nclass C(Mixin, Base): pass || | C().go()
+class A:\n    def go(self): look(h)\nclass B(A): pass\nclass Z:\n    def go(self): pass\nclass C(B, Z): pass || | C().go()
+class A:\n    def go(self): pass\nclass B(A): pass\nclass Z(A):\n    def go(self): look(h)\nclass C(B, Z): pass || | C().go()
+class A:\n    def go(self): pass\n    def __init__(self): self.go = lambda: look(h) || | A().go()
+class A:\n    def go(self): pass\nA.go = lambda self: look(h) || | A().go()
+class A:\n    def go(self): pass || q = A(); q.go = lambda: look(h) | q.go()
+class A:\n    def go(self): look(h)\n    x = property(go) || | A().x
+class A:\n    def go(self): look(h)\n    x = property(fget=go) || | A().x
+class A:\n    x = property(lambda self: h[0]) || | A().x
+class A:\n    def go(self, v): look(h)\n    x = property(None, go) || | A().x = 1
+class A:\n    go = functools.partialmethod(look, 1) || | A().go()
+class A:\n    def go(self): look(h)\n    run = go || | A().run()
+class A:\n    go = lambda self: look(h) || | A().go()
+def go(): pass || def f(): look(h)\ngo = f | go()
+def go(): pass\nif unseen.x:\n    def go(): look(h) || | go()
+"""
+
+
+@pytest.mark.parametrize("case", cases(REPLACED))
+def test_what_runs_instead_of_the_named_function_is_waited_for(case: str) -> None:
+    assert check_case(lines(READER), case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# functions in variables, parameters and containers
+
+HELD = r"""
+f = look if n > 3 else unseen.look | ok = f(h)
+f = look if n > 3 else (lambda p: 1) | ok = f(h)
+f = [lambda p: 1, look] | ok = f[n % 2](h)
+f = {"a": look, "b": lambda p: 1} | ok = f["a"](h)
+f = {"a": look, "b": lambda p: 1}.get(str(n), look) | ok = f(h)
+f = lambda *a: a[0][0] | ok = f(h)
+f = lambda p, *a: p[0] | ok = f(h)
+f = lambda p, q=h: q[0] | ok = f(1)
+f = lambda *, q=h: q[0] | ok = f()
+f = lambda **k: k["p"][0] | ok = f(p=h)
+def f(p, q=h): return q[0] | g = f; ok = g(1)
+def f(p, q): return q[0] | g = f; ok = g(*[1, h])
+def f(p, q): return q[0] | g = f; ok = g(q=h, p=1)
+def f(): return lambda: h[0] | ok = f()()
+def f(): return h[0] | ok = apply(f)
+def f(): return h[0] | ok = apply(lambda: f())
+def f(): return h[0]\n    def g(a): return a()\n    def k(a, b): return a(b) | ok = k(g, f)
+@deco\n    def f(p): return p[0] | g = f; ok = g(h)
+def f(): yield h[0] | g = f; ok = list(g())
+async def f(): return h[0] | g = f; ok = asyncio.run(g())
+q = Box(h); f = Box.get | ok = f(q)
+q = Box(h) | ok = type(q).get(q)
+q = Box(h) | ok = q.__class__.get(q)
+q = Box(h) | ok = Box.value.fget(q)
+f = Box | ok = f(h).get()
+f = None\n    if n: f = look | ok = f(h)
+f = look\n    def g():\n        nonlocal f\n        f = lambda p: 1\n    if n > 99: g() | ok = f(h)
+f = lambda p: 1\n    def g():\n        nonlocal f\n        f = look\n    g() | ok = f(h)
+global KEEP; KEEP = lambda: h[0] | ok = KEEP()
+KEPT.append(lambda: h[0]) | for f in KEPT: f()
+look.cb = look | ok = look.cb(h)
+f = n and look | ok = f(h)
+ | ok = (f := look)(h)
+"""
+HELD_WORK = r"""
+ | def g(cb): cb()\n    g(lambda: run(f, d, s))
+ | def g(cb, *a): cb(*a)\n    g(run, f, d, s)
+ | def g(cb, t): cb(f, d, t)\n    g(run, s)
+ | def g(cb): cb(t=s)\n    g(lambda t: run(f, d, t))
+def now(c): c(); return c || | @now\n    def g(): run(f, d, s)
+def twice(c):\n    def inner(*a): c(*a); c(*a)\n    return inner || | @twice\n    def g(t): run(f, d, t)\n    g(s)
+def g(cb=None):\n    if cb: cb() || | g(lambda: run(f, d, s))
+def g(cb=None):\n    if cb is not None: cb() || | g(lambda: run(f, d, s))
+class W:\n    def __init__(self, cb): self.cb = cb\n    def go(self): self.cb() || | W(lambda: run(f, d, s)).go()
+class W:\n    def __init__(self, cb): self.cb = cb\n    def go(self): self.cb() || q = W(lambda: run(f, d, s)) | q.go()
+class W:\n    cb = None\n    def go(self): self.cb() || W.cb = lambda self: run(f, d, s) | W().go()
+class W:\n    def cb(self): pass\n    def go(self): self.cb() || q = W(); q.cb = lambda: run(f, d, s) | q.go()
+class W:\n    def __init__(self, f, d, s): self.a = (f, d, s)\n    def step(self): run(*self.a)\n    def go(self): each(self.step)\ndef each(cb): cb() || | W(f, d, s).go()
+class W:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def go(self):\n        def step(): run(self.f, self.d, self.s)\n        each(step)\ndef each(cb): cb() || | W(f, d, s).go()
+class W:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def go(self, other):\n        def step(): run(self.f, self.d, self.s)\n        if other: other.go(None)\n        each(step)\ndef each(cb): cb() || | W(f, d, s).go(W(f, d, 0))
+def g(t, n):\n    def step(): run(f2, d2, t)\n    if n: g(0, n - 1)\n    each(step)\ndef each(cb): cb() || global f2, d2; f2 = f; d2 = d | g(s, 1)
+def g(cbs):\n    for cb in cbs: cb() || | g([lambda: None, lambda: run(f, d, s)])
+def g(cbs):\n    for cb in cbs: cb() || | g([lambda t=t: run(f, d, t) for t in (0, s)])
+def g(cbs):\n    for cb in cbs: cb() || q = []\n    for t in (0, s): q.append(lambda t=t: run(f, d, t)) | g(q)
+def g(cbs):\n    for cb in cbs: cb() || q = []\n    for t in (s, 0): q.append(lambda: run(f, d, t)) | g(q)
+def g(cbs):\n    for cb in cbs: cb() || q = []\n    for t in (0, s): q.append(lambda: run(f, d, t)) | g(q)
+def comp(a, b):\n    def both(): a(); b()\n    both() || | comp(lambda: None, lambda: run(f, d, s))
+def timed(fn):\n    t = time.time(); fn(); return time.time() - t || | timed(lambda: run(f, d, s))
+def outer(f, d, s):\n    def inner(k): k(f, d, s)\n    inner(run) || | outer(f, d, s)
+def outer(f, d, s):\n    t = 0\n    def inner(): run(f, d, t)\n    t = s\n    each(inner)\ndef each(cb): cb() || | outer(f, d, s)
+def outer(f, d, s):\n    t = 0\n    def put(x):\n        nonlocal t\n        t = x\n    def inner(): run(f, d, t)\n    each(put, s)\n    inner()\ndef each(cb, x): cb(x) || | outer(f, d, s)
+def make(f, d, t): return lambda: run(f, d, t) || a = make(f, d, s); b = make(f, d, 0) | a()
+def make(f, d, t): return lambda: run(f, d, t) || a = make(f, d, s); b = make(f, d, 0) | b()
+def make(f, d, t):\n    def g(): run(f, d, t)\n    return g || a = make(f, d, s); b = make(f, d, 0) | a()
+def make(f, d, t):\n    def g(): run(f, d, t)\n    KEPT.append(g) || make(f, d, s); make(f, d, 0) | KEPT[0]()
+def make(f, d, t, k):\n    def g(): run(f, d, t)\n    if k: k()\n    KEPT.append(g) || make(f, d, s, None) | make(f, d, 0, KEPT[0])
+def make(f, d, t, k):\n    def g(): run(f, d, t)\n    if k: k()\n    return g || a = make(f, d, s, None) | make(f, d, 0, a)
+def make(f, d, t, n):\n    def g(): run(f, d, t)\n    if n: make2(f, d, 0, g)\n    return 1\ndef make2(f, d, t, k):\n    k() || | make(f, d, s, 1)
+def rec(f, d, t, k):\n    def g(): run(f, d, t)\n    if k: return k()\n    rec(f, d, 0, g) || | rec(f, d, s, None)
+def each(f, d, t):\n    def g(): run(f, d, t)\n    for k in KEPT: k()\n    KEPT.append(g) || | for t in (s, 0): each(f, d, t)
+def each(f, d, t):\n    def g(): run(f, d, t)\n    for k in KEPT: k()\n    KEPT.append(g) || | each(f, d, s); each(f, d, 0); each(f, d, 0)
+class R3:\n    def __init__(self, f, d, t): self.cb = lambda: run(f, d, t) || a = R3(f, d, s); b = R3(f, d, 0) | a.cb()
+def outer(f, d, t):\n    def mid():\n        def g(): run(f, d, t)\n        return g\n    return mid || a = outer(f, d, s); b = outer(f, d, 0) | a()()
+def with_(t):\n    def outer(c): return lambda: c(t)\n    return outer || | @with_(s)\n    def g(t): run(f, d, t)\n    g()
+"""
+
+
+@pytest.mark.parametrize("case", cases(HELD))
+def test_what_a_function_in_a_variable_reads_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)
+
+
+@pytest.mark.parametrize("case", cases(HELD_WORK))
+def test_a_free_behind_the_work_of_a_function_in_a_variable_is_in_order(case: str) -> None:
+    assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# patterns, exceptions, methods of containers by other names
+
+PARTS = r"""
+match {"a": h}:\n        case {**q}: pass | ok = q["a"][0]
+match [h]:\n        case [*q]: pass | ok = q[0][0]
+match [h, 1]:\n        case [q, *_]: pass | ok = q[0]
+match (h, 1):\n        case (q, 1) | (q, _): pass | ok = q[0]
+match {"a": [h]}:\n        case {"a": [q]}: pass | ok = q[0]
+match {"a": h}.get("a"):\n        case q: pass | ok = q[0]
+match Box(h):\n        case Box(p=q): pass | ok = q[0]
+match Data(h):\n        case Data(q): pass | ok = q[0]
+ | match Box(h):\n        case Box(value=3): ok = 1
+ | match [h]:\n        case [1]: ok = 1
+ | match {"a": h}:\n        case {"a": 1}: ok = 1
+try: raise ValueError(h)\n    except ValueError as e: q = e.args[0] | ok = q[0]
+try: raise ValueError(h)\n    except ValueError as e: q = e | ok = q.args[0][0]
+try: raise ValueError(1, [h])\n    except ValueError as e: q = e | ok = q.args[1][0][0]
+try: raise ValueError from KeyError(h)\n    except ValueError as e: q = e | ok = q.__cause__.args[0][0]
+class E(Exception):\n    def __init__(self, p): self.p = p || try: raise E(h)\n    except E as e: q = e | ok = q.p[0]
+class E(Exception):\n    def __init__(self, p): self.p = p\ndef bad(p): raise E(p) || try: bad(h)\n    except E as e: q = e.p | ok = q[0]
+ | try: n / 0\n    except look(h): pass
+ | raise ValueError from look(h)
+ | ok = t"{h[0]}"
+q = t"{h}" | ok = q.interpolations[0].value[0]
+q = [h] | ok = q.__getitem__(0)[0]
+q = {"a": h} | ok = dict.get(q, "a")[0]
+q = [h] | ok = list.pop(q)[0]
+q = []; list.append(q, h) | ok = q[0][0]
+q = {}; dict.update(q, {"a": h}) | ok = q["a"][0]
+q = []; q.__iadd__([h]) | ok = q[0][0]
+q = [0]; q.__setitem__(0, h) | ok = q[0][0]
+q = [0]; operator.setitem(q, 0, h) | ok = q[0][0]
+import heapq; q = []; heapq.heappush(q, h) | ok = q[0][0]
+import bisect; q = []; bisect.insort(q, h) | ok = q[0][0]
+q = Pair(h, 1) | ok = q[0][0]
+q = Pair(second=1, first=h) | a, b = q; ok = a[0]
+q = Pair(*[h, 1]) | ok = q.first[0]
+q = Pair(**{"first": h, "second": 1}) | ok = q.first[0]
+q = Pair(1, 1)._replace(first=h) | ok = q.first[0]
+q = Pair(h, 1)._asdict() | ok = q["first"][0]
+q = Pair._make([h, 1]) | ok = q.first[0]
+q = Pair(h, 1) | for x in q: ok = x[0]
+q = [Pair(h, 1)] | ok = q[0].first[0]
+match Pair(h, 1):\n        case Pair(q, _): pass | ok = q[0]
+q = Box(h) | if q.value: ok = 1
+q = Box(h) | ok = 1 if q.value else 0
+"""
+
+
+@pytest.mark.parametrize("case", cases(PARTS))
+def test_what_gets_a_part_by_another_way_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# methods and fields of objects: of which class an object is, who else sets a field, and which names its values have
+
+FIELDS = r"""
+class X1:\n    def probe(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def probe(self): return self.p[0] || q = [X2(h)] | q[0].probe()
+class X2:\n    def __init__(self, p): self.p = p\n    def probe(self): return self.p[0]\nclass X1:\n    def probe(self): pass || q = [X2(h)] | q[0].probe()
+class X1:\n    def probe(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def probe(self): return self.p[0]\nclass X3:\n    def probe(self): pass || q = [X2(h)] | q[0].probe()
+class X1:\n    def get(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def get(self): return self.p[0]\nclass X3:\n    def get(self): pass || q = [X2(h)] | q[0].get()
+class X1:\n    def get(self): pass\nclass X2:\n    def __init__(self, p): self.p = p\n    def get(self): return self.p[0]\nclass X3:\n    def get(self): pass || q = [X2(h)] | type(q[0]).get(q[0])
+class S(Box):\n    @property\n    def value(self): return super().value || q = S(h) | ok = q.value
+class S(Box):\n    def go(self): return super().value || q = S(h) | q.go()
+class S(Box):\n    def go(self): super().value = 3 || q = S(h) | q.go()
+class S(Box):\n    def go(self): f = super().get; return f() || q = S(h) | q.go()
+class S(Box):\n    def go(self): s = super(); return s.get() || q = S(h) | q.go()
+class S(Box):\n    def go(self): return super(S, self).get() || q = S(h) | q.go()
+class S(Box):\n    def go(self): return (lambda: super(S, self).get())() || q = S(h) | q.go()
+class S(Box):\n    def go(self): return [super(S, self).get() for _ in range(1)] || q = S(h) | q.go()
+class M1:\n    def go(self): return super().go()\nclass B1:\n    def go(self): return 1\nclass B2:\n    def go(self): return 2\nclass B3:\n    def go(self): return self.p[0]\nclass C1(M1, B1): pass\nclass C2(M1, B2): pass\nclass C3(M1, B3):\n    def __init__(self, p): self.p = p || q = C3(h) | q.go()
+class M1:\n    def go(self): return super().go()\nclass B1:\n    def go(self): return 1\nclass B2:\n    def go(self): return 2\nclass B3:\n    def go(self): return self.p[0]\nclass C3(M1, B3):\n    def __init__(self, p): self.p = p\nclass C1(M1, B1): pass\nclass C2(M1, B2): pass || q = C3(h) | q.go()
+class M1:\n    def go(self): return super().go()\nclass B1:\n    def go(self): return 1\nclass B2:\n    def go(self): return 2\nclass B3:\n    def go(self): return self.p[0]\nclass C1(M1, B1): pass\nclass C3(M1, B3):\n    def __init__(self, p): self.p = p\nclass C2(M1, B2): pass || q = C3(h) | q.go()
+class A:\n    def go(self): return 1\nclass B(A):\n    def go(self): return 2\nclass C(A):\n    def __init__(self, p): self.p = p\n    def go(self): return self.p[0]\nclass D(A):\n    def go(self): return 3\ndef f(a: A): a.go() || q = C(h) | f(q)
+class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run()\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] || q = A(); q.b = B2(h) | q.go()
+class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run()\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] || q = A(); setattr(q, "b", B2(h)) | q.go()
+class B1:\n    def run(self): pass\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0]\nclass A:\n    def __init__(self, b): self.b = b\n    def go(self): return self.b.run()\nb = B1() || q = A(B2(h)) | q.go()
+class A:\n    def __init__(self, p): self.q = p\n    def reset(self): self.q = []\n    def go(self):\n        for x in self.q: y = x || q = A(h) | q.go()
+p = []\nclass A:\n    def __init__(self, p): self.q = p\n    def go(self):\n        for x in self.q: y = x || q = A(h) | q.go()
+class A:\n    q = []\n    def go(self):\n        for x in self.q: y = x || A.q = h | A().go()
+class A:\n    q = []\n    def go(self):\n        for x in self.q: y = x || q = A(); q.q = h | q.go()
+class A:\n    q = None\n    def go(self): return self.q() || A.q = lambda self: h[0] | A().go()
+class A:\n    q = None\n    def go(self): return self.q() || q = A(); q.q = lambda: h[0] | q.go()
+class A:\n    def __init__(self): self.q = print\n    def go(self): return self.q(1) || q = A(); q.q = lambda x: h[0] | q.go()
+class A:\n    q = print\n    def go(self): return self.q(1) || q = A(); q.q = lambda x: h[0] | q.go()
+class A:\n    def __init__(self, p):\n        q = p\n        self.q = q\n    def go(self): return self.q[0]\nq = "" || q = A(h) | q.go()
+class A:\n    def __delattr__(self, n): look(self.p) || q = A(); q.__dict__["p"] = h | del q.x
+class Base:\n    def __init__(self): self.q = []\n    def go(self):\n        for x in self.q: y = x\nclass D(Base):\n    def put(self, p): self.q = p || q = D(); q.put(h) | q.go()
+class A:\n    def __init__(self):\n        self.q, self.n = [], 1\n    def put(self, p): self.q, self.n = p, 2\n    def go(self):\n        for x in self.q: y = x || q = A(); q.put(h) | q.go()
+class A:\n    def __init__(self): self.q = []\n    def go(self):\n        for x in self.q: y = x || q = A()\n    for q.q in [h]: pass | q.go()
+class A:\n    def __init__(self, p): self.p = p\n    def __call__(self, *a): self.p[0] || import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", type=A(h)) | q.parse_args(["-x", "1"])
+class A(argparse.Action):\n    def __call__(self, *a): KEPT[0][0] || import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", action=A); KEPT.append(h) | q.parse_args(["-x", "1"])
+def make(): return h2[0] || global h2; h2 = h; q = collections.defaultdict(make) | ok = q[1]
+"""
+FIELDS_WORK = r"""
+class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)
+class B1:\n    def go(self, f, d): pass\nclass B2:\n    def __init__(self, s): self.s = s\n    def go(self, f, d): run(f, d, self.s)\nclass A:\n    def __init__(self): self.b = B1() || q = A(); q.b = B2(s) | q.b.go(f, d)
+class B1:\n    def go(self, f, d): pass\nclass B2:\n    def __init__(self, s): self.s = s\n    def go(self, f, d): run(f, d, self.s)\nclass A:\n    b = B1() || A.b = B2(s); q = A() | q.b.go(f, d)
+"""
+
+
+@pytest.mark.parametrize("case", cases(FIELDS))
+def test_what_a_field_leads_to_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)
+
+
+@pytest.mark.parametrize("case", cases(FIELDS_WORK))
+def test_a_free_behind_the_work_of_what_a_field_holds_is_in_order(case: str) -> None:
+    assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# what stands in another file: `other.py` | what stands in front of the program | set up | use
+
+FILES = r"""
+KEEP = None\ndef show(): return KEEP[0] | import other | other.KEEP = h | other.show()
+def look(p): return 1\ndef show(p): return look(p) | import other | other.look = lambda p: p[0] | other.show(h)
+class B1:\n    def run(self): pass\nclass A:\n    def __init__(self): self.b = B1()\n    def go(self): return self.b.run() | import other\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0] | q = other.A(); q.b = B2(h) | q.go()
+class A:\n    def __init__(self): self.q = []\n    def go(self):\n        for x in self.q: y = x | from other import A | q = A(); q.q = h | q.go()
+class A:\n    def go(self): pass\ndef make(): A().go() | import other | other.A.go = lambda self: h[0] | other.make()
+import main\nx = main.KEEP[0] | KEEP = None | global KEEP; KEEP = h | import other
+import main\nx = main.KEEP[0] | KEEP = None | global KEEP; KEEP = h | from other import x
+import main\nmain.look(main.KEEP) | KEEP = None\ndef look(p): return p[0] | global KEEP; KEEP = h | import other as o
+import time\nt = time.time() | n = 1 | q = 1 | import other
+class M:\n    def go(self): return super().go()\n    def run(self): self.go() | from other import M\nclass B:\n    def go(self): return self.p[0]\nclass A(M, B):\n    def __init__(self, p): self.p = p | q = A(h) | q.run()
+class M:\n    def __init__(self, p): self.p = p\n    def step(self): pass\n    def run(self): self.step() | from other import M\nclass A(M):\n    def step(self): return self.p[0] | q = A(h) | q.run()
+def call(f): return f() | from other import call | q = h | call(lambda: h[0])
+def call(f, *a): return f(*a) | from other import call | q = h | call(lambda p: p[0], h)
+CB = []\ndef on(f): CB.append(f)\ndef fire():\n    for f in CB: f() | from other import on, fire | on(lambda: h[0]) | fire()
+CB = None\ndef on(f):\n    global CB\n    CB = f\ndef fire(): CB() | from other import on, fire | on(lambda: h[0]) | fire()
+import main\ndef profile(f):\n    def inner(): main.KEEP[0]\n    return inner | KEEP = None\nfrom other import profile\n@profile\ndef show(): pass | global KEEP; KEEP = h | show()
+def bad(p): raise ValueError(p) | import other | try: other.bad(h)\n    except ValueError as e: q = e.args[0] | ok = q[0]
+class V:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return self.p[0] | from other import V | q = V(h) | if q.value: ok = 1
+class V:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return self.p[0] | import other | q = other.V(h) | match q:\n        case other.V(value=1): pass
+"""
+
+
+@pytest.mark.parametrize("case", cases(FILES))
+def test_what_another_file_does_is_waited_for(case: str) -> None:
+    other, before, rest = (part.replace("\\n", "\n") for part in case.split(" | ", 2))
+    assert is_in_order(READER, rest, WAITS, f"{before}\n", {"other.py": f"{other}\n"})
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# CuPy: how a stream becomes the current one
+
+CURRENT = r"""
+ | with s: square((1,), (1,), (d,))
+ | with cp.cuda.ExternalStream(s.ptr): square((1,), (1,), (d,))
+q = cp.cuda.ExternalStream(s.ptr) | square((1,), (1,), (d,), stream=q)
+q = cp.cuda.ExternalStream(s.ptr) | q.use(); square((1,), (1,), (d,))
+q = s if n else cp.cuda.Stream.null | with q: square((1,), (1,), (d,))
+q = [s, cp.cuda.Stream.null] | with q[n % 2]: square((1,), (1,), (d,))
+ | with contextlib.ExitStack() as st: st.enter_context(s); square((1,), (1,), (d,))
+ | with contextlib.ExitStack() as st: f = st.enter_context; f(s); square((1,), (1,), (d,))
+ | s.__enter__(); square((1,), (1,), (d,)); s.__exit__(None, None, None)
+ | with contextlib.nullcontext(s) as t: square((1,), (1,), (d,), stream=t)
+ | with s, open("x"): square((1,), (1,), (d,))
+ | with unseen.stream(): square((1,), (1,), (d,))
+def use(t):\n    with t: return square || | use(s)((1,), (1,), (d,))
+def run(t, d):\n    with t: square((1,), (1,), (d,)) || | run(s, d)
+def run(cb): cb() || | with s: run(lambda: square((1,), (1,), (d,)))
+"""
+CUPY = """\
+import contextlib
+import cupy as cp
+import unseen
+from cupy.cuda import runtime as rt
+square = cp.RawKernel('extern "C" __global__ void square(int *p) { *p = 1; }', "square")
+BEFORE
+def main(n):
+    s = cp.cuda.Stream(non_blocking=True)
+    SETUP
+    d = rt.malloc(80)
+    USE
+    rt.free(d)
+    s.synchronize()
+main(20)
+"""
+
+
+@pytest.mark.parametrize("case", cases(CURRENT))
+def test_a_free_behind_work_on_the_current_stream_of_cupy_is_in_order(case: str) -> None:
+    before, _, rest = case.rpartition(" || ")
+    setup, _, use = f" {rest}".partition(" | ")
+    parts = [part.replace("\\n", "\n") for part in (before, setup.strip() or "pass", use)]
+    source = CUPY.replace("BEFORE", parts[0]).replace("SETUP", parts[1]).replace("USE", parts[2])
+    report = analyze({"main.py": source.encode()}, Config())
+    assert not report.problems
+    assert all(", s.ptr" in inserted(report) for finding in report.findings if finding.safety is Safety.PROVEN)

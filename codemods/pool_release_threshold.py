@@ -79,5 +79,6 @@ def statements(site: Site, once: bool, unit: str, taken: frozenset[str] = frozen
     comment = f"/* {COMMENT[3:]} */" if site.continuation else COMMENT
     if once:
         return block([comment, *raise_it], unit)
-    guarded = [f"if (!{kept}) {{", *(unit + line for line in (*raise_it, f"{kept} = true;")), "}"]
-    return block([comment, f"static bool {kept} = false;", *guarded], unit)
+    kind, no, yes = ("int", "0", "1") if site.span.path.endswith(".c") else ("bool", "false", "true")
+    guarded = [f"if (!{kept}) {{", *(unit + line for line in (*raise_it, f"{kept} = {yes};")), "}"]
+    return block([comment, f"static {kind} {kept} = {no};", *guarded], unit)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     import tree_sitter
 
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
-_DEFINED = re.compile(
-    rb"^[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{", re.MULTILINE
-)
+_DEFINITION = rb"[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{"
+_DEFINED = re.compile(rb"^" + _DEFINITION, re.MULTILINE)
+_DEFINED_INSIDE = re.compile(rb"^[ \t]{0,8}" + _DEFINITION, re.MULTILINE)  # of a namespace, as many indent it
 _SILENT = re.compile(
     rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL
 )  # comments and literals
@@ -95,7 +95,8 @@ class Outlines:
             if found is None:
                 data = self._files[path]
                 every = frozenset(_WORD.findall(_SILENT.sub(b" ", data)))
-                found = every, frozenset(_DEFINED.findall(data)) if b"{" in data else frozenset()
+                pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
+                found = every, frozenset(pattern.findall(data)) if b"{" in data else frozenset()
                 self._made(b"words", path, found)
             self._words[path] = Words(*found)
         return self._words[path]

@@ -220,15 +220,19 @@ class _Linker:
         """The functions that a file declares, with the sources that define them."""
         if header not in self._offers:
             found: dict[Name, list[str]] = defaultdict(list)
+            elsewhere: dict[Name, list[str]] = defaultdict(list)
+            including = frozenset(self._including(header))
             for path in self._defining_for(header):
                 for part in (path, *self._parts(path)):
                     for name in self._outlines.outline(header).offers(self._outlines.outline(part)):
-                        found[name].append(path)
-            self._offers[header] = found
+                        (found if path in including else elsewhere)[name].append(path)
+            self._offers[header] = elsewhere | found
         return self._offers[header]
 
     def _defining_for(self, header: str) -> list[str]:
-        """The sources that may define what a file declares, by the words in both: those that include it."""
+        """The sources that may define what a file declares, by the words in both: those that include it, and those of
+        its folder that do not.
+        """
         if header not in self._defining_by_header:
             if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
                 folder = os.path.join(os.path.dirname(header), "")
@@ -237,7 +241,8 @@ class _Linker:
                 first, last = bisect_left(self._without_main, folder), bisect_left(self._without_main, behind)
                 sources = self._without_main[first:last]
             else:
-                sources = self._including(header)
+                own_folder = self._beside.get(os.path.dirname(header), ())
+                sources = list(dict.fromkeys((*self._including(header), *own_folder)))
             words = self._outlines.words(header).all if sources else frozenset()
             self._defining_by_header[header] = list(self._defining(sources, words))
         return self._defining_by_header[header]

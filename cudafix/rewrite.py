@@ -21,6 +21,7 @@ from cudafix.repair import Does, Group, Insertion, Plan
 from cudafix.writer import CUDA, Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
+_CUDA_TYPE = re.compile(rb"\bcuda_runtime|\bcuda(?:[A-Z]\w*_t|Success|DeviceProp|MemPool\w+)\b")
 _CALL_IT = "Call its function from the code that is analysed, or add the files that call it to the paths."
 TOO_LARGE_WORDS = "a program that runs it is too large for the proof"
 _THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
@@ -194,10 +195,11 @@ class Rewriter:
         return anchor, _SetUp(site, lines, set())
 
     def _can_call(self, function: ir.Function) -> bool:
-        """Whether the file of a function can name the runtime."""
+        """Whether the file of a function can name the runtime. C allows calls of functions that nobody has declared."""
         path = function.span.path
+        names = _CUDA_TYPE if path.endswith(".c") else _CUDA
         return bool(self.writer(path).threshold(ir.Site(function.span, "", "", ";"), True, "", frozenset())) and (
-            self.writer(path) is not CUDA or _CUDA.search(self.files[path]) is not None
+            self.writer(path) is not CUDA or names.search(self.files[path]) is not None
         )
 
     def _where(self, view: View, outcome: Outcome, key: Key) -> tuple[ir.Function, ir.Block, bool]:

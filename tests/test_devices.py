@@ -1,5 +1,7 @@
 """Which device is current, as far as the text tells."""
 
+# ruff: noqa: E501  (each row is a program's lines, side by side)
+
 from __future__ import annotations
 
 import pytest
@@ -106,3 +108,69 @@ int main() { float *d; cudaMalloc(&d, 4); both(d); cudaFree(d); return 0; }
     report = driver.analyze({"both.cu": both, "one.cu": one, "two.cu": one}, Config())
     (own,) = (f for f in report.findings if f.path == "one.cu")
     assert {edit.path for edit in own.edits} == {"one.cu"}
+
+
+OTHER_DEVICE = """
+#include <cuda_runtime.h>
+#include <cstdlib>
+#include <vector>
+struct Config {{ int device; }};
+int chosen;
+Config config;
+{declared}
+__global__ void k(float *p) {{ p[0] = 1; }}
+int main(int argc, char **argv) {{
+    {first}
+    float *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    {then}
+    cudaFree(d);
+    return 0;
+}}
+"""
+
+
+# Each picks another device behind the allocation than in front of it, and looks the same there.
+@pytest.mark.parametrize(
+    ("declared", "first", "then"),
+    [
+        ("void pick(int x) { if (x) cudaSetDevice(0); else cudaSetDevice(1); }", "pick(argc);", "pick(0);"),
+        ("void pick(int x) { if (x) { cudaSetDevice(0); return; } cudaSetDevice(1); }", "pick(argc);", "pick(0);"),
+        ("void pick() { static int n = 0; if (n++) cudaSetDevice(1); }", "pick();", "pick();"),
+        ("#define PICK(x) do { if (x) cudaSetDevice(0); else cudaSetDevice(1); } while (0)", "PICK(argc);", "PICK(0);"),
+        ("#define PICK(x) do { int one = x; cudaSetDevice(one); } while (0)", "PICK(argc);", "PICK(argc - 1);"),
+        ("void next() { chosen = 1; }", "chosen = 0; cudaSetDevice(chosen);", "next(); cudaSetDevice(chosen);"),
+        ("void next() { chosen++; }", "chosen = atoi(argv[1]); cudaSetDevice(chosen);", "next(); cudaSetDevice(chosen);"),
+        ("void next() { config.device = 1; }", "config.device = 0; cudaSetDevice(config.device);", "next(); cudaSetDevice(config.device);"),
+        ("void next(Config &c) { c.device = 1; }", "Config c; c.device = argc; cudaSetDevice(c.device);", "next(c); cudaSetDevice(c.device);"),
+        ("void pick(int *x) { cudaSetDevice(*x); }", "int x = argc; pick(&x);", "x++; pick(&x);"),
+        ("", "int x = argc, *p = &x; cudaSetDevice(x);", "*p = 0; cudaSetDevice(x);"),
+        ("", "int x = argc, &r = x; cudaSetDevice(x);", "r = 0; cudaSetDevice(x);"),
+        ("", "int x[2] = {0, 0}; cudaSetDevice(x[0]);", "x[argc - 1] = 1; cudaSetDevice(x[0]);"),
+        ("", "std::vector<int> x(2); cudaSetDevice(x[argc]);", "x[argc]++; cudaSetDevice(x[argc]);"),
+        ("", "std::vector<int> x(2); cudaSetDevice(x.back());", "x.pop_back(); cudaSetDevice(x.back());"),
+        ("", "cudaSetDevice(rand() % 2);", "cudaSetDevice(rand() % 2);"),
+        ("", "cudaSetDevice(argc > 1 ? 0 : 1);", "argc++; cudaSetDevice(argc > 1 ? 0 : 1);"),
+        ("", "int x = 0; cudaSetDevice(x);", "cudaDeviceGetByPCIBusId(&x, argv[1]); cudaSetDevice(x);"),
+    ],
+)  # fmt: skip
+def test_what_looks_the_same_may_be_another_device(declared: str, first: str, then: str) -> None:
+    source = OTHER_DEVICE.format(declared=declared, first=first, then=then)
+    report = driver.analyze({"main.cu": source.encode()}, Config())
+    assert [refusal.name for refusal in report.refusals] == ["device_changes"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "then"),
+    [
+        ("bool pick(int n) { if (n < 1) return false; cudaSetDevice(n - 1); return true; }", "if (!pick(argc)) return 0;", ""),
+        ("void pick(int x) { if (x) { cudaSetDevice(0); return; } cudaSetDevice(1); }", "pick(argc);", ""),
+        ("void next() { config.device = 1; }", "next(); cudaSetDevice(config.device);", "cudaSetDevice(config.device);"),
+        ("struct Lane { int id; void use() { cudaSetDevice(id); } };", "Lane one{argc}; one.use();", "one.use();"),
+    ],
+)  # fmt: skip
+def test_the_same_number_is_the_same_device(declared: str, first: str, then: str) -> None:
+    source = OTHER_DEVICE.format(declared=declared, first=first, then=then)
+    report = driver.analyze({"main.cu": source.encode()}, Config())
+    assert not report.refusals

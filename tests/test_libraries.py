@@ -17,6 +17,8 @@ from tests.test_ways_past_a_wait import moves_without, parts, program
 from tests.test_ways_to_memory import cases
 
 MOVES = """
+cublasInit(); cublasSgemm('N', 'N', 2, 2, 2, 1.f, (float *)d2, 2, (float *)d2, 2, 0.f, (float *)d, 2); cudaDeviceSynchronize(); | return 0;
+float n = cublasSnrm2(4, (float *)d, 1); | return n > 1;
 NppStreamContext c; c.hStream = s; nppiSet_8u_C1R_Ctx(1, (Npp8u *)d, 4, {4, 1}, c); | return 0;
 NppStreamContext c = {}; c.hStream = s; Npp8u v[3] = {1, 2, 3}; nppiAddC_8u_C3RSfs_Ctx((Npp8u *)d2, 12, v, (Npp8u *)d, 12, {4, 1}, 0, c); | return 0;
 int n; nppsSumGetBufferSize_32f(4, &n); nppsSum_32f((Npp32f *)d2, 4, (Npp32f *)d, (Npp8u *)d); | return n;
@@ -61,6 +63,7 @@ std::vector<cv::Mat> m; m.emplace_back(4, 4, CV_8U, hp); | m[0] += 4;
 """
 
 KEEPS = """
+cublasSetKernelStream(s); cublasSscal(4, 2.f, (float *)d, 1); k<<<1,1,0,s>>>(d, hp); | return hp[0];
 # the host reads what a library's work has written
 NppStreamContext c; c.hStream = s; nppiSet_8u_C1R_Ctx(1, (Npp8u *)t, 4, {4, 1}, c); | return t[0];
 nppiSet_8u_C1R(1, (Npp8u *)t, 4, {4, 1}); | return t[0];

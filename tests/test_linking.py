@@ -130,3 +130,38 @@ def test_what_only_one_source_includes_is_defined_there(folder: str) -> None:
         f"{folder}scale_impl.cuh": KERNEL,
     }
     assert pairs(analyze(files, Config())) == [Safety.PROVEN]
+
+
+WRAPPED = b"""
+#include <cuda_runtime.h>
+__global__ void k(float *p) { p[0] = 1; }
+extern "C" void work() { float *p; cudaMalloc((void **)&p, 4); k<<<1, 1>>>(p); cudaFree(p); }
+"""
+
+
+@pytest.mark.parametrize(("head", "there"), [(b"", False), (b"#include <cuda_runtime.h>\n", True)])
+def test_a_c_file_that_only_calls_the_runtime_need_not_have_its_header(head: bytes, there: bool) -> None:
+    """C allows a call of what nobody has declared; the types of the pool come from the header."""
+    main = head + b"void work(void);\nint main(void) { cudaSetDevice(0); work(); work(); return 0; }\n"
+    report = analyze({"main.c": main, "work.cu": WRAPPED}, Config())
+    (finding,) = report.findings
+    (set_up,) = (edit for edit in finding.edits if b"cudaMemPool_t" in edit.text)
+    assert (set_up.path == "main.c") is there
+
+
+def test_a_source_beside_a_header_that_it_does_not_include_defines_what_that_declares() -> None:
+    """Some sources only include what they use; definitions in a namespace are often indented."""
+    files = {
+        "main.cu": MAIN.replace(b"../inc/scale.h", b"lib/scale.h").replace(b"scale(p", b"lib::scale(p"),
+        "lib/scale.h": b"namespace lib {\n  void scale(float *p, int n);\n}\n",
+        "lib/kernels.cu": b"""
+__global__ void k(float *p, int n) { if (threadIdx.x < n) p[threadIdx.x] *= 2; }
+namespace lib {
+  void scale(float *p, int n) { k<<<1, 256>>>(p, n); }
+}
+""",
+    }
+    assert programs(files) == [["main.cu", "lib/scale.h", "lib/kernels.cu"]]
+    assert pairs(analyze(files, Config())) == [Safety.PROVEN]
+    including = b'#include "scale.h"\n' + files["lib/kernels.cu"]
+    assert programs(files | {"lib/other.cu": including})[0] == ["main.cu", "lib/scale.h", "lib/other.cu"]

@@ -43,6 +43,14 @@ WAYS = {
     "the other of two structs that is returned": (f"{PLAIN} {RETURNED}", f"{OTHER} run(returned(q).p, other);"),
     "one of two structs that is swapped": (PLAIN, f"{EITHER} A x{{}}; std::swap(x, *q); run(x.p, other);"),
     "the other of two structs that is swapped": (PLAIN, f"{OTHER} A x{{}}; std::swap(x, *q); run(x.p, other);"),
+    "the first member of a struct from outside": (
+        f"{PLAIN} A load();",
+        "A a = load(); if (rand()) *(int **)&a = d; run(a.p, other);",
+    ),
+    "some part of a struct from outside": (
+        "struct B { int *p, *q; }; B load();",
+        "B b = load(); ((int **)&b)[rand() % 2] = d; run(b.q, other);",
+    ),
     "what a map finds": ("", "std::map<int, int*> v; v[3] = d; run(v.find(3)->second, other);"),
     "variables that a tuple is assigned to": ("", "int *p, *q; std::tie(p, q) = std::make_tuple(d, e); run(p, other);"),
     "an element of a tuple that is assigned": (

@@ -201,6 +201,10 @@ std::mt19937 g(std::random_device()()); n = g();
 n = std::hash<int>{}(3) + std::hash<int>()(4);
 n = std::plus<int>{}(3, 4);
 n = std::greater<>{}(3, 4);
+cl_event e; clEnqueueMarker(queue, &e); clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof n, &n, NULL);
+cl_context c = clCreateContext(NULL, 1, &device, NULL, NULL, &n); clReleaseContext(c);
+FILE *f = fopen64("x", "rb"); fseeko64(f, 0, SEEK_END); n = lseek64(open64("y", O_RDONLY), 0, 2);
+char *line; asprintf(&line, "%d", n); free(line);
 struct F { int operator()(int x) const { return x + 1; } }; n = F{}(3) + F()(4);
 struct F { int operator()(int x) const { return x + 1; } }; n = F{}(3);
 struct F { int operator()(int x) const { return x + 1; } }; n = F()(4);
@@ -256,3 +260,67 @@ int main() { Layer layer; layer.run(); return 0; }
     report = analyze({"layer.h": header.encode(), "main.cu": source.encode()}, Config())
     assert not report.refusals
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+CHECK = "#define CHECK(call) { const cudaError_t e = call; if (e != cudaSuccess) exit(1); }"
+NVTX = "#ifdef NVTX\n#define POP_RANGE nvtxRangePop();\n#else\n#define POP_RANGE\n#endif"
+
+
+@pytest.mark.parametrize(
+    ("define", "free"),
+    [
+        ("#define POP_RANGE", 'POP_RANGE\n    if (argc > 1) puts("");\n    cudaFree(d);'),
+        (NVTX, 'POP_RANGE\n    for (int i = 0; i < argc; i++) { puts(""); }\n    cudaFree(d);'),
+        (CHECK, "CHECK(cudaFree(d););"),
+        (CHECK, "CHECK(cudaFree(d);)"),
+        (CHECK, "CHECK(cudaFree(d);  );"),
+    ],
+)
+def test_a_macro_that_stands_for_a_statement_in_an_odd_way(define: str, free: str) -> None:
+    source = f"""#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+{define}
+__global__ void k(int *p) {{ p[0] = 1; }}
+int main(int argc, char **argv) {{
+    int *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    {free}
+    return 0;
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert not report.refusals
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+def test_a_macro_of_a_header_that_ends_the_process_in_one_way_or_another() -> None:
+    header = """#pragma once
+#if defined(_WIN32)
+#define LEAVE(x) { std::cout << "press return"; std::cin.get(); exit(x); }
+#else
+#define LEAVE(x) exit(x)
+#endif
+#define CHECK_ERROR() { cudaError_t e = cudaGetLastError(); if (e != cudaSuccess) { puts("no"); LEAVE(-1); } }
+"""
+    source = """#include "common.h"
+#include <iostream>
+#include <cuda_runtime.h>
+__global__ void k(int *p) { p[0] = 1; }
+int main() {
+    int *d, h;
+    cudaMalloc(&d, 4);
+    CHECK_ERROR();
+    k<<<1, 1>>>(d);
+    cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
+    CHECK_ERROR();
+    cudaFree(d);
+    return h;
+}
+"""
+    report = analyze({"common.h": header.encode(), "main.cu": source.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+    maybe = header.replace("exit(x); }", "if (x > 1) exit(x); }")
+    report = analyze({"common.h": maybe.encode(), "main.cu": source.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.ASSUMES]

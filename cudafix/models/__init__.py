@@ -32,6 +32,7 @@ _HOME = {
     **{name: (name,) for name in ("cutensor", "cudss", "nvjpeg")},
     **dict.fromkeys(("npp", "nppPlusV::"), ("npp",)),
     "cv::": ("opencv",),
+    "cl": ("opencl", "host"),
     **dict.fromkeys(("thrust::", "cub::"), ("thrust",)),
     **dict.fromkeys(("nccl", "pnccl", "MPI_", "PMPI_", "MPIX_", "nvshmem", "cuFile"), ("nccl_mpi",)),
     **dict.fromkeys(("ucp_", "uct_", "ucs_", "ucm_"), ("nccl_mpi",)),

@@ -1,4 +1,5 @@
-"""cuBLAS, cuBLASLt, cuBLASXt: `cublas_api.h`, `cublasLt.h`, `cublasXt.h` of CUDA 13.0 and the cuBLAS documentation.
+"""cuBLAS, cuBLASLt, cuBLASXt: `cublas_api.h`, `cublasLt.h`, `cublasXt.h` and `cublas.h` (the legacy API) of CUDA 13.0
+and the cuBLAS documentation.
 
 The scalars alpha and beta are on the host unless `cublasSetPointerMode` says device: they are `hr`. Functions that
 compute a scalar (dot, nrm2, asum, amax, rotg) wait for their stream in host mode and not in device mode, so they wait
@@ -146,6 +147,28 @@ cublasXt{[SDCZ]{gemm,symm,syrk,syr2k,syrkx,trmm,trsm,spmm},[CZ]{hemm,herk,her2k,
 why=works on its own streams on several devices
 """
 
-TABLES = tuple(
-    Table("cuBLAS 13.0", rows, on="handle", exact=True) for rows in (_HANDLE, _LEVEL_1, _LEVEL_2, _LEVEL_3, _LT)
+# without a handle: scalars by value, results as what the function returns, one stream for all calls
+_LEGACY = """
+cublas{Init,Shutdown}                   nothing                         ; waits=maybe
+cublasGetError                          nothing
+cublasSetKernelStream                   handle_set_stream stream
+cublas[SDCZ]axpy/6                      work    - - r - rw -
+cublas[SDCZ]copy/5                      work    - r - w -
+cublas[SDCZ]swap/5                      work    - rw - rw -
+cublas{[SDCZ]scal,Csscal,Zdscal}/4      work    - - rw -
+cublas{[SD]dot,[CZ]dotu,[CZ]dotc}/5     work    - r - r -               ; waits=own
+cublas{[SD]nrm2,Scnrm2,Dznrm2,[SD]asum,Scasum,Dzasum,I[sdcz]amax,I[sdcz]amin}/3 work - r - ; waits=own
+cublas[SDCZ]gemv/11                     work    - - - - r - r - - rw -
+cublas{[SD]ger,[CZ]geru,[CZ]gerc}/9     work    - - - r - r - rw -
+cublas{[SD]symv,[CZ]hemv}/10            work    - - - r - r - - rw -
+cublas[SDCZ]{trmv,trsv}/8               work    - - - - r - rw -
+cublas[SDCZ]gemm/13                     work    - - - - - - r - r - - rw -
+cublas{[SDCZ]symm,[CZ]hemm,[SDCZ]syr2k,[CZ]her2k}/12 work - - - - - r - r - - rw -
+cublas{[SDCZ]syrk,[CZ]herk}/10          work    - - - - - r - - rw -
+cublas[SDCZ]{trmm,trsm}/11              work    - - - - - - - r - rw -
+"""
+
+TABLES = (
+    *(Table("cuBLAS 13.0", rows, on="handle", exact=True) for rows in (_HANDLE, _LEVEL_1, _LEVEL_2, _LEVEL_3, _LT)),
+    Table("cuBLAS 13.0, the legacy API", _LEGACY, looks=False, on="global", exact=True),
 )

@@ -40,6 +40,8 @@ mmap                                    alloc   - - - - - - ; memory=host return
 {strncmp,strncasecmp,strnicmp,_strnicmp} host   hr hr -
 {strcpy,strcat,stpcpy,strncpy,strncat,stpncpy} host hw hr - ; returns=same
 {strcpy_s,strcat_s,strncpy_s,strncat_s} host    hw -*
+{strlcpy,strlcat}                       host    hw hr -
+memccpy                                 host    hw hr - -   ; returns=same
 {strchr,strrchr,strstr,strcasestr,strpbrk,strspn,strcspn,strchrnul} host hr hr ; returns=same
 {strtok,strsep}                         host    hrw hr      ; returns=same
 strtok_r                                host    hrw hr hw   ; returns=same
@@ -49,7 +51,8 @@ strtok_r                                host    hrw hr hw   ; returns=same
 {isalpha,isdigit,isalnum,isspace,isupper,islower,ispunct,isprint,isxdigit,iscntrl,toupper,tolower} host -
 {mbstowcs,wcstombs}                     host    hw hr -
 {sprintf,vsprintf}                      host    hw hr*      ; any
-{snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s} host hw - hr* ; any
+{asprintf,vasprintf}                    alloc   new hr*     ; memory=host any
+{snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s,swprintf} host hw - hr* ; any
 {sscanf,vsscanf,sscanf_s}               host    hr hr hw*
 {va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
 {setlocale,localeconv,iconv}            host    hr*
@@ -66,22 +69,29 @@ write                                   output  - hr -
 {pwrite,send,sendto}                    output  - hr -*
 {fflush,fclose,pclose,close,fsync,fdatasync,sync} output -
 {syslog,psignal}                        output  - hr*
-{fopen,freopen,popen,fdopen,tmpfile}    host    hr hr -
+{fopen,fopen64,freopen,popen,fdopen,tmpfile} host hr hr -
 {fopen_s,_wfopen_s}                     host    out hr hr
-{open,creat,_open}                      host    hr - -
+mkstemp                                 host    hrw
+gzopen                                  host    hr hr
+gzread                                  host    - hw -
+gzwrite                                 output  - hr -
+gzclose                                 output  -
+{open,open64,creat,_open}               host    hr - -
 {read,_read}                            host    - hw -
 {pread,recv,recvfrom}                   host    - hw -*
 fread                                   host    hw - - -
 fgets                                   host    hw - -      ; returns=same
 gets                                    host    hw          ; returns=same
 {getline,getdelim}                      host    hw hw -*
-{fgetc,getc,getchar,ungetc,getch,_getch,feof,ferror,clearerr,fileno,_fileno,isatty} host hr*
+{fgetc,getc,getchar,ungetc,getch,_getch,feof,ferror,clearerr,fileno,_fileno,kbhit,_kbhit} host hr*
 {fscanf,vfscanf,fscanf_s}               host    - hr hw*
 {scanf,vscanf,scanf_s}                  host    hr hw*
-{fseek,fseeko,ftell,ftello,rewind,lseek,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} host hr*
+{fseek,fseeko,fseeko64,ftell,ftello,ftello64,rewind,lseek,lseek64,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} \
+host hr*
 {remove,unlink,rename,mkdir,_mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
 {_findfirst,_findnext}                 host    hr hw
 _findclose                              host    -
+{stat64,fstat64,lstat64}               host    hr hw
 {stat,fstat,lstat,_stat,getcwd,realpath,readlink,opendir,readdir,closedir,glob,globfree,basename,dirname} host hr*
 # numbers
 {abs,labs,llabs,div,ldiv,lldiv,imaxabs} host    - -

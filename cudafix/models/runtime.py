@@ -202,7 +202,8 @@ cudaDeviceGet{CacheConfig,SharedMemConfig} nothing      out
 cudaThread{Set,Get}{CacheConfig,Limit}  nothing         -*
 cudaCtxResetPersistingL2Cache           nothing
 cudaDeviceGetStreamPriorityRange        nothing         out out
-cudaDeviceGet{ByPCIBusId,PCIBusId}      nothing         -*
+cudaDeviceGetByPCIBusId                 nothing         out -
+cudaDeviceGetPCIBusId                   nothing         -*
 cudaDeviceGetP2P{Attribute,AtomicCapabilities} nothing  out -*
 cudaDeviceGetHostAtomicCapabilities     nothing         out -*
 cudaDeviceGet{Texture1DLinearMaxWidth,NvSciSyncAttributes} nothing out -*
@@ -262,6 +263,8 @@ naming its memory
 cudaBindTexture2D                       external        out - keep -* ; why=kernels read a texture reference without \
 naming its memory
 cudaBind{TextureToArray,TextureToMipmappedArray,SurfaceToArray} external - keep - ; why=kernels use the reference \
+without naming the array
+cudaBind{TextureToArray,TextureToMipmappedArray,SurfaceToArray}/2 external - keep ; why=kernels use the reference \
 without naming the array
 cudaUnbindTexture                       nothing         -
 cudaGetTexture{Reference,AlignmentOffset} nothing       out -

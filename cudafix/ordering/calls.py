@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import Api
+from cudafix.models.api import HOST_EFFECTS, Api, Effect
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
 from cudafix.ordering.clients import OBJECT, assumption
@@ -32,12 +33,70 @@ _KEEPS_ONE = re.compile(
 )  # `*x` is that
 
 
+_RECURS = HOST_EFFECTS | frozenset(
+    (
+        Effect.COPY,
+        Effect.WORK,
+        Effect.RECORD,
+        Effect.WAIT,
+        Effect.SYNC_STREAM,
+        Effect.SYNC_EVENT,
+        Effect.SYNC_DEVICE,
+        Effect.QUERY,
+        Effect.ELAPSED,
+        Effect.EVENT_CREATE,
+        Effect.EVENT_DESTROY,
+    )
+)
+_MEMORY = frozenset((Effect.ALLOC, Effect.FREE))
+
+
+@dataclass(slots=True)
+class Recursion:
+    """All activations of a function that it has started itself: the name that they share, the states in which they
+    begin and end, joined, and on which objects; and whether that has changed.
+    """
+
+    name: str
+    entry: State | None = None
+    exit: State | None = None
+    this: Values = mem.NOTHING
+    changed: bool = False
+
+    def has(self, value: mem.Value, root: mem.Root | None) -> bool:
+        """Whether a value is an event of an activation, or a variable of one that somebody else has the address of: it
+        would be taken for that of the next activation.
+        """
+        own = ("local", self.name)
+        if isinstance(value, mem.Ref):
+            return value.cell[0][:2] == own and (root is None or root[:2] != own)
+        return isinstance(value, mem.EventValue) and self.name in value.event.name
+
+    def begins(self, state: State, this: Values) -> None:
+        self.changed |= self.entry is None or not this <= self.this
+        self.this |= this
+        if self.entry is None:
+            self.entry = state
+        else:
+            self.changed |= self.entry.join(state)
+
+    def ends(self, state: State | None) -> None:
+        if state is None:
+            return
+        self.changed |= self.exit is None
+        if self.exit is None:
+            self.exit = state
+        else:
+            self.changed |= self.exit.join(state)
+
+
 class Calls(Operations):
     """Which functions a call reaches, and what they do; what may happen where nobody knows."""
 
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self._callers_work: Operation | None = None
+        self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
         """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
@@ -197,9 +256,11 @@ class Calls(Operations):
         ):
             for n, arg in enumerate(call.args):
                 if isinstance(arg, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f, _ in found):
-                    self.overwritten(state, self.cells(state, arg.base if isinstance(arg, ir.Addr) else arg))
+                    whose = arg.base if isinstance(arg, ir.Addr) else arg
+                    self.overwritten(state, self.cells(state, whose), fields=False)
                 else:
-                    self.overwritten(state, [v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref)])
+                    places = (v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref))
+                    self.overwritten(state, places, fields=False, array=True)
             self.result(call, mem.NOTHING, state)
             return state
         if self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
@@ -220,25 +281,13 @@ class Calls(Operations):
             deep = len(self.frames) >= MAX_DEPTH
             if deep and self.reach.works_on_device(function):
                 raise OutOfBudget
+            if id(function) in on_stack and len(found) == 1 and self._may_recur(function, call, state):
+                return self._recursion(call, function, this, state)
             if id(function) in on_stack or deep:
                 why = "is called too deep" if deep else "calls itself"
                 self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state)
                 return state
-            args: list[Values] = []
-            packed = self._packed(call, state)
-            for n, arg in enumerate(call.args):
-                if packed is not None and n >= packed[0]:
-                    args += [packed[1]] * (len(function.params) - n)
-                    break
-                if n < len(function.params) and function.params[n].type.endswith("..."):
-                    args.append(mem.NOTHING.union(*(self.values(state, a) for a in call.args[n:])))
-                    break
-                by_reference = n < len(function.params) and function.params[n].by_reference
-                place = self.cells(state, arg) if by_reference else []
-                if place and not (isinstance(arg, ir.Addr)):
-                    args.append(frozenset(self.reference(c) for c in place))
-                else:
-                    args.append(self.values(state, arg))
+            args = self._argument_values(call, function, state)
             start = state.copy() if len(found) > 1 else state
             self._hand_over(call, function, name + "@" * (len(found) > 1) + function.name * (len(found) > 1), start)
             frame_name = name if len(found) == 1 else f"{name}@{function.span.start}"
@@ -255,6 +304,97 @@ class Calls(Operations):
             self.result(call, value, out)
             if call.result is not None and inside:
                 self.store_parts(out, self.cells(out, call.result), inside, call.span)
+        return out
+
+    def _argument_values(self, call: ir.Call, function: ir.Function, state: State) -> list[Values]:
+        """What a call gives to the parameters of a function; to a reference the place."""
+        args: list[Values] = []
+        packed = self._packed(call, state)
+        for n, arg in enumerate(call.args):
+            if packed is not None and n >= packed[0]:
+                args += [packed[1]] * (len(function.params) - n)
+                break
+            if n < len(function.params) and function.params[n].type.endswith("..."):
+                args.append(mem.NOTHING.union(*(self.values(state, a) for a in call.args[n:])))
+                break
+            by_reference = n < len(function.params) and function.params[n].by_reference
+            place = self.cells(state, arg) if by_reference else []
+            if place and not (isinstance(arg, ir.Addr)):
+                args.append(frozenset(self.reference(c) for c in place))
+            else:
+                args.append(self.values(state, arg))
+        return args
+
+    # -- functions that call themselves --------------------------------------------------------------------------------
+
+    def _may_recur(self, function: ir.Function, call: ir.Call, state: State) -> bool:
+        """Whether a function that calls itself, not by way of others, may be run to a fixpoint: it hands back a number
+        at most, nobody gets the address of a variable of another activation, and what one makes no other ends.
+        """
+        if self.frame.function is not function or self.catching or LAMBDA in function.name or self.in_python:
+            return False
+        if len(call.args) != len(function.params) or any(param.type.endswith("...") for param in function.params):
+            return False
+        if function.returns not in NUMBERS | {"void", ""} or id(function) in self.program.reaching(
+            "makes or ends", self._makes_or_ends
+        ):
+            return False
+        active = self._recursions.get(id(function))
+        if active is None:
+            return True
+        given = [(None, values) for values in self._argument_values(call, function, state)]
+        held = [(root, values) for root, cells in state.env for values in cells.values()]
+        return not any(active.has(v, root) for root, values in (*given, *held) for v in values)
+
+    def _makes_or_ends(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call):
+            return isinstance(stmt, ir.Declare) and ("thrust::" in stmt.type or "device_vector" in stmt.type)
+        if stmt.receiver is not None:
+            api = self.tables.method("thrust::device_vector", stmt.callee) if self._includes_thrust() else None
+        elif self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+            return False
+        else:
+            api = self.tables.lookup(stmt.callee, len(stmt.args))
+        return api is not None and api.effect not in _RECURS and not (api.effect in _MEMORY and api.memory == "host")
+
+    def _includes_thrust(self) -> bool:
+        return any("thrust" in include for module in self.program.modules for include in module.includes)
+
+    def _recursion(self, call: ir.Call, function: ir.Function, this: Values, state: State) -> State | None:
+        """Run all further activations of a function as one, to a fixpoint: it begins in any state in which one of them
+        begins, and ends in any in which one ends. Each has variables of its own: who goes on finds those as they were.
+        """
+        known = self._recursions.get(id(function))
+        args = self._argument_values(call, function, state)
+        here = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
+        active = known or Recursion(f"{here} and so on")
+        variables = state.env.variables_of(active.name)
+        start = state.copy()
+        start.env.forget_calls([active.name])
+        for param, arg, values in zip(function.params, call.args, args, strict=True):
+            place = [(("local", active.name, param.name), ())]
+            start.env.write(place, values)
+            if not param.by_reference:
+                start.env.write_parts(place, self.parts(state, arg))
+        active.begins(start, this)
+        if known is None:
+            self._recursions[id(function)] = active
+            self.loops += 1
+            while active.changed:
+                active.changed = False
+                assert active.entry is not None
+                entry = active.entry.copy()
+                given = [entry.env.read((("local", active.name, param.name), ())) for param in function.params]
+                end, _ = self.inline(function, given, active.name, active.this, entry)
+                active.ends(end)
+            self.loops -= 1
+            del self._recursions[id(function)]
+        if active.exit is None:
+            return None
+        out = active.exit.copy()
+        if known is not None:
+            out.env.give_back(active.name, variables)
+        self.result(call, mem.NOTHING, out)
         return out
 
     def _is_one_step(self, found: list[tuple[ir.Function, Values]]) -> bool:
@@ -430,16 +570,33 @@ class Calls(Operations):
                     state.env.write(cells * 2, mem.UNKNOWN)
         visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
         back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
-        for value in values:  # what it is given the address of, it may change
+        changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, it may change
+        for value in values:
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
-                    state.env.write([value.cell, value.cell], held | back)
+                    changed.append((value.cell, held | back))
+        for cell, stored in changed:  # behind all that was read: a set has no order
+            state.env.write([cell, cell], stored)
+        if not self.in_python:
+            self._numbers_change(args, values, state)
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
             cells = self.cells(state, stmt.receiver)
             state.env.write([*cells, *cells], back)
         self._foreign_work(stmt, name, self.mask(values), state)
         return back
+
+    def _numbers_change(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
+        """Code that is not seen may store numbers: through references and addresses, and in variables that others see.
+        The index of a loop is what the loop says.
+        """
+        cells = [c for e in args if isinstance(e, ir.Var | ir.Field | ir.Index) for c in self.cells(state, e)]
+        read = [(cell, state.env.read(cell)) for cell in dict.fromkeys(cells)]
+        named = [c for c, held in read if not any(isinstance(v, mem.Number) and "|" in v.text for v in held)]
+        self.overwritten(state, named)
+        self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
+        seen = [root for root, _ in state.env if (g := self.global_at(root)) is not None and not g.internal]
+        self.overwritten(state, [(root, ()) for root in seen], array=True)
 
     def _others_look(self, call: ir.Call, text: str, state: State) -> None:
         """Another host thread may look at anything from here on."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from cudafix import ir
-from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
@@ -524,34 +523,25 @@ class Effects(Allocations):
 
     def _set_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         expr = args.one("device")
-        device = "?"
-        if expr is None:  # a helper that picks one device for the whole program
-            device = f"the device of `{call.callee}`"
-        else:
-            values = self.values(state, expr)
-            if len(values) == 1:
-                (value,) = values
-                if isinstance(value, mem.Number):
-                    device = value.text
-                elif not self.loops or self.family:
-                    is_local = isinstance(expr, ir.Var) and not expr.name.startswith("::")
-                    device = f"{expr}{self.frame.name if is_local else ''}{self._version(expr, call)}"
-            elif not self.loops:
-                device = f"{expr}{self.frame.name}{self._version(expr, call)}"
+        # without an argument it is a helper that picks one device for the whole program
+        device = f"the device of `{call.callee}`" if expr is None else self._number(state, expr, call)
         if not state.live and not state.orders.pending[HOST] and self._devices == {"0"}:
             self._devices = {device}  # the program picks its device before it does anything
         self._devices.add(device)
         state.device = device
         return state
 
-    def _version(self, expr: ir.Expr, call: ir.Call) -> str:
-        """Tells the values of a variable apart that is written between two calls that look at it."""
-        body = list(walk(self.frame.function.body))
-        picks = {s.index.name for s in body if isinstance(s, ir.Loop) and s.index is not None}  # the same rounds
-        names = {e.name for e in ir.variables(expr) if isinstance(e, ir.Var)} - picks
-        looks = [s for s in body if isinstance(s, ir.Call) and s.callee == call.callee and expr in s.args]
-        between = (s for s in body if looks[0].span.start < s.span.start < looks[-1].span.start) if looks else ()
-        return f"@{call.span.start}" if any(names & _written(s) for s in between) else ""
+    def _number(self, state: State, expr: ir.Expr, call: ir.Call) -> str:
+        """The name of a number, the same one only where the number is the same; `?` where that is not known."""
+        values = self.values(state, expr)
+        (value,) = values if len(values) == 1 else (None,)
+        if isinstance(value, mem.Number):
+            return value.text
+        if self.loops and not self.family:
+            return "?"
+        name = self.name_of("the number", call)
+        self.named(state, self.cells(state, expr), values, name)
+        return name
 
     def _reset(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """`cudaDeviceReset` gives back `cudaMalloc` memory, and leaks stream-ordered memory; callers must quiesce the
@@ -705,18 +695,3 @@ class Effects(Allocations):
         """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
         kind = self.type_of(call.receiver) if call.receiver is not None else ""
         return bool(kind) and self.tables.method(kind, call.callee) is not None
-
-
-def _written(stmt: ir.Stmt) -> set[str]:
-    """The variables that a statement stores to, or hands out the address of."""
-    places: list[ir.Expr] = []
-    match stmt:
-        case ir.Assign(target):
-            places = [target]
-        case ir.HostAccess(_, writes):
-            places = list(writes)
-        case ir.Call(args=args, result=result):
-            places = [a.base for a in args if isinstance(a, ir.Addr)] + ([result] if result is not None else [])
-        case _:
-            pass
-    return {place.name for place in places if isinstance(place, ir.Var)}

@@ -50,22 +50,6 @@ def _owns(kind: str) -> bool:
 _PLAIN_POINTER = re.compile(r",\s*[\w:\s]+\*\s*>\s*$")  # the last template argument
 
 
-def _indexes_device_state(loop: ir.Loop) -> bool:
-    """Whether the loop's index picks buffers, streams or events out of arrays."""
-    for stmt in walk(loop.body):
-        exprs: tuple[ir.Expr, ...] = ()
-        if isinstance(stmt, ir.Call):
-            exprs = stmt.args if stmt.receiver is None else (*stmt.args, stmt.receiver)
-        elif isinstance(stmt, ir.Launch):
-            exprs = (*stmt.args, stmt.stream) if stmt.stream is not None else stmt.args
-        elif isinstance(stmt, ir.Assign):
-            exprs = (stmt.target, stmt.value)
-        for expr in exprs:
-            if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
-                return True
-    return False
-
-
 _THROWS_NOTHING = (ir.Launch, ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Label)
 
 
@@ -111,6 +95,13 @@ def _launches(arm: ir.Block) -> object:
     if not arm or not isinstance(arm[-1], ir.Break) or not all(isinstance(s, ir.Launch | ir.Break) for s in arm):
         return None
     return tuple((s.kernel, s.args, s.stream) for s in arm if isinstance(s, ir.Launch))
+
+
+def _given_for(param: ir.Var, frame: Frame) -> int | None:
+    """The position of the argument that a parameter of a call was given."""
+    names = [p.name for p in frame.function.params]
+    at = names.index(param.name) if param.name in names and frame.caller is not None else len(frame.given)
+    return at if at < len(frame.given) else None
 
 
 class Engine(Machine):
@@ -438,10 +429,22 @@ class Engine(Machine):
             self.overwritten(state, self.cells(state, place))
         return state
 
-    def overwritten(self, state: State, cells: list[Cell]) -> None:
-        """The host stores numbers here: a constant that a variable held is gone."""
-        if cells and not any(isinstance(v, mem.Ptr | mem.Ref) for c in cells for v in state.env.read(c)):
-            state.env.write([c for c in cells if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+    def overwritten(self, state: State, cells: Iterable[Cell], fields: bool = True, array: bool = False) -> None:
+        """The host stores numbers here: a constant that a variable, an element or a field held is gone. `array`: in any
+        element of the arrays that these are elements of. Not `fields`: who stores in fields is followed.
+        """
+        places = list(cells)
+        if places and not any(isinstance(v, mem.Ptr | mem.Ref) for c in places for v in state.env.read(c)):
+            state.env.write([c for c in places if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
+        certain = len(places) == 1 and not array
+        for root, path in places:
+            base = path[:-1] if array and path and path[-1][0] == "at" else path
+            for inner, values in list(state.env.under((root, base))):
+                if mem.leading(values) or not any(isinstance(v, mem.Number) for v in values):
+                    continue
+                if ("field", ir.CLASS) not in inner and (fields or all(kind != "field" for kind, _ in inner)):
+                    cell = root, (*base, *inner)
+                    state.env.write([cell] if certain else [cell, cell], frozenset({mem.OTHER}))
 
     def _certainly(self, state: State, places: Iterable[ir.Expr]) -> Bits:
         """The memory that host code touches through pointers of which it is known where they lead."""
@@ -496,9 +499,14 @@ class Engine(Machine):
             some, none = (then, other) if stmt.test.kind == "nonnull" else (other, then)
             self._refine(some, none, stmt.test.place)
         one, two = self.block(stmt.then, then), self.block(stmt.other, other)
-        if one is not None and two is not None and one.device != two.device and not self.loops:
-            # Either branch picks a device, and the program stays on it: outside of loops that is one device.
-            one.device = two.device = f"the device picked at {stmt.span.path}:{stmt.span.start}"
+        return self._met(one, two, stmt, self.loops)
+
+    def _met(self, one: State | None, two: State | None, at: object, loops: int) -> State | None:
+        """Two paths meet, in so many loops. Either may have picked a device, and the program stays on it: outside of
+        loops that is one device.
+        """
+        if one is not None and two is not None and one.device != two.device and not loops:
+            one.device = two.device = self.name_of("the device picked", at)
             self._devices.add(one.device)
         return joined(one, two)
 
@@ -565,7 +573,7 @@ class Engine(Machine):
                     if path:
                         inside[path] = inside.get(path, mem.NOTHING) | held
             self.frame.value |= self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
-        self.frame.returned = joined(self.frame.returned, state)
+        self.frame.returned = self._met(self.frame.returned, state, stmt, self.frame.loops)
         return None
 
     def _break(self, stmt: ir.Stmt, state: State) -> State | None:
@@ -610,7 +618,7 @@ class Engine(Machine):
     def is_family(self, loop: ir.Loop) -> bool:
         """Whether the rounds of a loop work on members of a family of buffers, streams or events, one each."""
         if id(loop) not in self._families:
-            on_device = _indexes_device_state(loop) and self.reach.device_work_in(loop.body, self.frame.function.cls)
+            on_device = ranges.picks(loop) and self.reach.device_work_in(loop.body, self.frame.function.cls)
             self._families[id(loop)] = on_device
         return self._families[id(loop)]
 
@@ -700,18 +708,33 @@ class Engine(Machine):
         other bounds each time that it runs.
         """
         assert loop.range is not None
+        if not self.in_python:
+            return self._range_in_cuda(loop, loop.range, state)
         bounds = [self._bound(place, state) for place in loop.bounds]
         if not bounds:
             return loop.range
-        if not self.in_python:  # the text tells apart what is assigned again in the function
-            own = (str(self.cells(state, place)[:1]) for place in loop.bounds)
-            return loop.range.format(*(said or cell for said, cell in zip(bounds, own, strict=True)))
         if None not in bounds:
             return loop.range.format(*bounds)
         return f"{loop.range} at {loop.span.start} of {self.frame.name}" if not self.loops else None
 
-    def _bound(self, place: ir.Expr, state: State) -> str | None:
-        """What a bound is: a number, or the variable that holds it; of a parameter, the variable that it is given.
+    def _range_in_cuda(self, loop: ir.Loop, text: str, state: State) -> str | None:
+        """The text tells apart what is assigned again in the function; what a variable holds that somebody else may
+        assign gets a name there, which goes when that happens.
+        """
+        found: list[str] = []
+        for n, place in enumerate(ranges.numbers(loop)):
+            own = self.cells(state, place)
+            said = self._bound(place, state, "" if self.loops else self.name_of("the number", (loop, n)))
+            if said is None and self.loops and ranges.is_assigned_elsewhere(self.program, self.frame.function, place):
+                return None
+            found.append(said or str(own[:1]))
+        marks, more = found[: len(loop.bounds)], found[len(loop.bounds) :]
+        named = [one for one in marks if "{}" not in text] + more
+        return text.format(*marks) + "".join(f" of {one}" for one in named)
+
+    def _bound(self, place: ir.Expr, state: State, name: str = "") -> str | None:
+        """What a bound is: a number, or the variable that holds it; of a parameter, the variable that it is given. With
+        a `name`, what the variable holds is a number of that name from here on.
 
         None where it may be another one the next time.
         """
@@ -720,6 +743,17 @@ class Engine(Machine):
         if isinstance(number, mem.Number):
             return number.text
         cells = self.cells(state, place)
+        frame = self.frame
+        again = isinstance(place, ir.Var) and place.name in ranges.assigned_again(frame.function)
+        if isinstance(place, ir.Var) and not again and (n := _given_for(place, frame)) is not None:
+            assert frame.caller is not None
+            self.frame = frame.caller
+            said = self._bound(frame.given[n], state, name)
+            self.frame = frame
+            if said is not None or not name:
+                return said
+        if name:
+            return self.named(state, cells, values, name)
         if isinstance(place, ir.Field):
             known = f".{place.name}" in ranges.assigned_once(self.program)
             return str(cells[0]) if known and len(cells) == 1 and cells[0][0][1] != mem.EXTERNAL else None
@@ -727,16 +761,18 @@ class Engine(Machine):
             return None
         if cells[0][0][0] == "global":
             return place.name if place.name in ranges.assigned_once(self.program) else None
-        frame = self.frame
-        if place.name in ranges.assigned_again(frame.function):
+        return str(cells[0]) if not again and not (frame.loops and self.in_python) else None
+
+    def named(self, state: State, cells: list[Cell], values: Values, name: str) -> str | None:
+        """Give a name to the number that a place holds: whoever reads it, or a copy of it, finds the same number until
+        something else is stored there. None where it is not one place.
+        """
+        if len(cells) != 1 or mem.is_summary(cells[0][1]) or mem.leading(values) - mem.UNKNOWN:
             return None
-        names = [param.name for param in frame.function.params]
-        if place.name in names and frame.caller is not None and (at := names.index(place.name)) < len(frame.given):
-            self.frame = frame.caller
-            said = self._bound(frame.given[at], state)
-            self.frame = frame
-            return said
-        return str(cells[0]) if not (frame.loops and self.in_python) else None
+        if cells[0][0] == ("memory", mem.EXTERNAL, ""):
+            return None
+        state.env.write(cells, frozenset({mem.Number(name)}))
+        return name
 
     # -- functions ---------------------------------------------------------------------------------------------------
 
@@ -777,7 +813,7 @@ class Engine(Machine):
                 state.env.write([(self.root(param.name), ())], self.values(state, param.default))
         if not self.frame.is_lambda:
             state.env.write([(self.root("this"), ())], this)
-        end = joined(self.block(function.body, state), self.frame.returned)
+        end = self._met(self.block(function.body, state), self.frame.returned, function, self.loops)
         value = self.frame.value
         given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside

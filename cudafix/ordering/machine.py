@@ -95,6 +95,7 @@ class Machine:
         self._operations: dict[object, Operation] = {}
         self._seen: dict[object, Violation] = {}
         self._devices: set[str] = {"0"}
+        self._picked: dict[tuple[object, ...], int] = {}
 
     # -- expressions -----------------------------------------------------------------------------------------------
 
@@ -281,6 +282,10 @@ class Machine:
 
     def context(self, stmt: object) -> tuple[object, ...]:
         return (stmt, self.frame.name, self.family)
+
+    def name_of(self, what: str, stmt: object) -> str:
+        """A name for what a statement picks, another one in each call of its function and for each use of a macro."""
+        return f"{what} {self._picked.setdefault(self.context(stmt), len(self._picked))}"
 
     def new_object(self, identity: object, memory: str, after: str, call: ir.Call | None, state: State) -> Object:
         """The memory object of an allocation, the same one whenever the same call runs in the same context."""

@@ -332,8 +332,8 @@ class Environment:
         if not found and path:
             for n in range(len(path)):
                 whole = self._held(inner, path[:n])
-                if Ptr(EXTERNAL) in whole:  # a part of something that came from outside
-                    return UNKNOWN
+                if Ptr(EXTERNAL) in whole:  # a part of something that came from outside, unless it was set since
+                    return found | UNKNOWN | leading(whole)
                 if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
                     found |= leading(whole)
                 else:  # an operator of a struct picks from what it holds
@@ -413,6 +413,19 @@ class Environment:
             self._groups.pop(name, None)
         if self.gone:
             self.gone = frozenset(cell for cell in self.gone if cell[0][0] != "local" or cell[0][1] not in names)
+
+    def variables_of(self, name: str) -> dict[Root, Cells] | None:
+        """What the variables of a call hold, to be given back to it with `give_back`."""
+        self._own.discard(name)
+        return self._groups.get(name)
+
+    def give_back(self, name: str, variables: dict[Root, Cells] | None) -> None:
+        """The variables of a call hold again what they have held."""
+        self._own.discard(name)
+        if variables is None:
+            self._groups.pop(name, None)
+        else:
+            self._groups[name] = variables
 
     def forget_inside(self, cells: Iterable[Cell]) -> None:
         """A struct gets another value: what its parts held is gone, if it is known which struct it is."""

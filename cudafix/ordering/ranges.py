@@ -29,6 +29,22 @@ def has_a_round(bounds: str) -> bool:
     return low.isdigit() and high.isdigit() and int(low) < int(high)
 
 
+def picks(loop: ir.Loop) -> bool:
+    """Whether the loop's index picks buffers, streams or events out of arrays."""
+    for stmt in ir.walk(loop.body):
+        exprs: tuple[ir.Expr, ...] = ()
+        if isinstance(stmt, ir.Call):
+            exprs = stmt.given
+        elif isinstance(stmt, ir.Launch):
+            exprs = (*stmt.args, stmt.stream) if stmt.stream is not None else stmt.args
+        elif isinstance(stmt, ir.Assign):
+            exprs = (stmt.target, stmt.value)
+        for expr in exprs:
+            if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
+                return True
+    return False
+
+
 def assigned_again(function: ir.Function) -> frozenset[str]:
     """The variables of a function that may be assigned anew after they were used as a bound, or given to a function."""
     return function.kept("assigned again", _assigned_again)
@@ -54,6 +70,49 @@ def assigned(function: ir.Function) -> frozenset[str]:
     """The variables that a function assigns, or gives the address of to a call."""
     names = (target.name for target, _, _ in _targets(function.body) if isinstance(target, ir.Var))
     return function.kept("assigned", lambda _: frozenset(names))
+
+
+def numbers(loop: ir.Loop) -> tuple[ir.Expr, ...]:
+    """The places whose numbers say how many rounds a canonical loop has: its bounds, and what its condition reads."""
+    read = [place for s in loop.condition if isinstance(s, ir.HostAccess) for place in s.reads]
+    return tuple(dict.fromkeys((*loop.bounds, *(p for p in read if isinstance(p, ir.Var | ir.Field)))))
+
+
+def is_assigned_elsewhere(program: Program, function: ir.Function, place: ir.Expr) -> bool:
+    """Whether another function assigns a variable at namespace scope, or a field of the name; where this one does so
+    itself, whether one that it calls does.
+    """
+    if not isinstance(place, ir.Var | ir.Field):
+        return False
+    if isinstance(place, ir.Var) and ":" not in place.name and place.name in function.types:
+        return False
+    name = _name(place)
+    by = program.kept("assigned by", lambda: _assigned_by(program)).get(name, set())
+    if id(function) not in by:
+        return bool(by)
+    reach = program.reaching(f"assigns {name}", lambda s: any(_name(t) == name for t, _, _ in _targets((s,))))
+    calls = (s for s in ir.walk(function.body) if isinstance(s, ir.Call))
+    return any(id(callee) in reach for call in calls for callee in program.reached_by(call, function.cls))
+
+
+def _name(target: ir.Expr) -> str:
+    """How a variable at namespace scope (`::n`) or a field (`.n`) is known to all functions."""
+    if isinstance(target, ir.Field):
+        return f".{target.name}"
+    return target.name if isinstance(target, ir.Var) else ""
+
+
+def _assigned_by(program: Program) -> dict[str, set[int]]:
+    """The functions (by `id`) that assign variables at namespace scope and fields (`.n`), by name. A constructor does
+    so before anybody looks.
+    """
+    found: dict[str, set[int]] = {}
+    for function in program.functions():
+        if function.cls is not None and last(function.name) == last(function.cls):
+            continue
+        for target, _, _ in _targets(function.body):
+            found.setdefault(_name(target), set()).add(id(function))
+    return found
 
 
 def assigned_once(program: Program) -> frozenset[str]:

@@ -64,7 +64,7 @@ class Roles(Calls):
                     args.host_reads |= bits
                 if "w" in role[1:]:
                     args.host_writes |= bits
-                    self.overwritten(state, self.cells(state, ir.Deref(expr)))
+                    self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
             elif role == "look":
                 values = self.reachable(state, self.whole(state, expr))
                 args.host_reads |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE)
@@ -75,7 +75,7 @@ class Roles(Calls):
                 seen = self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE)
                 args.host_reads |= seen
                 args.host_writes |= seen
-                self.overwritten(state, self.cells(state, ir.Deref(expr)))
+                self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
             elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
                 args.host_reads |= state.live & self.host_visible | 1
                 args.host_writes |= state.live & self.host_visible | 1

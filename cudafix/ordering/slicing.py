@@ -18,12 +18,14 @@ from cudafix import ir
 from cudafix.link import Program
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
+from cudafix.ordering.deciding import deciding, owner
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
 _HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "kind", "flags", "device"))
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
+_STORES = _WRITES | {"swap"}
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
 _HANDED = _HOST_MEMORY | {"hidden"}
 _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
@@ -38,6 +40,7 @@ NUMBERS = frozenset(
     if sign or kind  # a variable of Python has no type, and may hold anything
 ) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
 _LONG = frozenset(("long", "long long", "size_t", "int64_t", "uint64_t", "half", "__half", "__nv_bfloat16"))
+_PLAIN = frozenset(("", "void", "auto", "FILE", "T"))
 _BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))
 _ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
@@ -82,6 +85,26 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
         if reads and any(role in _WRITES and _holds_pointers(e, function.types, arrays, True) for role, e in given):
             found.add(id(stmt))
     return frozenset(found)
+
+
+def fills_structs(function: ir.Function, tables: Tables) -> frozenset[int]:
+    """The calls in a function (by `id`) of host functions that store in all of a struct, or of an array of them:
+    `memset(p, 0, sizeof *p)`.
+    """
+    found: set[int] = set()
+    for stmt in ir.walk(function.body):
+        if isinstance(stmt, ir.Call) and stmt.receiver is None:
+            api = tables.lookup(stmt.callee, len(stmt.args))
+            for role, expr in zip(roles_of(api, len(stmt.args)) if api is not None else (), stmt.args, strict=False):
+                if role in _WRITES and isinstance(expr, ir.Var) and _is_struct(function.types.get(expr.name, "")):
+                    found.add(id(stmt))
+    return frozenset(found)
+
+
+def _is_struct(kind: str) -> bool:
+    """Whether a type is a struct, a pointer or a reference to one, as far as its words say."""
+    plain = kind.removeprefix("const ").removeprefix("struct ").rstrip(" *&")
+    return not (plain in NUMBERS or plain in _LONG or plain in _PLAIN or plain.startswith("std::"))
 
 
 class Way(Flag):
@@ -147,8 +170,10 @@ class Slicer:
         self._shared: dict[str, set[str]] = {}  # by function: what lambdas inside of it name
         self._outward: set[int] = set()  # statements of lambdas that matter to the function around
         self._moves: set[int] = set()
+        self._fills: set[int] = set()
         for function in program.functions():
             self._moves |= function.kept("moves pointers", lambda f: moves_pointers(f, tables))
+            self._fills |= function.kept("fills structs", lambda f: fills_structs(f, tables))
             outer, inside, _ = function.name.rpartition("::<lambda@")
             if not inside:
                 continue
@@ -221,10 +246,18 @@ class Slicer:
         if id(stmt) in self._outward or id(stmt) in self._moves:
             return True
         if isinstance(stmt, ir.Assign):
+            if self._stores_a_number(stmt.target):
+                return True
             number = isinstance(stmt.value, ir.Opaque) or (
                 isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS
             )
             return not number and (not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name)
+        if isinstance(stmt, ir.HostAccess):
+            return any(map(self._stores_a_number, stmt.writes))
+        if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt))):
+            return True
+        if id(stmt) in self._fills and self._a_field_decides():
+            return True
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch | ir.Unknown)
         named = stmt.receiver is None or ir.is_any_of(stmt.callee)
@@ -237,6 +270,63 @@ class Slicer:
         if api is None or api.effect not in _INERT or api.returns == "pointer":
             return True
         return any(self._is_of_the_program(expr) for expr in for_the_host(stmt, api, False))
+
+    def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
+        """The places that a call may store numbers in: its result, and those that it gets the address of, or a
+        reference to.
+        """
+        if call.result is not None:
+            yield call.result
+        own = self._program.resolve(call.callee, len(call.args), call.span.path)
+        api = self._tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+        roles = roles_of(api, len(call.args)) if api is not None else []
+        for n, expr in enumerate(call.args):
+            refers = isinstance(expr, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f in own)
+            if (own and refers) or (n < len(roles) and roles[n] in _STORES):
+                yield expr
+
+    def _stores_a_number(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
+        """Whether a number that is stored here may decide: in a place that does, or through any pointer where the
+        address of one that does is kept.
+        """
+        if self._decides(place, function):
+            return True
+        while isinstance(place, ir.Field):
+            place = place.base
+        return isinstance(place, ir.Deref | ir.Index) and self._program.kept("kept addresses", self._keeps_an_address)
+
+    def _keeps_an_address(self) -> bool:
+        return any(
+            isinstance(s, ir.Assign) and isinstance(s.value, ir.Addr) and self._decides(s.value, f)
+            for f in self._program.functions()
+            for s in ir.walk(f.body)
+            if not f.span.path.endswith(ir.PYTHON)
+        )
+
+    def _decides(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
+        """Whether a number in a place may decide what a later statement touches (`cudafix.ordering.deciding`). Without
+        the function whose variables are meant: where others may see it.
+        """
+        match place:
+            case ir.Var(name):
+                found = deciding(self._program, self._tables)
+                if function is not None and (owner(function), name) in found:
+                    return True
+                plain = name.removeprefix("::")
+                variable = self._program.globals.get(plain)
+                if variable is None and not _is_shared(name):
+                    return False
+                is_struct = variable is not None and "*" not in variable.type and variable.type not in NUMBERS | _LONG
+                return ("", plain) in found or (is_struct and self._a_field_decides())
+            case ir.Field(_, name):
+                return ("", f".{name}") in deciding(self._program, self._tables)
+            case ir.Index(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
+                return self._decides(base, function)
+            case _:
+                return False
+
+    def _a_field_decides(self) -> bool:
+        return any(name.startswith(".") for _, name in deciding(self._program, self._tables))
 
     def _is_of_the_program(self, expr: ir.Expr) -> bool:
         """Whether a pointer may come from a global variable: who calls the function does not hand it over."""
@@ -385,6 +475,8 @@ class Slicer:
 
     def _host_access(self, stmt: ir.HostAccess) -> Way | None:
         for place in stmt.writes:
+            if self._stores_a_number(place, self._function):
+                return None
             if isinstance(place, ir.Var):
                 if self._is_observed(place) and "::" not in place.name:
                     return None  # a constant that it held is gone
@@ -437,9 +529,14 @@ class Slicer:
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
         else:
             return None
+        if id(call) in self._fills and self._a_field_decides():
+            return None
+        stores = list(self._may_store_in(call))
         for expr in written:
             place = expr.base if isinstance(expr, ir.Addr) else expr
-            if isinstance(place, ir.Var) and isinstance(expr, ir.Addr):
+            if expr in stores and self._decides(place, self._function):
+                return None
+            if isinstance(place, ir.Var) and (isinstance(expr, ir.Addr) or (api is None and expr in stores)):
                 if self._is_observed(place):
                     return None
             elif not isinstance(place, ir.Const):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import NamedTuple
 
 _BOM = b"\xef\xbb\xbf"
@@ -42,7 +43,7 @@ class Positions:
         """The line that `offset` stands in."""
         content = self.sources.get(path, b"")
         if path not in self._starts:
-            self._starts[path] = [0, *(match.end() for match in re.finditer(rb"\n", content))]
+            self._starts[path] = [0, *accumulate(len(line) + 1 for line in content.split(b"\n")[:-1])]
         starts = self._starts[path]
         number = bisect_right(starts, offset)
         start = starts[number - 1]

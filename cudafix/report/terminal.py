@@ -7,7 +7,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, TextIO
+from typing import Any, TextIO, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -19,6 +19,8 @@ from cudafix.selection import Selection
 
 # what a source line or a name may hold and a terminal would act on
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f]")
+Piece: TypeAlias = str | tuple[str, str]
+"""A part of a line, alone or with its style."""
 PAIRS = frozenset(
     ("stream_ordered_pairs", "python_stream_ordered_pairs", "cupy_async_allocator", "numba_memory_manager")
 )
@@ -42,17 +44,19 @@ class Terminal:
         self._positions = Positions(sources)
         self._plain = not self._console.is_terminal and self._console.color_system is None
 
-    def _print(self, text: Text | None = None, **how: Any) -> None:
-        line = text if text is not None else Text()
-        if self._plain and "\t" not in line.plain:
-            # without colour rich would write the same, at a hundredth of the speed
-            self._console.file.write(f"{line.plain}\n")
-        else:
-            self._console.print(line, **how)
+    def _print(self, *pieces: Piece, **how: Any) -> None:
+        """Write a line that is made of texts, some with their style."""
+        if self._plain:
+            line = "".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)
+            if "\t" not in line:
+                # without colour rich would write the same, at a hundredth of the speed
+                self._console.file.write(f"{line}\n")
+                return
+        self._console.print(Text.assemble(*pieces), **how)
 
     def problem(self, problem: Problem) -> None:
         """One line: `cudafix: path: message`."""
-        self._print(Text.assemble(("cudafix: ", "bold red"), f"{readable(problem.path)}: {readable(problem.message)}"))
+        self._print(("cudafix: ", "bold red"), f"{readable(problem.path)}: {readable(problem.message)}")
 
     def details(self, findings: Iterable[Finding], refusals: Iterable[Refusal]) -> None:
         """Every finding and refusal with its source line, the related places, and what would unlock it."""
@@ -60,7 +64,7 @@ class Terminal:
             self._headline(item)
             self._snippet(item.path, item.offset)
             for place in item.related:
-                self._print(Text(f"  {self._position(place.path, place.offset)}: {readable(place.text)}"))
+                self._print(f"  {self._position(place.path, place.offset)}: {readable(place.text)}")
                 self._snippet(place.path, place.offset)
             if isinstance(item, Refusal):
                 self._note("unlock", item.unlock)
@@ -87,27 +91,27 @@ class Terminal:
         left = Counter(reason for _, reason in selection.left)
         left["suppressed"] += report.suppressed_refusals
         left += Counter(report.left_alone)
-        self._print(Text(line, style="bold"))
+        self._print((line, "bold"))
         for name, count in sorted(others.items(), key=_most):
-            self._print(Text(f"  {count:5} {name}"))
+            self._print(f"  {count:5} {name}")
         for name, count in sorted(Counter(refusal.name for refusal in report.refusals).items(), key=_most):
-            self._print(Text(f"  {count:5} refused: {name}"))
+            self._print(f"  {count:5} refused: {name}")
         for reason, count in sorted((+left).items(), key=_most):
-            self._print(Text(f"  {count:5} left: {reason}"))
+            self._print(f"  {count:5} left: {reason}")
 
     def _headline(self, item: Finding | Refusal) -> None:
-        text = Text.assemble((self._position(item.path, item.offset), "bold"), ": ")
+        line: list[Piece] = [(self._position(item.path, item.offset), "bold"), ": "]
         if isinstance(item, Refusal):
-            text.append("refused: ", "yellow").append(item.name, "bold yellow")
+            line += [("refused: ", "yellow"), (item.name, "bold yellow")]
         else:
-            text.append(item.codemod, "bold green" if item.codemod in PAIRS else "bold cyan")
-        text.append(f": {readable(item.message)}")
+            line.append((item.codemod, "bold green" if item.codemod in PAIRS else "bold cyan"))
+        line.append(f": {readable(item.message)}")
         if item.runs is not None:
-            text.append(f" ({item.runs.value})", "dim")
-        self._print(text)
+            line.append((f" ({item.runs.value})", "dim"))
+        self._print(*line)
 
     def _note(self, name: str, text: str) -> None:
-        self._print(Text.assemble("  ", (f"{name}: ", "bold"), readable(text)))
+        self._print("  ", (f"{name}: ", "bold"), readable(text))
 
     def _position(self, path: str, offset: int) -> str:
         if path not in self._positions.sources:
@@ -129,14 +133,13 @@ class Terminal:
         shown = before + marked + after.expandtabs(4)
         caret, length = cell_len(before), max(cell_len(marked), 1)
         margin = f"{number:6} | "
-        room = self._console.width - len(margin)
-        if self._console.is_terminal and cell_len(shown) > room:
+        if self._console.is_terminal and cell_len(shown) > (room := self._console.width - len(margin)):
             cut = max(0, min(len(before) - room // 3, len(shown) - room))
             caret -= cell_len(shown[:cut])
             shown = shown[cut : cut + room]
             length = max(min(length, room - caret), 1)
-        self._print(Text.assemble((margin, "dim"), shown), crop=False, no_wrap=True, overflow="ignore")
-        self._print(Text.assemble((" " * 6 + " | ", "dim"), " " * caret, ("^" * length, "bold magenta")))
+        self._print((margin, "dim"), shown, crop=False, no_wrap=True, overflow="ignore")
+        self._print((" " * 6 + " | ", "dim"), " " * caret, ("^" * length, "bold magenta"))
 
 
 def tell(problems: Iterable[Problem]) -> None:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.directives import OPENING, Branch, Group, Scan, blank
-from cudafix.frontends.cuda.macros import TYPE_WORDS, Macro, define, words
+from cudafix.frontends.cuda.macros import STRING, TYPE_WORDS, Macro, define, words
 
 MOST = 16  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
@@ -476,11 +476,27 @@ _MATTERS = re.compile(
 )
 
 
+# A body that ends the process whatever comes before, and what must not stand in front of that.
+_LEAVES = re.compile(rb"\b(?:exit|_exit|abort)\s*\([^()]*\)\s*;?\s*\}?\s*;?\s*\Z")
+_BEFORE_LEAVING = re.compile(
+    rb"cu(?:da|blas|fft|sparse|rand|solver|dnn|[A-Z])|<<<|##|[?]|&&|[|][|]"
+    rb"|\b(?:return|goto|break|continue|throw|exit|if|else|for|while|do|switch|case)\b"
+)
+
+
+def _leaves(macro: Macro) -> bool:
+    """Whether all that a macro does is to say something, at most, and to end the process."""
+    body = STRING.sub(b'""', macro.body)
+    end = _LEAVES.search(body)
+    return end is not None and _BEFORE_LEAVING.search(body, 0, end.start()) is None
+
+
 def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
     """By name. Of several bodies that may be meant, one that looks wins; if they do different things, it is opaque.
 
     Bodies that are plain host expressions (`fopen_s(&f, name, mode)` or `(f = fopen(name, mode))`, by platform) change
-    nothing that a proof rests on: the last one stands for all.
+    nothing that a proof rests on: the last one stands for all. So does one of several that end the process
+    (`exit(x)`, or a word to the user before that): behind it nothing runs, whichever is meant.
     """
     result: dict[str, Macro] = {}
     for macro in macros:
@@ -489,6 +505,8 @@ def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
             alike = old.kind == macro.kind and old.passes == macro.passes
             if alike and macro.kind == "transparent":
                 macro = replace(macro, looks=old.looks or macro.looks)
+            elif old.params == macro.params and _leaves(old) and _leaves(macro):
+                macro = old if old.kind == "operates" else macro
             elif any((_PLACE if alike and macro.kind == "constant" else _MATTERS).search(m.body) for m in (old, macro)):
                 macro = replace(macro, kind="opaque", passes=None, looks=False)
         result[macro.name] = macro

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from cudafix.frontends.cuda.directives import Directive
 
 _DEFINE = re.compile(rb"[ \t\f]*([A-Za-z_]\w*)(\(([^)]*)\))?")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|' + rb"'(?:[^'\\]|\\.){1,8}'")
+STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|' + rb"'(?:[^'\\]|\\.){1,8}'")
 _CALL = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<<<.*?>>>\s*)?\(", re.DOTALL)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 # calls that a macro may make on the status it was given, or on its way out, without being an operation of its own
@@ -107,7 +107,7 @@ def closing(text: bytes, opening: int) -> int:
 
 
 _LONGEST = 50_000  # bytes between two brackets that belong together; what is longer counts as unbalanced
-_BRACKET = re.compile(rb"[(){}\[\]]|" + _STRING.pattern)
+_BRACKET = re.compile(rb"[(){}\[\]]|" + STRING.pattern)
 
 
 def define(directive: Directive, path: str) -> Macro | None:
@@ -130,7 +130,7 @@ def define(directive: Directive, path: str) -> Macro | None:
 def _classify(params: tuple[str, ...] | None, body: bytes) -> tuple[str, int | None, bool]:
     if params is None and _SIMPLE.match(body):
         return ("rename" if _API_NAME.match(body) else "constant"), None, False
-    code = _STRING.sub(lambda m: b'"' + b" " * (len(m[0]) - 2) + b'"', body)
+    code = STRING.sub(lambda m: b'"' + b" " * (len(m[0]) - 2) + b'"', body)
     if not code:
         # a use with arguments evaluates none of them: the same as a function without a body
         return ("operates" if params else "constant"), None, False

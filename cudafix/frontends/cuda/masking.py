@@ -161,7 +161,7 @@ def _apply(text: bytes, edits: Sequence[Edit]) -> bytes:
 
 def _known_statements(text: bytes, work: _Work) -> list[Edit]:
     """Semicolons after statement macros that stand without one, and plain heads for macros that open a loop."""
-    names = [m.name.encode() for m in work.macros.values() if m.kind in ("transparent", "operates") or m.opens_loop]
+    names = [m.name.encode() for m in work.macros.values() if _is_statement(m)]
     present = words(text) if len(names) > 20 else names
     names = [n for n in names if n in present]
     edits: list[Edit] = []
@@ -184,18 +184,35 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
         ):
             continue
         end = match.end()
-        if macro.params is not None:
+        if _is_nothing(macro):
+            edits.append((match.start(), blank(match[0])))
+        elif macro.params is not None:
             opening = _skip(text, end)
             if text[opening : opening + 1] != b"(":
                 continue
             end = closing(text, opening) + 1
             if end <= 0:
                 continue
+            last = end - 2
+            while text[last] in b" \t\r\n":
+                last -= 1
+            if text[last] == ord(";") and not macro.opens_loop:  # `CHECK(cudaFree(p););`, with `e = x;` in the body
+                edits.append((last, b" "))
         if macro.opens_loop:
             edits += _head(text, match.start(), end, b"if" if macro.body.startswith((b"if", b"switch")) else b"while")
         elif macro.looks or macro.kind == "operates":
             edits += semicolon(text, match.start(), end)
     return edits
+
+
+def _is_statement(macro: Macro) -> bool:
+    """Whether a use may stand where a statement does, and be taken for something else."""
+    return macro.kind in ("transparent", "operates") or macro.opens_loop or _is_nothing(macro)
+
+
+def _is_nothing(macro: Macro) -> bool:
+    """Whether nothing is left of a use: without a semicolon it reads as the type of what follows."""
+    return macro.params is None and not macro.body
 
 
 def _skip(text: bytes, at: int) -> int:

@@ -1,0 +1,138 @@
+"""Which numbers decide what a statement touches: indices of buffers and streams, device numbers, rounds of a loop.
+
+A function that works on the host alone and stores only numbers is passed over (`cudafix.ordering.slicing`), and what
+was known of the places that it stores in would be out of date: `buffer[current]` is another buffer after `flip()`. So a
+store counts where the number may decide. Variables at namespace scope are told apart by name, fields by name whatever
+the object, local variables by function. From what decides, the flow of numbers through assignments, arguments and
+results is followed backwards; no order of statements is known.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypeAlias
+
+from cudafix import ir
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import roles_of
+from cudafix.ordering import ranges
+
+Key: TypeAlias = tuple[str, str]
+"""The function of a local variable, or nothing where others see the variable, and its name. Fields start with a dot."""
+_DECIDING = frozenset(("device", "flags"))
+_RESULT = "%result"
+
+
+class Flow(NamedTuple):
+    """What decides in one function, and where that comes from: pairs of a place and what flows into it."""
+
+    decides: frozenset[Key]
+    feeds: tuple[tuple[Key, frozenset[Key]], ...]
+
+
+def deciding(program: Program, tables: Tables) -> frozenset[Key]:
+    """The variables and fields whose number may decide."""
+    return program.kept("deciding", lambda: _deciding(program, tables))
+
+
+def owner(function: ir.Function) -> str:
+    """The function of a local variable, as its key says it. A lambda shares the variables of the function around it."""
+    return last(function.name.partition("::<lambda@")[0])
+
+
+def _deciding(program: Program, tables: Tables) -> frozenset[Key]:
+    feeds: dict[Key, set[Key]] = defaultdict(set)
+    found: set[Key] = set()
+    for function in program.functions():
+        flow = function.kept("flow of numbers", lambda f: _flow(f, tables))
+        found |= flow.decides
+        for place, values in flow.feeds:
+            feeds[place] |= values
+    queue = list(found)
+    while queue:
+        fresh = feeds.get(queue.pop(), set()) - found
+        found |= fresh
+        queue += fresh
+    return frozenset(found)
+
+
+def _flow(function: ir.Function, tables: Tables) -> Flow:
+    here = owner(function)
+    decides: set[Key] = set()
+    feeds: list[tuple[Key, frozenset[Key]]] = []
+
+    def keys(expr: ir.Expr | None) -> frozenset[Key]:
+        return frozenset(_keys(expr, here, function.types)) if expr is not None else frozenset()
+
+    for n, param in enumerate(function.params):
+        feeds.append(((here, param.name), frozenset({(last(function.name), str(n))})))
+    for stmt in ir.walk(function.body):
+        for expr in _picking(stmt):
+            decides |= {key for e in ir.variables(expr) if isinstance(e, ir.Index) for key in keys(e.index)}
+        match stmt:
+            case ir.Assign(target, value):
+                feeds += [(key, keys(value)) for key in keys(target)]
+            case ir.Return(value):
+                feeds.append(((last(function.name), _RESULT), keys(value)))
+            case ir.Loop() if ranges.picks(stmt):
+                decides |= {key for bound in ranges.numbers(stmt) for key in keys(bound)}
+            case ir.Call():
+                api = tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
+                roles = roles_of(api, len(stmt.args)) if api is not None else []
+                decides |= {k for role, e in zip(roles, stmt.args, strict=False) if role in _DECIDING for k in keys(e)}
+                for name in map(last, ir.names_of(stmt.callee)):
+                    feeds += [((name, str(n)), keys(arg)) for n, arg in enumerate(stmt.args)]
+                    feeds += [(key, frozenset({(name, _RESULT)})) for key in keys(stmt.result)]
+            case _:
+                pass
+    return Flow(frozenset(decides), tuple(feeds))
+
+
+def _picking(stmt: ir.Stmt) -> Iterator[ir.Expr]:
+    """The expressions of a statement that may lead to buffers, streams or events."""
+    match stmt:
+        case ir.Call():
+            yield from stmt.given
+            if stmt.result is not None:
+                yield stmt.result
+        case ir.Launch():
+            yield from stmt.args
+            if stmt.stream is not None:
+                yield stmt.stream
+        case ir.Assign(target, value):
+            yield from (target, value)
+        case ir.Return(value) if value is not None:
+            yield value
+        case ir.If(test) if test.place is not None:
+            yield test.place
+        case ir.Unknown():
+            yield from stmt.parts
+        case _:
+            pass
+
+
+def _keys(expr: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[Key]:
+    """What a number comes from, or where it is stored: variables and fields."""
+    match expr:
+        case ir.Var(name):
+            if ":" not in name:
+                yield here, name
+            if ":" in name or name not in types:  # declared in a header, which the front end does not see
+                yield "", name.removeprefix("::")
+        case ir.Field(base, name):
+            yield "", f".{name}"
+            for inner in ir.variables(base):
+                if isinstance(inner, ir.Index):
+                    yield from _keys(inner.index, here, types)
+        case ir.Index(base, index):
+            yield from _keys(base, here, types)
+            yield from _keys(index, here, types)
+        case ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
+            yield from _keys(base, here, types)
+        case ir.Choice(parts) | ir.Opaque(parts):
+            for part in parts:
+                yield from _keys(part, here, types)
+        case _:
+            pass

@@ -1,0 +1,139 @@
+"""An index of buffers that a function on the host changes: which buffer a statement means is not what it was."""
+
+# ruff: noqa: E501  (each row is a program's lines, side by side)
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.edits import apply
+
+PROGRAM = """
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <cuda_runtime.h>
+struct Ring {{ int now; int *where; }};
+int cur;
+Ring ring;
+{declared}
+__global__ void k(int *p) {{ p[0] = 1; }}
+int main(int argc, char **argv) {{
+    cudaStream_t s, t;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+    int *d[2];
+    {first}
+    cudaMalloc(&d[0], 4);
+    cudaMalloc(&d[1], 4);
+    k<<<1, 1, 0, s>>>(d[0]);
+    {then}
+    k<<<1, 1, 0, t>>>(d[{index}]);
+    cudaFree(d[0]);
+    cudaFree(d[1]);
+    cudaStreamDestroy(s);
+    cudaStreamDestroy(t);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "then", "index"),
+    [
+        ("void flip() { cur = 1; }", "cur = 0;", "flip();", "cur"),
+        ("void flip() { cur ^= 1; }", "cur = 0;", "flip();", "cur"),
+        ("void flip() { ++cur; }", "cur = 0;", "flip();", "cur"),
+        ("void flip() { cur += 1; }", "cur = 0;", "flip();", "cur % 2"),
+        ("int other; void flip() { other = 1; }", "other = 0;", "flip(); int c = other;", "c"),
+        ("int other; void flip() { other = 1; } int get() { return other; }", "other = 0;", "flip(); int c = get();", "c"),
+        ("int at[2]; void flip() { at[0] = 1; }", "at[0] = 0;", "flip();", "at[0]"),
+        ("int other; void flip() { std::swap(cur, other); }", "cur = 0; other = 1;", "flip();", "cur"),
+        ("void flip() { scanf(\"%d\", &cur); }", "cur = 0;", "flip();", "cur"),
+        ("void flip(int &c) { c = 1; }", "int c = 0;", "flip(c);", "c"),
+        ("void set(int *c) { *c = 1; } void flip(int *c) { set(c); }", "int c = 0;", "flip(&c);", "c"),
+        ("void flip(int *c) { c[0] = 1; }", "int c[2]; c[0] = 0;", "flip(c);", "c[0]"),
+        ("void flip(Ring *r) { r->now = 1; }", "Ring r; r.now = 0;", "flip(&r);", "r.now"),
+        ("void flip(Ring &r) { r.now ^= 1; }", "Ring r; r.now = 0;", "flip(r);", "r.now"),
+        ("void flip(Ring *r) { scanf(\"%d\", &r->now); }", "Ring r; r.now = 0;", "flip(&r);", "r.now"),
+        ("void flip() { memset(&ring, 1, sizeof ring); }", "ring.now = 0;", "flip();", "ring.now"),
+        ("void flip(Ring *r) { memset(r, 1, sizeof *r); }", "Ring r; r.now = 0;", "flip(&r);", "r.now"),
+        ("void flip(Ring *r) { Ring one = {1}; *r = one; }", "Ring r; r.now = 0;", "flip(&r);", "r.now"),
+        ("void flip(Ring *r) { *r->where = 1; }", "int c = 0; Ring r; r.where = &c;", "flip(&r);", "c"),
+        ("struct R { int now = 0; void flip() { now = 1 - now; } };", "R r;", "r.flip();", "r.now"),
+        ("bool flip() { cur = 1; return true; }", "cur = 0;", "if (flip()) puts(\"\");", "cur"),
+        ("struct R { ~R() { cur = 1; } };", "cur = 0;", "{ R r; }", "cur"),
+        ("void flip(int &c);", "int c = 0;", "flip(c);", "c"),
+        ("void flip(Ring *r);", "Ring r; r.now = 0;", "flip(&r);", "r.now"),
+        ("void flip();", "cur = 0;", "flip();", "cur"),
+    ],
+)  # fmt: skip
+def test_an_index_is_what_a_function_has_made_it(declared: str, first: str, then: str, index: str) -> None:
+    """`d[1]` was used on `t`: its free goes there, or waits for it."""
+    source = PROGRAM.format(declared=declared, first=first, then=then, index=index).encode()
+    report = analyze({"main.cu": source}, Config(unsafe=True))
+    edits = [edit for finding in report.findings for edit in finding.edits]
+    after = apply(source, list(dict.fromkeys(edits)))
+    assert b"cudaFreeAsync(d[1], t)" in after
+
+
+ROUNDS = """
+#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+struct Sizes {{ int n; }};
+int n;
+Sizes sizes;
+{declared}
+__global__ void k(int *p) {{ *p = 42; }}
+int main(int argc, char **argv) {{
+    cudaStream_t s[8];
+    int *d, *out;
+    {first}
+    cudaMallocHost(&out, 32);
+    for (int i = 0; i < {bound}; i++) cudaStreamCreateWithFlags(&s[i], cudaStreamNonBlocking);
+    cudaMalloc(&d, 32);
+    for (int i = 0; i < {bound}; i++) k<<<1, 1, 0, s[i]>>>(out + i);
+    {then}
+    for (int i = 0; i < {bound}; i++) cudaStreamSynchronize(s[i]);
+    cudaFree(d);
+    printf("%d\\n", out[3]);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "then", "bound"),
+    [
+        ("void fewer() { n = 1; }", "n = atoi(argv[1]);", "fewer();", "n"),
+        ("void fewer() { n = 1; }", "n = 4;", "fewer();", "n"),
+        ("void fewer() { n /= 2; }", "n = atoi(argv[1]);", "fewer();", "n"),
+        ("void fewer() { sizes.n = 1; }", "sizes.n = atoi(argv[1]);", "fewer();", "sizes.n"),
+        ("void fewer(Sizes &c) { c.n--; }", "Sizes c; c.n = atoi(argv[1]);", "fewer(c);", "c.n"),
+        ("void fewer(int *c) { *c = 1; }", "int c = atoi(argv[1]);", "fewer(&c);", "c"),
+        ("void fewer();", "n = atoi(argv[1]);", "fewer();", "n"),
+    ],
+)
+def test_a_loop_visits_what_its_bound_says_now(declared: str, first: str, then: str, bound: str) -> None:
+    """`cudaFree` waits for all streams, the loop in front of it only for some: the host would read too early."""
+    source = ROUNDS.format(declared=declared, first=first, then=then, bound=bound).encode()
+    report = analyze({"main.cu": source}, Config(unsafe=True))
+    assert not any(finding.edits for finding in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("declared", "first", "then", "bound"),
+    [
+        ("void read(char **v) { n = atoi(v[1]); }", "read(argv);", "", "n"),
+        ("", "int c = atoi(argv[1]);", "", "c"),
+        ("", "int c = atoi(argv[1]);", "", "2 * c"),
+    ],
+)
+def test_a_loop_over_the_same_bound_visits_the_same(declared: str, first: str, then: str, bound: str) -> None:
+    source = ROUNDS.format(declared=declared, first=first, then=then, bound=bound).encode()
+    report = analyze({"main.cu": source}, Config())
+    assert not report.refusals
+    assert b"cudaFreeAsync(d, 0)" in apply(source, list(dict.fromkeys(e for f in report.findings for e in f.edits)))

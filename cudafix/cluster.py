@@ -277,7 +277,6 @@ class Cluster:
                 except check.OutOfBudget:
                     left_out.add(view.root.span)
             self._leave_out(view)
-            decided |= moved.all if moved is not None else set()
         self.views = fitting
         return outcomes
 

@@ -307,6 +307,11 @@ def _call(
         if body is None or _LENDS.search(text, text.find(b"]", function.start_byte), body.start_byte):
             all_written()
         return
+    inner = function.child_by_field_name("function") if function.type == "call_expression" else None
+    if inner is not None and inner.type in ("call_expression", "parenthesized_expression"):
+        summary.unknown.add("()")  # what calls return has no name
+        all_written()
+        return
     name = plain_name(text[function.start_byte : function.end_byte].decode("utf-8", "replace"))
     last = name.rpartition("::")[2]
     held = roots.of(function) if function.type == "identifier" else _NONE

@@ -10,6 +10,8 @@ from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
 
 PLAIN = "struct A { int *p; cudaStream_t s; };"
+PARTS = "struct B { int *p, *q; };"
+POINTER = "typedef void (*F)(int *, cudaStream_t); void nothing(int *, cudaStream_t) {}"
 EITHER = "A a{d, other}, b{e, other}; int n = rand(); A *q = n ? &a : &b;"
 OTHER = "A a{e, other}, b{d, other}; int n = rand(); A *q = n ? &a : &b;"
 BY_VALUE = "void by_value(A a, cudaStream_t s) { run(a.p, s); }"
@@ -50,6 +52,50 @@ WAYS = {
     "some part of a struct from outside": (
         "struct B { int *p, *q; }; B load();",
         "B b = load(); ((int **)&b)[rand() % 2] = d; run(b.q, other);",
+    ),
+    "all of a struct on one path, a part of it on the other": (
+        PARTS,
+        "B b; void *x[2] = {d, d}; memcpy(&b, x, sizeof b); if (rand()) b.q = e; run(b.q, other);",
+    ),
+    "some part of a struct, which one path sets": (
+        PARTS,
+        "B b{e, e}; ((int **)&b)[rand() % 2] = d; if (rand()) b.q = e; run(b.q, other);",
+    ),
+    "some part of a struct from outside, which one path sets": (
+        f"{PARTS} B load();",
+        "B b = load(); ((int **)&b)[rand() % 2] = d; if (rand()) { b.q = e; } else e = 0; run(b.q, other);",
+    ),
+    "the first member of a struct, which a loop may set": (
+        PARTS,
+        "B b{e, e}; *(int **)&b = d; while (rand()) b.p = e; run(b.p, other);",
+    ),
+    "the first member of a struct on the heap, which one path sets": (
+        PARTS,
+        "B *b = new B; *(int **)b = d; if (rand()) b->p = e; run(b->p, other);",
+    ),
+    "the first member of an element, which one path sets": (
+        PARTS,
+        "std::vector<B> b(2); *(int **)&b[0] = d; if (rand()) b[0].p = e; run(b[0].p, other);",
+    ),
+    "a function or one from outside": (
+        f"{POINTER} F obtain();",
+        "F f = nothing; if (rand()) f = obtain(); f(d, other);",
+    ),
+    "a function that unseen code may replace": (
+        f"{POINTER} void obtain(F *);",
+        "F f = nothing; obtain(&f); f(d, other);",
+    ),
+    "a function in a struct from outside, which one path sets": (
+        f"{POINTER} struct T {{ F f; }}; T make();",
+        "T t = make(); if (rand()) t.f = nothing; t.f(d, other);",
+    ),
+    "a lambda, or a function from outside": (
+        "std::function<void(int *, cudaStream_t)> obtain();",
+        "std::function<void(int *, cudaStream_t)> f = [](int *, cudaStream_t) {}; if (rand()) f = obtain(); f(d, other);",
+    ),
+    "a lambda, or another one": (
+        "",
+        "std::function<void(int *)> f = [](int *) {}; if (rand()) f = [=](int *p) { run(p, other); }; f(d);",
     ),
     "what a map finds": ("", "std::map<int, int*> v; v[3] = d; run(v.find(3)->second, other);"),
     "variables that a tuple is assigned to": ("", "int *p, *q; std::tie(p, q) = std::make_tuple(d, e); run(p, other);"),

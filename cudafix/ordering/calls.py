@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from cudafix import ir
@@ -123,14 +123,12 @@ class Calls(Operations):
         """The functions that a place holds; none where it may hold something else, one with other parameters, or one
         whose variables may be those of another call of the function around it.
         """
-        found: list[tuple[ir.Function, Values]] = []
-        for value in self.values(state, place) - {mem.ZERO}:  # a call of `None` raises
-            functions = self.program.resolve(value.name, arity, value.path) if isinstance(value, mem.Function) else []
-            functions = [f for f in functions if f.direct and len(f.params) == arity and f.cls is None]
-            if not functions or not all(map(self._has_its_variables, functions)):
-                return []
-            found += [(f, mem.NOTHING) for f in functions]
-        return found
+
+        def fits(function: ir.Function) -> bool:
+            return function.direct and len(function.params) == arity and function.cls is None
+
+        found = self._functions_in(self.values(state, place), arity, fits)
+        return found if all(self._has_its_variables(f) for f, _ in found) else []
 
     def _has_its_variables(self, function: ir.Function) -> bool:
         """Whether the variables that a function shares with the one around it are those of the call that made it."""
@@ -178,9 +176,19 @@ class Calls(Operations):
         api = self.tables.lookup(name, arity)
         if api is not None:
             return api
-        # A lambda or function pointer in a variable.
-        functions = [v for v in self.values(state, ir.Var(name)) if isinstance(v, mem.Function)]
-        return [(f, mem.NOTHING) for v in functions for f in self.program.resolve(v.name, arity, v.path)]
+        return self._functions_in(self.values(state, ir.Var(name)), arity)
+
+    def _functions_in(
+        self, values: Values, arity: int, fits: Callable[[ir.Function], bool] = lambda _: True
+    ) -> list[tuple[ir.Function, Values]]:
+        """The functions that a value may be, a lambda or what a pointer leads to; none where it may be another one, or
+        one of which none `fits`.
+        """
+        pointers = values - {mem.ZERO}  # a call through null ends the program, one of `None` raises
+        names = sorted((v.path, v.name) for v in pointers if isinstance(v, mem.Function))
+        found = [[f for f in self.program.resolve(name, arity, path) if fits(f)] for path, name in names]
+        known = len(names) == len(pointers) and all(found)
+        return [(f, mem.NOTHING) for functions in found for f in functions] if known else []
 
     def _may_call(self, name: str, function: ir.Function) -> bool:
         """Whether a call without an object may mean a function: no method of a class that is not the caller's."""
@@ -489,13 +497,11 @@ class Calls(Operations):
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
-        pointed = self.values(state, stmt.parts[0])
-        names = [v for v in pointed if isinstance(v, mem.Function)]
-        found = [(f, mem.NOTHING) for v in names for f in self.program.resolve(v.name, len(stmt.parts) - 1, v.path)]
-        if len(names) != len(pointed) or len(found) < len(names) or not found:
+        found = self._functions_in(self.values(state, stmt.parts[0]), len(stmt.parts) - 1)
+        if not found:
             return None
         site = ir.Site(stmt.span, "", "", ";", blocked="a call through a function pointer")
-        call = ir.Call(names[0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
+        call = ir.Call(found[0][0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
     def _called_back(self, call: ir.Call, state: State) -> State:

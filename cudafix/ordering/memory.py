@@ -124,6 +124,7 @@ def kept_among_others(values: Values) -> Values:
     return values - events | {OTHER} if events else values
 
 
+@lru_cache(maxsize=1 << 12)
 def leading(values: Values) -> Values:
     """The pointers, handles and functions among values."""
     return frozenset(v for v in values if isinstance(v, _LEADS))
@@ -230,15 +231,42 @@ def _either(mine: Cells, theirs: Cells) -> Cells:
     """What the cells of a root hold after one of two paths; `mine` itself if the other adds nothing."""
     merged = None
     for path in mine.keys() - theirs.keys():
-        if (values := _or_unset(mine[path])) is not mine[path]:
+        values, other = _or_unset(mine[path]), _unwritten(theirs, path)
+        if values is not mine[path] or not other <= values:
             merged = merged if merged is not None else mine.copy()
-            merged[path] = values
+            merged[path] = values | other
     for path, values in theirs.items():
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            merged[path] = _or_unset(values) if old is None else old | values
+            merged[path] = _or_unset(values) | _unwritten(mine, path) if old is None else old | values
     return mine if merged is None else merged
+
+
+def _held(inner: Cells, path: Path) -> Values:
+    """What all cells hold that may be the one at `path`."""
+    if _is_unique(path):
+        return inner.get(path, NOTHING)
+    n = len(path)
+    return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
+
+
+def _unwritten(inner: Cells, path: Path) -> Values:
+    """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what came
+    from outside, or the sum of the parts of which it is one.
+    """
+    found = NOTHING
+    for n in range(len(path)):
+        whole = _held(inner, path[:n])
+        if Ptr(EXTERNAL) in whole:  # unless it was set since
+            return found | UNKNOWN | leading(whole)
+        if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
+            found |= leading(whole)
+        else:  # an operator of a struct picks from what it holds
+            for other, held in inner.items():
+                if len(other) > n and other[:n] == path[:n] and other[n][0] == "field":
+                    found |= leading(held)
+    return found
 
 
 def _group(root: Root) -> _Group:
@@ -326,29 +354,10 @@ class Environment:
         exact = inner.get(path)
         if exact is not None or not inner:
             return exact or NOTHING
-        found = self._held(inner, path) if path else NOTHING
+        found = _held(inner, path) if path else NOTHING
         if any(isinstance(v, StreamValue) for v in found) and any(_is_vaguer(other, path) for other in inner):
             return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
-        if not found and path:
-            for n in range(len(path)):
-                whole = self._held(inner, path[:n])
-                if Ptr(EXTERNAL) in whole:  # a part of something that came from outside, unless it was set since
-                    return found | UNKNOWN | leading(whole)
-                if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
-                    found |= leading(whole)
-                else:  # an operator of a struct picks from what it holds
-                    for other, held in inner.items():
-                        if len(other) > n and other[:n] == path[:n] and other[n][0] == "field":
-                            found |= leading(held)
-        return found
-
-    @staticmethod
-    def _held(inner: dict[Path, Values], path: Path) -> Values:
-        """What all cells hold that may be the one at `path`."""
-        if _is_unique(path):
-            return inner.get(path, NOTHING)
-        n = len(path)
-        return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
+        return found or _unwritten(inner, path)
 
     def write(self, cells: Iterable[Cell], values: Values) -> None:
         targets = list(cells)

@@ -334,8 +334,8 @@ class Calls(Objects):
             return passed
         local = self.local(name) if "::" not in name else None
         if local is not None:
-            if isinstance(local, Var) and local.name in self.lambdas:
-                name = self.lambdas[local.name]
+            if isinstance(local, Var) and local.name in self.lambdas and "auto" in self.type_of(local):
+                name = self.lambdas[local.name]  # a variable of another type may be assigned another function
             else:
                 return self._called_object(node, function, arguments, local, target, used)
         elif name not in self.file.hosts and (

@@ -76,6 +76,11 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
+class Mixed(Other):
+    """Marks the sum of what a function may have stored in a place that was not followed (`cudafix.ordering.alone`)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unset:
     """Nothing yet: what a cell with a stream may hold where no stream was made on one of the paths."""
 
@@ -88,6 +93,7 @@ _Group: TypeAlias = str | int | tuple[str | int, ...]
 _LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function)  # what is worth more than a number
 
 OTHER = Other()
+MIXED = Mixed()
 UNSET = Unset()
 ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
@@ -231,7 +237,7 @@ def _either(mine: Cells, theirs: Cells) -> Cells:
     """What the cells of a root hold after one of two paths; `mine` itself if the other adds nothing."""
     merged = None
     for path in mine.keys() - theirs.keys():
-        values, other = _or_unset(mine[path]), _unwritten(theirs, path)
+        values, other = _or_unset(mine[path]), _unwritten(theirs, path, joining=True)
         if values is not mine[path] or not other <= values:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
@@ -239,7 +245,7 @@ def _either(mine: Cells, theirs: Cells) -> Cells:
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            merged[path] = _or_unset(values) | _unwritten(mine, path) if old is None else old | values
+            merged[path] = _or_unset(values) | _unwritten(mine, path, joining=True) if old is None else old | values
     return mine if merged is None else merged
 
 
@@ -251,13 +257,18 @@ def _held(inner: Cells, path: Path) -> Values:
     return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
 
 
-def _unwritten(inner: Cells, path: Path) -> Values:
+def _unwritten(inner: Cells, path: Path, joining: bool = False) -> Values:
     """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what came
     from outside, or the sum of the parts of which it is one.
+
+    `joining`: where a path that has written the part meets one that has not. The sum of a function that was not
+    followed, which leads to host memory only, is left out there: with it all parts would soon hold all of them.
     """
     found = NOTHING
     for n in range(len(path)):
         whole = _held(inner, path[:n])
+        if joining and MIXED in whole:
+            continue
         if Ptr(EXTERNAL) in whole:  # unless it was set since
             return found | UNKNOWN | leading(whole)
         if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
@@ -407,6 +418,7 @@ class Environment:
         n = len(base)
         for path in [base, (*base, ("at", ANY)), *(p for p in inner if len(p) >= n and overlaps(p[:n], base))]:
             inner[path] = inner.get(path, NOTHING) | values
+        inner[base] |= {MIXED}
         self._set(root, inner)
         self._renewed(root)
 

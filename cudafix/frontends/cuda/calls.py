@@ -255,6 +255,13 @@ class Calls(Objects):
         values, spans = self.arguments(arguments)
         return self.emit_call(node, function, "operator()", values, spans, place, target, used)
 
+    def _keeps_its_lambda(self, place: Var, name: str) -> bool:
+        """Whether a variable holds the lambda that it was given, whatever else is done: one of the lambda's own type,
+        or one that is set where that stands, and else only called or read.
+        """
+        others = re.findall(rb"(?<![\w.>:])" + name.encode() + rb"\b(?!\s*[(;\]])", self.text)
+        return "auto" in self.type_of(place) or len(others) <= 1
+
     def _picked(self, node: Node) -> str | None:
         """The name that a macro picks out of its arguments by their number: `PICK(__VA_ARGS__, F3, F2, F1)(…)`, where
         `PICK(_1, _2, _3, NAME, ...)` is `NAME`.
@@ -334,8 +341,8 @@ class Calls(Objects):
             return passed
         local = self.local(name) if "::" not in name else None
         if local is not None:
-            if isinstance(local, Var) and local.name in self.lambdas and "auto" in self.type_of(local):
-                name = self.lambdas[local.name]  # a variable of another type may be assigned another function
+            if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
+                name = self.lambdas[local.name]
             else:
                 return self._called_object(node, function, arguments, local, target, used)
         elif name not in self.file.hosts and (

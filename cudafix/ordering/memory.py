@@ -236,16 +236,18 @@ def _perhaps(inner: Cells) -> Cells:
 def _either(mine: Cells, theirs: Cells) -> Cells:
     """What the cells of a root hold after one of two paths; `mine` itself if the other adds nothing."""
     merged = None
+    wholes: dict[Path, Values] = {}
     for path in mine.keys() - theirs.keys():
-        values, other = _or_unset(mine[path]), _unwritten(theirs, path, joining=True)
+        values, other = _or_unset(mine[path]), _unwritten(theirs, path, wholes)
         if values is not mine[path] or not other <= values:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
+    wholes = {}
     for path, values in theirs.items():
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            merged[path] = _or_unset(values) | _unwritten(mine, path, joining=True) if old is None else old | values
+            merged[path] = _or_unset(values) | _unwritten(mine, path, wholes) if old is None else old | values
     return mine if merged is None else merged
 
 
@@ -257,17 +259,23 @@ def _held(inner: Cells, path: Path) -> Values:
     return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
 
 
-def _unwritten(inner: Cells, path: Path, joining: bool = False) -> Values:
+def _unwritten(inner: Cells, path: Path, joining: dict[Path, Values] | None = None) -> Values:
     """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what came
     from outside, or the sum of the parts of which it is one.
 
-    `joining`: where a path that has written the part meets one that has not. The sum of a function that was not
-    followed, which leads to host memory only, is left out there: with it all parts would soon hold all of them.
+    `joining`: where a path that has written the part meets one that has not, what wholes of this root are known to
+    hold. The sum of a function that was not followed, which leads to host memory only, is left out there: with it all
+    parts would soon hold all of them.
     """
     found = NOTHING
     for n in range(len(path)):
-        whole = _held(inner, path[:n])
-        if joining and MIXED in whole:
+        if joining is None:
+            whole = _held(inner, path[:n])
+        elif (known := joining.get(path[:n])) is not None:
+            whole = known
+        else:
+            whole = joining[path[:n]] = _held(inner, path[:n])
+        if joining is not None and MIXED in whole:
             continue
         if Ptr(EXTERNAL) in whole:  # unless it was set since
             return found | UNKNOWN | leading(whole)

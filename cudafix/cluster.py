@@ -257,8 +257,8 @@ class Cluster:
         decided: set[Key] = set()
         alike = _Alike(self.tables, self.views)
         for view in self.views:
-            moved = self._may_move(view)
-            if decided and moved is not None and moved.all <= decided:
+            moved = self._may_move(view) if decided else None
+            if moved is not None and moved.all <= decided:
                 continue
             if view.root.span not in left_out and len(left_out) < TOO_LARGE:
                 first = alike.first(view)

@@ -538,14 +538,17 @@ def variables(expr: Expr) -> Iterator[Expr]:
 def expressions_in(function: Function) -> Iterator[Expr]:
     """What the calls and launches of a function are given, and everything inside it."""
     for stmt in walk(function.body):
-        exprs: tuple[Expr | None, ...] = ()
-        if isinstance(stmt, Call):
-            exprs = (*stmt.args, stmt.receiver)
-        elif isinstance(stmt, Launch):
-            exprs = (*stmt.args, stmt.stream)
-        for expr in exprs:
-            if expr is not None:
-                yield from variables(expr)
+        for expr in given_to(stmt):
+            yield from variables(expr)
+
+
+def given_to(stmt: Stmt) -> tuple[Expr, ...]:
+    """What a call or a launch is given, its object or stream too; nothing for any other statement."""
+    if isinstance(stmt, Call):
+        return stmt.given
+    if isinstance(stmt, Launch):
+        return stmt.args if stmt.stream is None else (*stmt.args, stmt.stream)
+    return ()
 
 
 def declared_arrays(block: Block) -> Iterator[str]:

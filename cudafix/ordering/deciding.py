@@ -92,15 +92,10 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
 
 def _picking(stmt: ir.Stmt) -> Iterator[ir.Expr]:
     """The expressions of a statement that may lead to buffers, streams or events."""
+    yield from ir.given_to(stmt)
     match stmt:
-        case ir.Call():
-            yield from stmt.given
-            if stmt.result is not None:
-                yield stmt.result
-        case ir.Launch():
-            yield from stmt.args
-            if stmt.stream is not None:
-                yield stmt.stream
+        case ir.Call(result=result) if result is not None:
+            yield result
         case ir.Assign(target, value):
             yield from (target, value)
         case ir.Return(value) if value is not None:

@@ -32,14 +32,7 @@ def has_a_round(bounds: str) -> bool:
 def picks(loop: ir.Loop) -> bool:
     """Whether the loop's index picks buffers, streams or events out of arrays."""
     for stmt in ir.walk(loop.body):
-        exprs: tuple[ir.Expr, ...] = ()
-        if isinstance(stmt, ir.Call):
-            exprs = stmt.given
-        elif isinstance(stmt, ir.Launch):
-            exprs = (*stmt.args, stmt.stream) if stmt.stream is not None else stmt.args
-        elif isinstance(stmt, ir.Assign):
-            exprs = (stmt.target, stmt.value)
-        for expr in exprs:
+        for expr in (stmt.target, stmt.value) if isinstance(stmt, ir.Assign) else ir.given_to(stmt):
             if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
                 return True
     return False

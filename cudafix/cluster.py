@@ -472,8 +472,7 @@ class Cluster:
         ):
             if isinstance(violation, str):
                 return violation
-            assumed = violation.earlier is not None and violation.earlier.assumption is not None
-            if not assumed and (violation.kind, violation.later.span) not in known:
+            if not violation.is_assumed and (violation.kind, violation.later.span) not in known:
                 return f"{violation.words}: {violation.later.text}"
         return None
 

@@ -109,12 +109,11 @@ _OF_ONE_BLOCK = frozenset({Wrong.USE_AFTER_FREE, Wrong.DOUBLE_FREE, Wrong.RESET_
 def _certain(v: Violation) -> bool:
     """Whether both operations are seen, on streams that are known: two unknown streams may be one."""
     streams = v.streams if v.earlier is None else v.streams | v.earlier.streams
-    seen = v.earlier is None or v.earlier.assumption is None
     both = v.streams & v.earlier.streams if v.earlier is not None else frozenset()
-    null = len(streams) > 1 and any(
-        s.kind is StreamKind.LEGACY for s in both
-    )  # perhaps both are: then they are in order
-    return v.certain and seen and (v.apart or not (null or any(s.kind is StreamKind.UNKNOWN for s in streams)))
+    # perhaps both are the legacy stream: then they are in order
+    null = len(streams) > 1 and any(s.kind is StreamKind.LEGACY for s in both)
+    seen = v.certain and not v.is_assumed
+    return seen and (v.apart or not (null or any(s.kind is StreamKind.UNKNOWN for s in streams)))
 
 
 def _one_stream_each(v: Violation) -> bool:

@@ -173,7 +173,7 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
     wrong += [
         Reason(v) if isinstance(v, str) else _reason(v, original)
         for v in lockstep(old, new, programs, tables, per_thread)
-        if isinstance(v, str) or v.earlier is None or v.earlier.assumption is None
+        if isinstance(v, str) or not v.is_assumed
     ]
     for view in views_of(new, programs):
         outcome = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)

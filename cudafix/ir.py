@@ -397,14 +397,18 @@ def blocks_of(stmt: Stmt) -> tuple[Block, ...]:
             return ()
 
 
+_WITH_BLOCKS = frozenset((If, Loop, Switch, Try))
+
+
 def walk(block: Block) -> Iterator[Stmt]:
     """All statements of a block, nested ones too."""
     stack = list(reversed(block))
     while stack:
         stmt = stack.pop()
         yield stmt
-        for inner in reversed(blocks_of(stmt)):
-            stack.extend(reversed(inner))
+        if type(stmt) in _WITH_BLOCKS:
+            for inner in reversed(blocks_of(stmt)):
+                stack.extend(reversed(inner))
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -89,25 +89,27 @@ class Program:
         return self.kept(fact, lambda: self._reaching(holds))
 
     def _reaching(self, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
-        callers: dict[int, set[int]] = defaultdict(set)
-        found: list[int] = []
-        for function in self.functions():
-            for stmt in ir.walk(function.body):
-                if holds(stmt):
-                    found.append(id(function))
-                if isinstance(stmt, ir.Call):
-                    for callee in self.reached_by(stmt, function.cls):
-                        callers[id(callee)].add(id(function))
-                for name in handed_over(stmt):
-                    for callee in self.resolve(name, 0, stmt.span.path):
-                        callers[id(callee)].add(id(function))
+        callers = self.kept("callers", self._callers)
+        found = [id(function) for function in self.functions() if any(map(holds, ir.walk(function.body)))]
         reached: set[int] = set()
         while found:
             current = found.pop()
             if current not in reached:
                 reached.add(current)
-                found.extend(callers[current])
+                found.extend(callers.get(current, ()))
         return frozenset(reached)
+
+    def _callers(self) -> dict[int, set[int]]:
+        """Who may call each function, or hands it to somebody who may, by `id`."""
+        callers: dict[int, set[int]] = defaultdict(set)
+        for function in self.functions():
+            for stmt in ir.walk(function.body):
+                reached = self.reached_by(stmt, function.cls) if isinstance(stmt, ir.Call) else []
+                for name in handed_over(stmt):
+                    reached = reached + self.resolve(name, 0, stmt.span.path)
+                for callee in reached:
+                    callers[id(callee)].add(id(function))
+        return callers
 
     def reached_by(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
         """The functions that a call in a method of `cls` may reach, whatever the class of the object is: `part->run()`

@@ -468,13 +468,13 @@ class Repair:
         for outcome in self.run(overlay):
             for v in outcome.violations:
                 identity = _identity(v)
-                if identity not in self.known:
+                if identity not in self.known or v.is_assumed:
                     found.append(v)
                     self.seen_in.setdefault(identity, []).append(outcome)
         return found
 
     def _ask(self) -> list[Violation]:
-        return [v for v in self._all() if v.earlier is None or v.earlier.assumption is None]
+        return [v for v in self._all() if not v.is_assumed]
 
     def _note_assumptions(self) -> None:
         for outcome in self.outcomes:
@@ -741,7 +741,7 @@ class Repair:
         if len(moving) > 1 and legacy and any(outcome.blocking for outcome in self.outcomes):
             overlay = self.plan.overlay()
             overlay.apart = True
-            found = [v for v in self._found(overlay) if v.earlier is None or v.earlier.assumption is None]
+            found = [v for v in self._found(overlay) if not v.is_assumed]
             if found:
                 self.plan.bound = legacy.union(*map(self._needing, found))
 

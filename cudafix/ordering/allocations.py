@@ -177,9 +177,11 @@ class Allocations(Roles):
             # P waits here for everything; what Q still has pending is lost. (If the pointer is null P does not wait:
             # less is lost.)
             bits = orders.pending[HOST] & ~self.rewritten_only
+            free = key_of(call)
             for op in self.operations_in(bits):
-                if key_of(call) not in op.via:
-                    op.via.append(key_of(call))
+                if free not in op.via:
+                    op.via.append(free)
+                    self.told &= ~(1 << op.number)
             orders.finish(~self.rewritten_only, In.ORIGINAL)
         if where is In.ORIGINAL:
             return

@@ -14,7 +14,7 @@ from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
-from cudafix.ordering.clients import OBJECT, assumption
+from cudafix.ordering.clients import OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
 from cudafix.ordering.frames import LAMBDA, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
@@ -138,6 +138,13 @@ class Calls(Operations):
 
     def resolve(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
         """What a call reaches: a library function, or the program's own (each with its `this`)."""
+        found = self._named_by(call, state)
+        if not isinstance(found, Api) and is_client(self.frame.function):
+            found = [(f, this) for f, this in found if is_meant(f, call)] or found
+        return found
+
+    def _named_by(self, call: ir.Call, state: State) -> Api | list[tuple[ir.Function, Values]]:
+        """What a call may reach by the name that it has."""
         name, arity = call.callee, len(call.args)
         path = call.span.path
         if call.receiver is not None and ir.is_any_of(call.callee):
@@ -545,7 +552,7 @@ class Calls(Operations):
         lost = state.unreported
         for bits in state.orders.lost.values():
             lost |= bits
-        for number in numbers(lost):
+        for number in numbers(lost & ~self.told):
             op = self.outcome.operations[number]
             self.wrong(Wrong.LEAVES, op, point, via=tuple(op.via))
         kept = self.mask(self.reachable(state, held)) & state.live

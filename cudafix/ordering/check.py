@@ -43,7 +43,7 @@ def run(
     """
     engine = _once(program, tables, overlay, root, per_thread, frozenset())
     outcome = engine.outcome
-    if known is not None and any((v.kind, v.later.span) not in known and not _assumed(v) for v in outcome.violations):
+    if known is not None and any((v.kind, v.later.span) not in known and not v.is_assumed for v in outcome.violations):
         return outcome  # not proved as it is
     if overlay.replaced or overlay.removed or engine.async_objects:
         seen = {_identity(v) for v in outcome.violations}
@@ -57,10 +57,6 @@ def run(
                     seen.add(_identity(violation))
                     outcome.violations.append(violation)
     return outcome
-
-
-def _assumed(v: Violation) -> bool:
-    return v.earlier is not None and v.earlier.assumption is not None
 
 
 def _identity(v: Violation) -> tuple[object, ...]:

@@ -45,6 +45,11 @@ def is_client(function: ir.Function) -> bool:
     return function.name.startswith((_CLIENT, _OBJECTS))
 
 
+def is_meant(function: ir.Function, call: ir.Call) -> bool:
+    """Whether a call of a client stands for this one of the functions of its name: it ends where that ends."""
+    return call.span.path == function.span.path and call.span.end == function.span.end
+
+
 def never_runs(function: ir.Function) -> bool:
     """Whether it is the client of a class of which `main` decides alone."""
     return function.name.startswith(_OBJECTS)

@@ -494,7 +494,7 @@ class Effects(Allocations):
             observers += self._events(expr, state)
         point = Point(call.span, f"the program asks `{call.callee}`", call)
         for x in observers:
-            for number in numbers(state.orders.lost.get(x, 0)):
+            for number in numbers(state.orders.lost.get(x, 0) & ~self.told):
                 op = self.outcome.operations[number]
                 self.wrong(Wrong.CLOCK, op, point, via=tuple(op.via))
         return state

@@ -113,6 +113,7 @@ class Engine(Machine):
         self._arrays: dict[int, frozenset[str]] = {}
         self._families: dict[int, bool] = {}
         self.unwinding: list[Unwinding] = []  # each block around here that has such objects
+        self._thrown: State | None = None  # what was thrown here last, if nothing has changed it since
         self._destroyed: dict[int, list[tuple[int, int, ir.Stmt]]] = {}  # see `_objects_of`, by block
         self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
             ir.Call: self._call_statement,
@@ -220,11 +221,15 @@ class Engine(Machine):
             self.catching = kept
             return out
         self.perhaps_throws(stmt, state)
-        return self._step(stmt, state)
+        self._thrown = None
+        after = self._step(stmt, state)
+        self._thrown = None
+        return after
 
     def _within(self, before: ir.Block, destructors: ir.Block) -> ir.Block:
         """From here on an exception runs these, and no longer those from before."""
         if destructors != before:
+            self._thrown = None
             if before:
                 self._destroy(self.unwinding.pop())
             if destructors:
@@ -248,8 +253,9 @@ class Engine(Machine):
             return
         if isinstance(stmt, ir.Call) and (stmt.callee == "throw" or last(stmt.callee).startswith("cu")):
             return
-        if len(self.unwinding) > self.catching[-1].around:
+        if len(self.unwinding) > self.catching[-1].around and self._thrown is not state:
             self.unwind(state.copy(), len(self.frames) + 1)
+            self._thrown = state
 
     def unwind(self, state: State, above: int) -> None:
         """An exception passes the blocks around here, of calls above this depth, to the handlers of a `try`."""
@@ -295,7 +301,7 @@ class Engine(Machine):
         if id(stmt) not in found.quiet or not self.passes_over(state):
             return False
         if id(stmt) in found.writes and any(
-            isinstance(value, mem.Number) for root in self.exposed for value in state.env[root].get((), ())
+            mem.has_number(state.env[root].get((), mem.NOTHING)) for root in self.exposed
         ):
             return False
         if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
@@ -434,13 +440,13 @@ class Engine(Machine):
         element of the arrays that these are elements of. Not `fields`: who stores in fields is followed.
         """
         places = list(cells)
-        if places and not any(isinstance(v, mem.Ptr | mem.Ref) for c in places for v in state.env.read(c)):
+        if places and not any(mem.has_pointer(state.env.read(c)) for c in places):
             state.env.write([c for c in places if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
         certain = len(places) == 1 and not array
         for root, path in places:
             base = path[:-1] if array and path and path[-1][0] == "at" else path
-            for inner, values in list(state.env.under((root, base))):
-                if mem.leading(values) or not any(isinstance(v, mem.Number) for v in values):
+            for inner, values in state.env.under((root, base)):
+                if not mem.has_number(values) or mem.leading(values):
                     continue
                 if ("field", ir.CLASS) not in inner and (fields or all(kind != "field" for kind, _ in inner)):
                     cell = root, (*base, *inner)
@@ -546,6 +552,7 @@ class Engine(Machine):
         seen = state.copy()
         current: State | None = state
         self.catching.append(Catching(len(self.frames), len(self.unwinding)))
+        self._thrown = None
         made = self._objects_of(stmt.body)
         live: ir.Block = ()
         for number, inner in enumerate(stmt.body):

@@ -99,6 +99,9 @@ class State:
         changed = self.orders.join(other.orders)
         changed = self.env.join(other.env) or changed
         before = self._flags()
+        if before == other._flags():
+            self._round_waits_of_both(other)
+            return changed
         if self.device != other.device:
             self.device = "?"
         self.live |= other.live
@@ -119,8 +122,12 @@ class State:
         self.apart = self.apart & other.apart | (self.apart | other.apart) & only
         self.issued |= other.issued
         self.brought |= other.brought
-        self.round_waits = {x: b & other.round_waits[x] for x, b in self.round_waits.items() if x in other.round_waits}
+        self._round_waits_of_both(other)
         return changed or before != self._flags()
+
+    def _round_waits_of_both(self, other: State) -> None:
+        theirs = other.round_waits
+        self.round_waits = {x: b & theirs[x] for x, b in self.round_waits.items() if x in theirs}
 
 
 def joined(a: State | None, b: State | None) -> State | None:

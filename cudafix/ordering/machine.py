@@ -23,6 +23,12 @@ from cudafix.ordering.slicing import NULLS, Slicer
 from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Stream, StreamKind, numbers
 
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
+_MAY_STILL_RUN = frozenset(
+    {Wrong.ORDER, Wrong.HOST_ACCESS, Wrong.OUTPUT, Wrong.CLOCK, Wrong.EXIT, Wrong.FAULT, Wrong.LEAVES}
+)
+"""What is wrong with an operation that P has waited for at frees, and Q has not: who is behind it does not matter where
+the operation is only assumed.
+"""
 FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
 ON_DEVICE = FOR_THE_DEVICE | {"managed"}
 _STREAMS = {"cudaStreamPerThread": PER_THREAD, "cudaStreamLegacy": LEGACY}
@@ -94,6 +100,7 @@ class Machine:
         self._objects: dict[object, Object] = {}
         self._operations: dict[object, Operation] = {}
         self._seen: dict[object, Violation] = {}
+        self.told: Bits = 0  # the assumed operations of which it is noted that they may still run
         self._devices: set[str] = {"0"}
         self._picked: dict[tuple[object, ...], int] = {}
 
@@ -200,7 +207,7 @@ class Machine:
                 found: Values = mem.NOTHING
                 for cell in self.cells(state, expr):
                     held = state.env.read(cell)
-                    if any(isinstance(v, mem.StreamValue) for v in held) and self._may_be_null(state, cell):
+                    if mem.has_stream(held) and self._may_be_null(state, cell):
                         held |= {mem.ZERO}
                     found |= held
                 return found
@@ -449,10 +456,13 @@ class Machine:
         certain: bool = True,
         apart: bool = False,
     ) -> None:
-        """Note a `Violation`, each once."""
+        """Note a `Violation`, each once; of work that is assumed to be there and may still run, one for its frees."""
         if self.others:  # the generic round stands for the others
             return
-        key = (kind, earlier and earlier.number, later.span, about and about.number, streams)
+        key: tuple[object, ...] = (kind, earlier and earlier.number, later.span, about and about.number, streams)
+        if earlier is not None and earlier.assumption is not None and kind in _MAY_STILL_RUN:
+            self.told |= 1 << earlier.number
+            key = (earlier.assumption, via)
         if key not in self._seen:
             self._seen[key] = Violation(kind, earlier, later, about, via, streams, certain, apart)
             self.outcome.violations.append(self._seen[key])
@@ -488,7 +498,7 @@ class Machine:
         self, state: State, kind: Wrong, point: Point, *, reads: Bits = 0, writes: Bits = 0, everything: bool = False
     ) -> None:
         """The host looks at memory, or at everything: no operation that matters may be pending in Q and not in P."""
-        lost = state.orders.lost.get(HOST, 0)
+        lost = state.orders.lost.get(HOST, 0) & ~self.told
         if lost and not self.others:
             if everything:
                 found: Iterable[Operation] = [self.outcome.operations[n] for n in numbers(lost)]
@@ -501,7 +511,7 @@ class Machine:
 
     def faults_are_reported(self, state: State, point: Point) -> None:
         """What the user sees now must not be there if an operation has failed: P would have stopped before."""
-        for number in numbers(state.unreported if not self.others else 0):
+        for number in numbers(state.unreported & ~self.told if not self.others else 0):
             op = self.outcome.operations[number]
             self.wrong(Wrong.FAULT, op, point, via=tuple(op.via))
 

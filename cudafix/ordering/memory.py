@@ -136,6 +136,21 @@ def leading(values: Values) -> Values:
     return frozenset(v for v in values if isinstance(v, _LEADS))
 
 
+@lru_cache(maxsize=1 << 12)
+def has_pointer(values: Values) -> bool:
+    return any(isinstance(v, Ptr | Ref) for v in values)
+
+
+@lru_cache(maxsize=1 << 12)
+def has_stream(values: Values) -> bool:
+    return any(isinstance(v, StreamValue) for v in values)
+
+
+@lru_cache(maxsize=1 << 12)
+def has_number(values: Values) -> bool:
+    return any(isinstance(v, Number) for v in values)
+
+
 def moved(value: Value) -> Value | None:
     """`pointer + n`."""
     if isinstance(value, Ptr):
@@ -146,6 +161,7 @@ def moved(value: Value) -> Value | None:
     return None
 
 
+@lru_cache(maxsize=1 << 16)
 def is_summary(path: Path) -> bool:
     """Whether the path may name several cells at once."""
     return any(kind == "at" and (key == ANY or key.startswith("o|")) for kind, key in path)
@@ -188,6 +204,7 @@ def _is_unique(path: Path) -> bool:
     return all(kind == "field" for kind, _ in path)
 
 
+@lru_cache(maxsize=1 << 18)
 def overlaps(a: Path, b: Path) -> bool:
     """Whether two paths from one root may name the same cell."""
     if a == b:
@@ -223,7 +240,7 @@ def _spread(inner: Cells, path: Path, values: Values, among: Iterable[Path]) -> 
 
 def _or_unset(values: Values) -> Values:
     """What a cell holds after one of two paths has not reached what wrote it."""
-    made = UNSET not in values and any(isinstance(v, StreamValue) for v in values)
+    made = has_stream(values) and UNSET not in values
     return values | {UNSET} if made else values
 
 
@@ -325,7 +342,7 @@ class Environment:
 
     def __getitem__(self, root: Root) -> Cells:
         """The cells of a root; none if it holds nothing."""
-        group = self._groups.get(_group(root))
+        group = self._groups.get(root[1] if root[0] == "local" else root[:1])
         return NO_CELLS if group is None else group.get(root, NO_CELLS)
 
     def _set(self, root: Root, cells: Cells) -> None:
@@ -374,7 +391,7 @@ class Environment:
         if exact is not None or not inner:
             return exact or NOTHING
         found = _held(inner, path) if path else NOTHING
-        if any(isinstance(v, StreamValue) for v in found) and any(_is_vaguer(other, path) for other in inner):
+        if has_stream(found) and any(_is_vaguer(other, path) for other in inner):
             return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
         return found or _unwritten(inner, path)
 
@@ -467,17 +484,16 @@ class Environment:
                 self._set(root, {p: v for p, v in inner.items() if len(p) <= n or p[:n] != path})
                 self._renewed(root)
 
-    def under(self, cell: Cell) -> Iterator[tuple[Path, Values]]:
+    def under(self, cell: Cell) -> list[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
         root, path = cell
         inner = self[root]
-        if not path:
-            yield from inner.items()
-            return
-        n, unique = len(path), _is_unique(path)
-        for other, values in inner.items():
-            if len(other) >= n and (other[:n] == path or (not unique and overlaps(other[:n], path))):
-                yield other[n:], values
+        if not path or not inner:
+            return list(inner.items())
+        n = len(path)
+        if _is_unique(path):
+            return [(other[n:], values) for other, values in inner.items() if other[:n] == path]
+        return [(other[n:], values) for other, values in inner.items() if len(other) >= n and overlaps(other[:n], path)]
 
     def parts(self, cells: Iterable[Cell]) -> dict[Path, Values]:
         """What is inside of a place, itself included; where it may be one of several, what any of them holds there."""

@@ -58,6 +58,7 @@ class Operations(Engine):
             if s in state.destroyed:
                 sure = op.stmt is None or self._runs_on_nothing(op.stmt, state)
                 self.wrong(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams, certain=sure)
+        lost &= ~self.told
         if not op.rewritten_only and lost and not self.others:
             point = Point(span, f"{op.text} runs", op.stmt)
             for other in self.conflicts(lost, reads, writes):

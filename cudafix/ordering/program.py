@@ -153,6 +153,11 @@ class Violation:
     every_via: set[Key] = field(default_factory=set, compare=False)
 
     @property
+    def is_assumed(self) -> bool:
+        """Whether unseen code would have to have left `earlier` running: a proof without it names an assumption."""
+        return self.earlier is not None and self.earlier.assumption is not None
+
+    @property
     def words(self) -> str:
         """The counterexample as a clause: what may happen when."""
         earlier = self.earlier.text if self.earlier is not None else "the program"

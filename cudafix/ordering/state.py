@@ -118,6 +118,13 @@ class Orders:
 
     def join(self, other: Orders) -> bool:
         """Union with `other`; true if something was added."""
+        if (
+            self.pending == other.pending
+            and self.lost == other.lost
+            and self.own == other.own
+            and self.elsewhere == other.elsewhere
+        ):
+            return False
         for x in other.pending:
             self.known(x)
         changed = bool(other.elsewhere & ~self.elsewhere)

@@ -10,6 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 from cudafix import guard, ir
@@ -22,7 +23,7 @@ from cudafix.defects import Context, defects
 from cudafix.edits import apply
 from cudafix.findings import Edit, Finding, Report, Runs
 from cudafix.frontends.python import prefilter
-from cudafix.ir import walk
+from cudafix.ir import blocks_of, walk
 from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
@@ -586,26 +587,45 @@ def lockstep(
 
 def _same(overlay: Overlay, proved: Overlay, program: Program, tables: Tables) -> bool:
     """Whether an overlay of one program is what the plan said, as far as the program goes."""
-    present = {key_of(stmt) for function in program.functions() for stmt in walk(function.body)}
-
-    def steps(calls: Sequence[ir.Call]) -> tuple[object, ...]:
-        return _words(
-            [
-                c
-                for c in calls
-                if (api := tables.lookup(c.callee, len(c.args))) is None or api.effect is not Effect.NOTHING
-            ]
-        )
+    gaps = _gaps(program)
 
     def meaning(one: Overlay) -> tuple[object, ...]:
-        return (
-            {k: (c.callee, c.args) for k, c in one.replaced.items() if k in present},
-            {k: found for k, calls in one.before.items() if k in present and (found := steps(calls))},
-            {k: found for k, calls in one.after.items() if k in present and (found := steps(calls))},
-            one.removed & present,
-        )
+        inserted: dict[tuple[Key, bool], tuple[object, ...]] = {}
+        for where, is_after in ((one.after, True), (one.before, False)):  # in a gap, the first stand first
+            for key, calls in where.items():
+                apis = ((call, tables.lookup(call.callee, len(call.args))) for call in calls)
+                steps = [call for call, api in apis if api is None or api.effect is not Effect.NOTHING]
+                if key in gaps and steps:
+                    gap = gaps[key][is_after]
+                    inserted[gap] = inserted.get(gap, ()) + _words(steps)
+        replaced = {k: (c.callee, c.args) for k, c in one.replaced.items() if k in gaps}
+        return replaced, inserted, one.removed & gaps.keys()
 
     return meaning(overlay) == meaning(proved)
+
+
+def _gaps(program: Program) -> dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]]:
+    """For each statement the gaps before and behind it, by the statement that follows and False, or that stands in
+    front and True. What the host only reads between two statements parts no gap: it issues nothing and waits for
+    nothing, and what is inserted behind it in the IR stands in front of the arguments that it is of in the text.
+    """
+    found: dict[Key, tuple[tuple[Key, bool], tuple[Key, bool]]] = {}
+    blocks = [function.body for function in program.functions()]
+    while blocks:
+        block = blocks.pop()
+        before: tuple[Key, bool] | None = None
+        for stmt, following in zip_longest(block, block[1:]):
+            key = key_of(stmt)
+            if before is None:
+                before = key, False
+            reads_only = isinstance(stmt, ir.HostAccess) and not stmt.writes
+            behind = before if reads_only else (key, True)
+            if following is not None and not reads_only and not isinstance(following, ir.Label):
+                behind = key_of(following), False
+            found[key] = ((key, False), (key, True)) if key in found else (before, behind)
+            before = behind if following is None or not isinstance(following, ir.Label) else None
+            blocks += blocks_of(stmt)
+    return found
 
 
 def _unfit(view: View, overlay: Overlay, tables: Tables, per_thread: bool) -> list[str]:

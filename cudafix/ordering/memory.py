@@ -204,7 +204,7 @@ def _is_unique(path: Path) -> bool:
     return all(kind == "field" for kind, _ in path)
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 16)
 def overlaps(a: Path, b: Path) -> bool:
     """Whether two paths from one root may name the same cell."""
     if a == b:

@@ -1,6 +1,7 @@
 """What a file of C++ or CUDA says about functions: enough to find the files of a program without lowering any of them.
 
-An outline is made from the text alone, so it is kept by its content, from run to run too.
+An outline is made from the text alone, so it is kept by its content, from run to run too. What is concluded from the
+outlines of many files holds as long as these say the same, whatever else changes in the files.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import marshal
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -39,6 +40,10 @@ _QUERY = """
     (preproc_function_def name: (_) @macro value: (_) @words)
     (ERROR) @value
 """
+
+
+_WITHOUT_REFERENCES = 2
+"""A version of the format of `marshal` in which equal values are equal bytes, whichever of them are one object."""
 
 
 class Name(NamedTuple):
@@ -83,6 +88,7 @@ class Outlines:
         self._fresh: dict[bytes, bytes] = {}
         self._words: dict[str, Words] = {}
         self._outlines: dict[str, Outline] = {}
+        self._said: dict[tuple[str, str], bytes] = {}  # digests of what was asked for, by kind and path
 
     def keep(self) -> None:
         """Keep what was made, for later runs."""
@@ -91,41 +97,63 @@ class Outlines:
 
     def words(self, path: str) -> Words:
         if path not in self._words:
-            found = self._kept(b"words", path)
-            if found is None:
-                data = self._files[path]
-                every = frozenset(_WORD.findall(_SILENT.sub(b" ", data)))
-                pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
-                found = every, frozenset(pattern.findall(data)) if b"{" in data else frozenset()
-                self._made(b"words", path, found)
-            self._words[path] = Words(*found)
+            every, defined = self._of_file("words", path, _words_of)
+            self._words[path] = Words(frozenset(every), frozenset(defined))
         return self._words[path]
 
     def outline(self, path: str) -> Outline:
         if path not in self._outlines:
-            found = self._kept(b"outline", path)
-            if found is None:
-                found = tuple(_outline_of(self._files[path]))
-                self._made(b"outline", path, found)
-            uses, always, declares, exports, classes = found
+            uses, always, declares, exports, classes = self._of_file("outline", path, _outline_of)
             names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
-            self._outlines[path] = Outline(uses, always, *names, classes)
+            self._outlines[path] = Outline({k: set(v) for k, v in uses}, set(always), *names, set(classes))
         return self._outlines[path]
 
-    def _key(self, kind: bytes, path: str) -> bytes:
-        form = str(sys.implementation.cache_tag).encode()  # `marshal` is not the same in each Python
-        return hashlib.sha256(kind + form + signature() + self._files.digest(path)).digest()
+    def concluded(self, question: object, conclude: Callable[[], Any]) -> Any:
+        """What `conclude` finds, of plain types; what it found in an earlier run, to the same `question`, where the
+        outlines that it asked for say the same now.
+        """
+        key = self._key("concluded", hashlib.sha256(repr(question).encode("utf-8", "surrogateescape")).digest())
+        before = self._load(key)
+        if before is not None:
+            leaned_on, found = before
+            if all(self._says(kind, path, text, said) for kind, path, text, said in leaned_on):
+                return found
+        found = conclude()
+        leaned_on = [(kind, path, self._files.digest(path), said) for (kind, path), said in self._said.items()]
+        self._keep(key, marshal.dumps((leaned_on, found), _WITHOUT_REFERENCES))
+        return found
 
-    def _kept(self, kind: bytes, path: str) -> Any:
-        if self._cache is None:
-            return None
-        key = self._key(kind, path)
-        content = self._cache.get([key]).get(key)
+    def _says(self, kind: str, path: str, text: bytes, said: bytes) -> bool:
+        """Whether a file still says what it has said, when its text had this digest."""
+        if self._files.digest(path) != text:
+            self._of_file(kind, path, _words_of if kind == "words" else _outline_of)
+            return self._said[kind, path] == said
+        return True
+
+    def _of_file(self, kind: str, path: str, make: Callable[[bytes], Any]) -> Any:
+        """What `make` says of the text of a file, kept by that."""
+        key = self._key(kind, self._files.digest(path))
+        content = self._content(key)
+        if content is None:
+            content = marshal.dumps(make(self._files[path]), _WITHOUT_REFERENCES)
+            self._keep(key, content)
+        self._said[kind, path] = hashlib.sha256(content).digest()
+        return marshal.loads(content)  # noqa: S302 its check sum was right
+
+    def _key(self, kind: str, digest: bytes) -> bytes:
+        form = f"{kind} {sys.implementation.cache_tag}".encode()  # `marshal` is not the same in each Python
+        return hashlib.sha256(form + signature() + digest).digest()
+
+    def _content(self, key: bytes) -> bytes | None:
+        return self._cache.get([key]).get(key) if self._cache is not None else None
+
+    def _load(self, key: bytes) -> Any:
+        content = self._content(key)
         return marshal.loads(content) if content is not None else None  # noqa: S302 its check sum was right
 
-    def _made(self, kind: bytes, path: str, found: Any) -> None:
+    def _keep(self, key: bytes, content: bytes) -> None:
         if self._cache is not None:
-            self._fresh[self._key(kind, path)] = marshal.dumps(found)
+            self._fresh[key] = content
 
 
 @cache
@@ -144,8 +172,15 @@ def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
     return tree_sitter.QueryCursor(query).captures(tree_sitter.Parser(language).parse(data).root_node)
 
 
-def _outline_of(data: bytes) -> tuple[object, ...]:
-    """The fields of an `Outline`, of plain types."""
+def _words_of(data: bytes) -> Any:
+    """The fields of `Words`, sorted."""
+    every = frozenset(_WORD.findall(_SILENT.sub(b" ", data)))
+    pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
+    return sorted(every), sorted(frozenset(pattern.findall(data)) if b"{" in data else ())
+
+
+def _outline_of(data: bytes) -> Any:
+    """The fields of an `Outline`, sorted."""
     captures = _captures(data)
     uses: dict[bytes, set[bytes]] = {}
     always: set[bytes] = set()
@@ -189,4 +224,5 @@ def _outline_of(data: bytes) -> tuple[object, ...]:
     for node in captures.get("value", ()):
         if any(first <= node.start_byte < behind for first, behind in outside):
             always.update(_WORD.findall(data[node.start_byte : node.end_byte]))
-    return uses, always, declares, exports, {name for _, _, name in classes}
+    named = sorted((name, sorted(words)) for name, words in uses.items())
+    return named, sorted(always), sorted(declares), sorted(exports), sorted({name for _, _, name in classes})

@@ -30,8 +30,19 @@ def clusters_of(tree: Tree, kept: Cache | None = None) -> list[list[list[str]]]:
     earlier runs is taken from what is `kept`.
     """
     candidates = {p for p in tree.files if tree.is_candidate(p)}
-    covered = {p for p in candidates if p.endswith(prefilter.SUFFIX)}  # programs of their own (below)
     outlines = Outlines(tree.files, kept)
+    facts = ((path, tree.files.facts(path).main, path in candidates) for path in tree.files)
+    question = [(*fact, [header for _, header in tree.includes_of(fact[0])]) for fact in facts]
+    programs: list[list[str]] = outlines.concluded(question, lambda: _linked(tree, candidates, outlines))
+    outlines.keep()
+    if tree.python is not None:
+        programs += tree.python.programs()
+    return _united(programs, candidates)
+
+
+def _linked(tree: Tree, candidates: set[str], outlines: Outlines) -> list[list[str]]:
+    """The programs of C++ and CUDA."""
+    covered = {p for p in candidates if p.endswith(prefilter.SUFFIX)}  # programs of their own
     linker = _Linker(tree, candidates, outlines)
     programs: list[list[str]] = []
     for main in linker.mains:
@@ -43,10 +54,7 @@ def clusters_of(tree: Tree, kept: Cache | None = None) -> list[list[list[str]]]:
         if path not in covered:
             programs.append(linker.program(path))
             covered.update(programs[-1] if path.endswith(SOURCES) else [path])
-    outlines.keep()
-    if tree.python is not None:
-        programs += tree.python.programs()
-    return _united(programs, candidates)
+    return programs
 
 
 class _Linker:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from cudafix import programs as linking
+from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Report, Safety
@@ -165,3 +169,58 @@ namespace lib {
     assert pairs(analyze(files, Config())) == [Safety.PROVEN]
     including = b'#include "scale.h"\n' + files["lib/kernels.cu"]
     assert programs(files | {"lib/other.cu": including})[0] == ["main.cu", "lib/scale.h", "lib/other.cu"]
+
+
+@pytest.fixture
+def links(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often the programs of a tree were looked for, in the one element."""
+    counted = [0]
+    look = linking._linked
+
+    def linked(*args: object) -> list[list[str]]:
+        counted[0] += 1
+        return look(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(linking, "_linked", linked)
+    return counted
+
+
+APART = FILES | {"app/main.cu": MAIN.replace(b"    scale(p, 256);\n", b"")}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"app/main.cu": FILES["app/main.cu"] + b"// changed\n"},
+        {"app/main.cu": FILES["app/main.cu"].replace(b"1024", b"4096")},
+        {"app/main.cu": b"\n" + FILES["app/main.cu"], "inc/scale.h": HEADER + b"// changed\n"},
+    ],
+)
+def test_a_change_that_names_nothing_else_links_nothing_anew(
+    changed: dict[str, bytes], links: list[int], tmp_path: Path
+) -> None:
+    file = tmp_path / "cache"
+    first = clusters_of(Tree(FILES), Cache(file))
+    assert clusters_of(Tree(FILES | changed), Cache(file)) == first
+    assert links == [1]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (APART, FILES),
+        (FILES, APART),
+        (FILES, FILES | {"lib/scale.cu": KERNEL.replace(b"void scale", b"static void scale")}),
+        (FILES, FILES | {"lib/scale.cu": KERNEL.replace(b'#include "../inc/scale.h"', b"")}),
+        (FILES, FILES | {"inc/scale.h": HEADER.replace(b"scale", b"other")}),
+        (FILES, FILES | {"lib/more.cu": KERNEL}),
+        (FILES, FILES | {"lib/scale.cu": KERNEL + b"int main() { float *p; cudaMalloc(&p, 4); cudaFree(p); }\n"}),
+    ],
+)
+def test_what_is_kept_of_links_is_what_would_be_found(
+    before: dict[str, bytes], after: dict[str, bytes], tmp_path: Path
+) -> None:
+    file = tmp_path / "cache"
+    assert clusters_of(Tree(before), Cache(file)) == clusters_of(Tree(before))
+    assert clusters_of(Tree(after), Cache(file)) == clusters_of(Tree(after))
+    assert clusters_of(Tree(before), Cache(file)) == clusters_of(Tree(before))

@@ -84,6 +84,7 @@ class Preprocessor:
         }
         self._guards = {g for g in range(len(scan.groups)) if self._is_guard(g)}
         self._device: dict[int, bool] = {}
+        self._explored: dict[frozenset[int], tuple[list[dict[str, bool]], bool]] = {}  # by the groups
         self._builtin = VERSIONS if path.endswith((".cpp", ".cc", ".cxx", ".c")) else {**VERSIONS, **NVCC}
         if path.endswith(".c"):
             self._builtin = {k: v for k, v in self._builtin.items() if k != "__cplusplus"}
@@ -394,6 +395,11 @@ class Preprocessor:
 
     def _explore(self, groups: frozenset[int]) -> tuple[list[dict[str, bool]], bool]:
         """All choices that the groups leave open, the default first, at most `MOST`; and whether these are all."""
+        if groups not in self._explored:
+            self._explored[groups] = self._choices_of(groups)
+        return self._explored[groups]
+
+    def _choices_of(self, groups: frozenset[int]) -> tuple[list[dict[str, bool]], bool]:
         result: list[dict[str, bool]] = []
         todo: list[dict[str, bool]] = [{}]
         while todo:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pytest
 
 from benchmarks import costs
 from cudafix import driver
 from cudafix.config import Config
-from cudafix.ordering import engine
+from cudafix.ordering import check, engine
+from cudafix.ordering.program import Outcome
 
 NOISE = 2.5
 """How much longer than expected a measurement may take beside other work."""
@@ -106,3 +108,42 @@ def test_the_cost_of_copies_grows_with_the_struct() -> None:
     large, report = costs.measure(large_structs, 100)
     assert not report.refusals
     assert large < 4 * NOISE * small
+
+
+SPECIALIZED = """template <> class Pool<{n}> {{
+public:
+    static float *take(int size) {{ float *p = 0; check(cudaMalloc(&p, size)); return p; }}
+    static void copy(float *to, float *from, int size) {{ check(cudaMemcpy(to, from, size, cudaMemcpyDefault)); }}
+    static void fill(float *to, int size) {{ check(cudaMemset(to, 0, size)); }}
+    static void give(float *p) {{ check(cudaFree(p)); }}
+}};
+"""
+
+
+def test_each_specialization_of_a_class_is_a_class_of_its_own_for_its_client() -> None:
+    head = "#include <cuda_runtime.h>\nvoid check(cudaError_t e) { if (e) throw e; }\ntemplate <int N> class Pool {};\n"
+    text = head + "".join(SPECIALIZED.format(n=n) for n in range(60))
+    report = driver.analyze({"pools.h": text.encode()}, Config())
+    assert {refusal.name for refusal in report.refusals} == {"escapes"}
+
+
+def test_work_that_is_assumed_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    run = check.run
+
+    def counting(*args: Any, **kwargs: Any) -> Outcome:
+        outcome = run(*args, **kwargs)
+        seen.append(len(outcome.violations))
+        return outcome
+
+    monkeypatch.setattr(check, "run", counting)
+    declared = "".join(f"void unseen{n}(); " for n in range(40))
+    calls = "".join(f"    unseen{n}();\n    puts(*text);\n" for n in range(40))
+    text = (
+        f'#include <cuda_runtime.h>\n#include <cstdio>\nextern "C" {{ {declared}}}\n'
+        "int main(int, char **text) {\n    float *v;\n    cudaMalloc(&v, 4);\n"
+        f"{calls}    cudaFree(v);\n{calls}{calls}    return 0;\n}}\n"
+    )
+    (finding,) = driver.analyze({"main.cu": text.encode()}, Config()).findings
+    assert {a.subject for a in finding.assumptions} == {f"unseen{n}" for n in range(40)}
+    assert max(seen) <= 2 * 40

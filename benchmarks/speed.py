@@ -6,10 +6,11 @@
 All work on one copy that holds exactly the files that cudafix looks at. ripgrep looks for the words, ast-grep for one
 bare pattern with the grammar that cudafix parses with (`customLanguages`; built from its source package with `cc`, or
 `--grammar FILE`), semgrep for the same pattern as C++. What is not installed is left out. cudafix runs *cold* with an
-empty cache, *warm* with nothing changed since, and with *one file changed*: a comment behind the file of median size
-among those that allocate. After a round that warms the page cache they take turns; the table has the medians of the
-rounds, and the ratio of the wall time to ast-grep's. Processor time is that of all processes, memory that of the
-largest one. With `--cold-at-most` and `--warm-at-most`, the exit status is 1 when a ratio is above.
+empty cache, *warm* with nothing changed since, and with *one file changed*: a comment behind a file that allocates, in
+each round another one, of those at a tenth, three, five, seven and nine tenths by size. After a round that warms the
+page cache they take turns; the table has the medians of the rounds, and the ratio of the wall time to ast-grep's.
+Processor time is that of all processes, memory that of the largest one. With `--cold-at-most` and `--warm-at-most`, the
+exit status is 1 when a ratio is above.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -174,10 +176,10 @@ def contenders(folder: Path, scratch: Path, sizes: Mapping[str, int], library: P
     found[WARM] = Contender(check, folder)
     candidates = allocating(folder, sizes)
     if candidates:
-        changed = folder / candidates[len(candidates) // 2]
+        tenths = cycle((5, 1, 3, 5, 7, 9))  # the first one warms up
 
         def change() -> None:
-            with changed.open("a") as file:
+            with (folder / candidates[len(candidates) * next(tenths) // 10]).open("a") as file:
                 file.write("\n// changed\n")
 
         found[ONE] = Contender(check, folder, change)

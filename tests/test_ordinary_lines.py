@@ -235,6 +235,49 @@ int main(int argc, char **argv) {{
     assert {(f.codemod, f.safety) for f in report.findings} == {("stream_ordered_pairs", Safety.PROVEN)}
 
 
+@pytest.mark.parametrize(
+    ("element", "loop", "reached"),
+    [
+        (0, "l = 1; l < n; l++", False),  # the first level of a pyramid is the image itself
+        (0, "l = 1; l < 4; l++", False),
+        (4, "l = 0; l < 4; l++", False),
+        (4, "l = 0; l <= 3; l++", False),
+        (4, "l = 3; l >= 0; l--", True),  # not understood
+        (4, "l = 0; l <= 4; l++", True),
+        (0, "l = 0; l < n; l++", True),
+        (1, "l = 1; l < 4; l++", True),
+        (3, "l = 0; l < 4; l++", True),
+        (4, "l = 0; l < n; l++", True),
+        (4, "l = 0; l < 010; l++", True),
+        (2, "l = 3; l > 0; l--", True),
+        (2, "l = 3; l != 0; l--", True),
+        (2, "l = 3; l >= 0; l -= 1", True),
+    ],
+)
+def test_an_element_that_no_round_of_a_loop_reaches(element: int, loop: str, reached: bool) -> None:
+    source = f"""#include <cuda_runtime.h>
+__global__ void k(int *p) {{ p[0] = 1; }}
+void pyramid(int n, cudaStream_t other) {{
+    int *image, *level[8];
+    cudaMalloc(&image, 4);
+    for (int {loop}) cudaMalloc(&level[l], 4);
+    level[{element}] = image;
+    cudaDeviceSynchronize();
+    for (int {loop}) k<<<1, 1, 0, other>>>(level[l]);
+    cudaFree(image);
+    cudaDeviceSynchronize();
+}}
+int main(int argc, char **argv) {{
+    cudaStream_t other;
+    cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+    pyramid(argc, other);
+    return 0;
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert {p.text for f in report.findings for p in f.related} == {"freed on `other`" if reached else "freed on `0`"}
+
+
 def test_arithmetic_in_the_members_of_a_header_class_does_not_stand_in_the_way() -> None:
     header = """#pragma once
 class Layer {

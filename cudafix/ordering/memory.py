@@ -7,9 +7,11 @@ generic round and `o` stands for all other rounds of the same range (README: one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 from typing import TypeAlias
 
 from cudafix.ordering.state import Event, Stream
@@ -19,6 +21,7 @@ Step: TypeAlias = tuple[str, str]  # ("field", name) | ("at", key)
 Path: TypeAlias = tuple[Step, ...]
 Cell: TypeAlias = tuple[Root, Path]
 
+_NUMBER = re.compile(r"0|[1-9][0-9]*")
 ANY = "*"  # the key of an element whose index is not known
 FIRST: Step = ("at", "0")
 
@@ -172,9 +175,26 @@ def _may_be_same(a: str, b: str) -> bool:
         return True
     kind_a, _, range_a = a.partition("|")
     kind_b, _, range_b = b.partition("|")
+    if not (range_a or range_b):
+        return False
+    if (one := _extent(a)) is not None and (two := _extent(b)) is not None and (one[1] <= two[0] or two[1] <= one[0]):
+        return False
     if range_a and range_b:
         return range_a != range_b or kind_a == kind_b
-    return bool(range_a or range_b)
+    return True
+
+
+@lru_cache(maxsize=1 << 12)
+def _extent(key: str) -> tuple[int, float] | None:
+    """The indices that a key may stand for, as far as they are numbers: from one up to below another. None where the
+    key does not begin with a number, and for a loop that does not go up by one.
+    """
+    kind, counted, bounds = key.partition("|")
+    low, _, high = bounds.partition(":") if counted else (kind, "", f"={kind}")
+    if not _NUMBER.fullmatch(low) or ":" in high:
+        return None
+    last = high.removeprefix("=")
+    return int(low), int(last) + (last != high) if _NUMBER.fullmatch(last) else inf
 
 
 def _is_vaguer(a: Path, b: Path) -> bool:
@@ -191,11 +211,10 @@ def covers(a: Path, b: Path) -> bool:
 
 def _holds(range_: str, key: str) -> bool:
     """Whether the indices of a loop, as far as they are numbers, hold an index or those of another loop."""
-    low, _, high = range_.partition("|")[2].partition(":")
-    first, _, last = (key.partition("|")[2] or f"{key}:{key}").partition(":")
-    if not (low.isdigit() and high.isdigit() and first.isdigit() and last.isdigit()):
+    around, inside = _extent(range_), _extent(key)
+    if around is None or inside is None or inf in (around[1], inside[1]):
         return False
-    return int(low) <= int(first) and int(last) - ("|" in key) < int(high)
+    return around[0] <= inside[0] and inside[1] <= around[1]
 
 
 @lru_cache(maxsize=1 << 16)

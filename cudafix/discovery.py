@@ -8,6 +8,7 @@ left out. A file that the user names is taken even then.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,6 +23,8 @@ from cudafix.findings import Problem
 from cudafix.ignore import Ignore
 
 SUFFIXES = frozenset((".cu", ".cuh", ".cpp", ".cc", ".cxx", ".c", ".h", ".hpp", ".inl", ".py", ".ipynb"))
+
+HEADERS = (".cuh", ".h", ".hpp", ".inl")
 
 _CUDA = re.compile(
     rb"\bcuda[A-Z]\w*|\bcuda_runtime|\b__(?:global|device|host)__\b|<<<|\bcuda\.bindings|\bcupy\b|\bcuMem\w|\bnumba\b|\bpycuda\b"
@@ -43,6 +46,7 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
 
     Problems: no such path, a file that is no regular file, is larger than `files.LARGEST`, has another suffix, is
     unreadable, binary (a NUL byte) or changes while it is read, an unreadable folder, and a folder without CUDA code.
+    Headers in UTF-16 are left out of a folder.
     """
     cwd = os.path.realpath(".")
     loader = _Loader(known)
@@ -109,8 +113,10 @@ class _Loader:
                     return entry
             except OSError:
                 pass  # said when it is read
-        self.read += 1
         looked = look(name)
+        if isinstance(looked, Problem) and found is not None and _is_wide_header(name):
+            return None
+        self.read += 1
         if isinstance(looked, Problem):
             self.problems.append(looked)
             return None
@@ -123,6 +129,19 @@ class _Loader:
             return True
         files = self.files()
         return any(_CUDA.search(files[name]) is not None for name in names)
+
+
+def _is_wide_header(name: str) -> bool:
+    """Whether a file is a header in UTF-16: only Microsoft's compiler reads it (`resource.h` of an application), so it
+    is as if it were not in the tree.
+    """
+    if not name.endswith(HEADERS):
+        return False
+    try:
+        with open(name, "rb") as file:
+            return file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    except OSError:
+        return False
 
 
 def named(real: str, cwd: str) -> str:

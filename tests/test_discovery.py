@@ -128,6 +128,16 @@ def test_bad_input_is_one_line_each(tree: Path) -> None:
     ]
 
 
+def test_headers_in_utf_16_are_left_out_of_a_folder(tree: Path) -> None:
+    write(tree, "a.cu")
+    (tree / "resource.h").write_bytes("#define IDI_ICON 101\r\n".encode("utf-16"))
+    assert found(".") == ["a.cu"]
+    assert not problems(".")
+    assert problems("resource.h") == [("resource.h", "a binary file: NUL byte at offset 3")]
+    (tree / "b.cu").write_bytes("int main() {}\r\n".encode("utf-16"))
+    assert problems(".") == [("b.cu", "a binary file: NUL byte at offset 3")]
+
+
 def test_a_folder_without_cuda_code_is_a_problem(tree: Path) -> None:
     write(tree, "src/a.cpp", text="int main() { free(0); }\n")
     write(tree, "src/b.txt", "ok/a.cu")

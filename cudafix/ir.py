@@ -485,7 +485,9 @@ class Kernel:
 
 @dataclass(slots=True, eq=False)
 class GlobalVar:
-    """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`."""
+    """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`; `number` the integer that it
+    is, if it is a constant that a literal initializes.
+    """
 
     name: str
     type: str
@@ -493,6 +495,7 @@ class GlobalVar:
     array: bool
     span: Span
     internal: bool = False
+    number: str = ""
 
 
 class Member(NamedTuple):

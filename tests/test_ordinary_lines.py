@@ -278,6 +278,51 @@ int main(int argc, char **argv) {{
     assert {p.text for f in report.findings for p in f.related} == {"freed on `other`" if reached else "freed on `0`"}
 
 
+@pytest.mark.parametrize(
+    ("outside", "inside", "certain"),
+    [
+        ("", "const int rounds = 10;", True),
+        ("", "int const rounds = 10u;", True),
+        ("", "static constexpr size_t rounds = 10;", True),
+        ("", "{ int rounds = argc; } const int rounds = 10;", True),
+        ("const int rounds = 10;", "", True),
+        ("static constexpr int rounds = 10;", "", True),
+        ("namespace other { const int rounds = 0; } constexpr int rounds = 10;", "", True),
+        ("#ifdef QUICK\nconst int rounds = 5;\n#else\nconst int rounds = 10;\n#endif", "", True),
+        ("#ifdef QUICK\nconst int rounds = 0;\n#else\nconst int rounds = 10;\n#endif", "", False),
+        ("#ifdef QUICK\nint const rounds(0);\n#else\nconst int rounds = 10;\n#endif", "", False),
+        ("", "const int rounds = 0;", False),
+        ("", "const int rounds = argc - 1;", False),
+        ("", "int rounds = 10; if (argc > 1) rounds = atoi(argv[1]);", False),
+        ("", "{ const int rounds = 10; } int rounds = argc - 1;", False),
+        ("const int rounds = 10;", "int rounds = argc - 1;", False),
+        ("const int rounds = 10;", "const int &rounds = argc;", False),
+        ("namespace other { const int rounds = 10; } extern int rounds;", "", False),
+        ("namespace other { const int rounds = 10; } using namespace other;", "", False),  # not looked for
+    ],
+)
+def test_a_loop_over_a_constant_has_a_round(outside: str, inside: str, certain: bool) -> None:
+    """The copy in the loop tells the host what the free told it, where there is a round."""
+    source = f"""#include <cuda_runtime.h>
+#include <cstdlib>
+{outside}
+#define CHECK(x) if ((x) != cudaSuccess) exit(1)
+__global__ void k(int *p) {{ p[0] = 1; }}
+int main(int argc, char **argv) {{
+    int *d, h;
+    CHECK(cudaMalloc(&d, 4));
+    k<<<1, 1>>>(d);
+    {inside}
+    for (int i = 0; i < rounds; i++) CHECK(cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d));
+    return 0;
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+    assert any(b"cudaStreamSynchronize" in edit.text for f in report.findings for edit in f.edits) != certain
+
+
 def test_arithmetic_in_the_members_of_a_header_class_does_not_stand_in_the_way() -> None:
     header = """#pragma once
 class Layer {

@@ -28,7 +28,9 @@ _HARMLESS = re.compile(  # one declaration
     rb"(?:(?:typedef|using)\b[^;{}]*;\s*"
     rb"|extern\s+(?!\")[^;{}]*;\s*"
     rb"|(?:struct|class|union|enum)\s+\w+\s*;\s*"
-    rb"|(?:(?:static|const|constexpr|inline)\s+)*" + _SCALAR + rb"(?:\s+" + _SCALAR + rb")*(?:\s+const)?"
+    # not a constant that is zero: so many rounds of a loop are none
+    rb"|(?![^;{}]*\bconst[^;{}]*[=(]\s*0+[uUlL]*\s*\)?\s*;)"
+    rb"(?:(?:static|const|constexpr|inline)\s+)*" + _SCALAR + rb"(?:\s+" + _SCALAR + rb")*(?:\s+const)?"
     rb"\s+\w+(?:\s*=\s*[-+*/%\w.\s]+|\s*\([-+*/%\w.,\s]*\))?;\s*"
     # a prototype at namespace scope: two words before the parenthesis, the first of them no keyword of a statement
     rb"|(?!return\b|delete\b|throw\b|else\b|goto\b|new\b|case\b|do\b)[A-Za-z_][\w:]*(?:\s+|\s*[*&]+\s*)\w+\s*\([\w\s*&:,\[\]]*\)\s*;\s*"

@@ -75,6 +75,8 @@ _NUMBERS = re.compile(
     r"|cuComplex|cuDoubleComplex|cufftComplex|cufftDoubleComplex|cudaDeviceProp)"
     r"(?: (?:int|long|char|short|unsigned|double))*"
 )
+_INTEGER = re.compile(r"([0-9]+)[uUlL]*")
+CONSTANT = frozenset(("const", "constexpr"))
 _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_bfloat16|dim3|(?:float|double)[1-4])")
 
 
@@ -172,6 +174,14 @@ class Declared:
     parameters: Node | None = None  # of a function declarator
     pointer_to_function: bool = False
     bindings: tuple[Node, ...] = ()  # the names of a structured binding
+
+
+def integer(value: Node | None, one: Declared, text: bytes) -> str:
+    """The literal that initializes an integer; nothing where it is another value, or another variable."""
+    if value is None or one.array or one.reference or not is_number(one.type):
+        return ""
+    found = _INTEGER.fullmatch(text_of(value, text))
+    return found[1] if found is not None else ""
 
 
 def declared(base: str, node: Node, text: bytes) -> Declared | None:
@@ -775,7 +785,8 @@ def _declaration(
             name = plain_name(one.name)  # the definition of a static member
         else:
             name = "::" + "::".join(part for part in (namespace, one.name) if part)
-        constant = "const" in words or "constexpr" in words
+        constant = not CONSTANT.isdisjoint(words)
+        value = child.child_by_field_name("value")
         made = GlobalVar(
             name,
             one.type,
@@ -783,10 +794,10 @@ def _declaration(
             one.array,
             Span(path, child.start_byte, child.end_byte),
             internal or static or constant,
+            integer(value, one, text) if constant else "",
         )
         found.globals[name] = made
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
-        value = child.child_by_field_name("value")
         if value is not None and space == "host":
             found.initializers.append((made, value))
 

@@ -124,6 +124,7 @@ class Expressions:
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.views: set[str] = set()  # the variables that got what a method of such an object returns
+        self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
         self.unwritten: set[str] = set()  # see `ir.Function`
 
@@ -246,6 +247,7 @@ class Expressions:
             resolved = f"{name}@{at.start_byte + self.source.shift}"
         self.scopes[-1].names[name] = resolved
         self.bumped.discard(name)
+        self.numbers.pop(resolved, None)
         self.used[resolved] = kind
         self.types[resolved] = kind + " &" * reference
         if reference:
@@ -305,6 +307,23 @@ class Expressions:
             if not namespace:
                 return None
             namespace = namespace.rpartition("::")[0]
+
+    def constant(self, name: str) -> str | None:
+        """The integer that a name certainly means, a constant of this function or at namespace scope."""
+        place = self.local(name)
+        if place is not None:
+            return self.numbers.get(place.name) if isinstance(place, Var) else None
+        index = self.file.index
+        if index.names_type(name) or (
+            self.cls is not None and any(name in {**c.fields, **c.statics} for c in index.lineage(self.cls))
+        ):
+            return None
+        found = self._global(name)
+        variable = index.global_named(found.name) if found is not None else None
+        if variable is None:
+            return None
+        scope = variable.name.removesuffix(name).strip(":")
+        return variable.number or None if f"{self.namespace}::".startswith(f"{scope}::") or not scope else None
 
     def _object_macro(self, macro: Macro, node: Node) -> Expr:
         """`#define N 1024` is a constant; `#define BUF ctx->buf` is what it stands for."""

@@ -138,7 +138,7 @@ class Loops(Branches):
         if macro is not None and macro.params is None:
             body = macro.body.decode("utf-8", "replace").strip().strip("()").rstrip("uUlL")
             return body if _INTEGER.fullmatch(body) else None
-        return None
+        return self.constant(text)
 
     def _while(self, node: Node) -> None:
         condition = node.child_by_field_name("condition")

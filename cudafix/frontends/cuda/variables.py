@@ -10,6 +10,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.blocks import Blocks
 from cudafix.frontends.cuda.declarations import (
+    CONSTANT,
     WORDS,
     Class,
     Declared,
@@ -17,6 +18,7 @@ from cudafix.frontends.cuda.declarations import (
     declared,
     element_type,
     extent,
+    integer,
     is_floating,
     is_number,
     is_pointer,
@@ -102,6 +104,8 @@ class Variables(Blocks):
                 self.bind_names(one, place, child)
             else:
                 self._variable(one, child, value, base)
+            if words & CONSTANT and (number := integer(value, one, self.source.text)):
+                self.numbers[self.scopes[-1].names[one.name]] = number
 
     def bind_names(self, one: Declared, place: Expr, node: Node) -> None:
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
+_CHANGED = re.compile(rb"#[ \t]*(?:define|undef)[ \t]+([A-Za-z_]\w*)")
+
 
 class Variant:
     """A file in one of its configurations, lowered when it is asked for."""
@@ -97,6 +99,8 @@ class Tree:
     variants: dict[tuple[str, tuple[source.Macro, ...]], list[Variant]] = field(default_factory=dict)
     read: dict[tuple[str, Methods], list[Variant]] = field(default_factory=dict)  # of Python, by `methods`
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
+    in_front: dict[str, dict[str, str]] = field(default_factory=dict)  # see `_behind`
+    behind: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, source.Macro]] = field(default_factory=dict)
     by_name: dict[str, list[str]] = field(default_factory=dict)
     includes: dict[str, list[str]] = field(default_factory=dict)
     names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
@@ -206,6 +210,27 @@ class Tree:
             self.macros[path] = source.macros_of(path, self.files[path])
         return self.macros[path]
 
+    def _behind(self, path: str, header: str) -> dict[str, source.Macro]:
+        """The macros of a header that a file sees which includes it: what is defined in front of the first `#include`
+        may decide which they are.
+        """
+        if header.endswith(prefilter.SUFFIX):
+            return {}
+        if path not in self.in_front:
+            first = next((at for at, _ in self.includes_of(path)), 0)
+            found = source.macros_in_front(path, self.files[path], first) if first else {}
+            for other in self.included(path) if found else ():
+                changed = {word.decode() for word in self.words(other, _CHANGED)}
+                found = {name: body for name, body in found.items() if name not in changed}
+            self.in_front[path] = found
+        words = self.words(header, WORD)
+        known = tuple((name, body) for name, body in self.in_front[path].items() if name.encode() in words)
+        if not known and b"undef" not in words:
+            return self.macros_of(header)
+        if (header, known) not in self.behind:
+            self.behind[header, known] = source.macros_behind(header, self.files[header], dict(known))
+        return self.behind[header, known]
+
     def variants_of(self, path: str, program: Collection[str] = ()) -> list[Variant]:
         """The configurations of a file, with the macros of the headers that it includes, and with those that all files
         of `program` that include it define in front of that.
@@ -221,7 +246,7 @@ class Tree:
             visible = {name: source.check_macro(name) for name in self.check_macros}
             visible.update((macro.name, macro) for macro in around)
             for header in reversed(self.included(path)):
-                visible.update(self.macros_of(header))
+                visible.update(self._behind(path, header))
             for name in ("cudaMalloc", "cudaFree"):
                 visible.pop(name, None)  # refused by name later
             declared = partial(self._visible, path)
@@ -265,7 +290,7 @@ class Tree:
         """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
         other = Tree(self.files.only(paths), self.check_macros, self.folders.items())
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
-        other.read = self.read
+        other.read, other.in_front, other.behind = self.read, self.in_front, self.behind
         other.includes, other.direct = self.includes, self.direct
         other.names, other.undefined, other.orders = self.names, self.undefined, self.orders
         other.around, other.seen = self.around, self.seen
@@ -281,6 +306,7 @@ class Tree:
             path for path in self.files if path in other.files and self.files.digest(path) == other.files.digest(path)
         }
         self.macros |= {path: macros for path, macros in other.macros.items() if path in same}
+        self.behind |= {(path, known): macros for (path, known), macros in other.behind.items() if path in same}
         for (path, around), variants in other.variants.items():  # what is around follows from the program, by value
             if path in same and (headers := self.included(path)) == other.included(path) and same.issuperset(headers):
                 self.variants[path, around] = variants
@@ -309,6 +335,7 @@ class Tree:
             if path in self.files and texts.keys().isdisjoint((path, *self.included(path))):
                 other.read[path, methods] = variants
         other.macros = {path: macros for path, macros in self.macros.items() if path not in texts}
+        other.behind = {(path, known): macros for (path, known), macros in self.behind.items() if path not in texts}
         if self.python is not None and other.python is not None:
             other.python.take(self.python, self.files.keys() - texts.keys())
         return other

@@ -9,7 +9,7 @@ import pytest
 import tree_sitter
 
 from cudafix.files import includes_of
-from cudafix.frontends.cuda.source import Macro, Parsed, macros_of, read
+from cudafix.frontends.cuda.source import Macro, Parsed, macros_behind, macros_in_front, macros_of, read
 
 
 def parse(text: str, macros: Mapping[str, Macro] | None = None, path: str = "a.cu") -> list[Parsed]:
@@ -371,6 +371,69 @@ def test_the_offsets_of_a_macro_body_fit_the_file() -> None:
     assert macro.body.index(b"cudaFree(b)") + at == data.index(b"cudaFree(b)")
     assert b"\\" not in macro.body
     assert b"/*" not in macro.body
+
+
+TIMER = b"""#ifndef TIMER_H
+#define TIMER_H
+#define START
+#ifdef COUNTERS
+#undef START
+#define START for (int e = 0; e < 4; e++) { if (start(e)) continue;
+#endif
+%s
+#undef START
+#define START timer_start();
+#endif
+#endif
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "known", "bodies"),
+    [
+        ("#ifdef TIME", {}, None),
+        ("#ifdef TIME", {"TIME": "1"}, "timer_start();"),
+        ("#ifdef TIME", {"TIME": "0"}, "timer_start();"),
+        ("#if TIME", {"TIME": "1"}, "timer_start();"),
+        ("#if TIME", {"TIME": "0", "COUNTERS": ""}, "for (int e = 0; e < 4; e++) { if (start(e)) continue;"),
+        ("#if TIME", {"TIME": ""}, None),
+        ("#if TIME > N", {"TIME": "2"}, None),
+        ("#if defined(TIME) || defined(FLOPS)", {"TIME": "1"}, "timer_start();"),
+        ("#if defined(FLOPS) || defined(TIME)", {"TIME": "1"}, "timer_start();"),
+        ("#if defined(FLOPS) && defined(TIME)", {"TIME": "1"}, None),
+        ("#if __CUDACC_VER_MAJOR__ > 5", {"TIME": "1"}, None),  # the compiler knows
+        ("#ifdef _WIN32", {"TIME": "1"}, None),
+        ("#if 1", {}, "timer_start();"),
+        ("#ifdef NOT_HERE\n#define TIME\n#endif\n#ifdef TIME", {}, None),
+        ("#ifdef NOT_HERE\n#undef TIME\n#endif\n#ifdef TIME", {"TIME": "1"}, None),
+        ("#undef TIME\n#ifndef TIME", {"TIME": "1"}, "timer_start();"),
+        ("#ifndef TIME\n#define TIME 1\n#endif\n#if TIME", {}, None),  # an option of the compiler may say otherwise
+        ("#ifndef TIME\n#define TIME 1\n#endif\n#if TIME == 2", {"TIME": "2"}, "timer_start();"),
+    ],
+)
+def test_which_macro_of_a_header_stands_behind_it(condition: str, known: dict[str, str], bodies: str | None) -> None:
+    found = macros_behind("timer.h", TIMER % condition.encode(), known)["START"]
+    assert (found.body.decode() if found.kind != "opaque" or bodies is not None else None) == bodies
+
+
+def test_what_is_certainly_defined_in_front_of_an_include() -> None:
+    data = b"""#define A 1
+#define B
+#define F(x) x
+#ifdef Q
+#define C
+#define A
+#endif
+#define D 2
+#undef D
+#ifndef E
+#define E 3
+#endif
+#define G 4
+#include "a.h"
+#define H 5
+"""
+    assert macros_in_front("a.cu", data, data.index(b"#include")) == {"B": "", "G": "4"}
 
 
 def test_macros_of_headers_are_visible() -> None:

@@ -412,3 +412,49 @@ int main() {
     maybe = header.replace("exit(x); }", "if (x > 1) exit(x); }")
     report = analyze({"common.h": maybe.encode(), "main.cu": source.encode()}, Config())
     assert [f.safety for f in report.findings] == [Safety.ASSUMES]
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "proven"),
+    [
+        ("#define TIMED 1", "", True),
+        ("", "", False),
+        ("#define TIMED 1\n#undef TIMED", "", False),
+        ("#ifdef NOT_HERE\n#define TIMED 1\n#endif", "", False),
+        ("#define TIMED 1", "#undef TIMED", False),
+        ('#include "other.h"\n#define TIMED 1', "", False),  # not looked for
+    ],
+)
+def test_what_a_source_defines_decides_which_macro_of_a_header_it_uses(first: str, other: str, proven: bool) -> None:
+    header = """#define START
+#ifdef COUNTERS
+#undef START
+#define START for (int e = 0; e < 4; e++) { if (count(e)) continue;
+#endif
+#if defined(TIMED) || defined(FLOPS)
+#undef START
+#define START tick();
+#endif
+extern void tick();
+"""
+    source = f"""{first}
+#include "other.h"
+#include "timer.h"
+#include <cuda_runtime.h>
+#include <cstdio>
+__global__ void k(int *p) {{ p[0] = 1; }}
+void tick() {{ puts("start"); }}
+int main() {{
+    int *d, h;
+    cudaMalloc(&d, 4);
+    START;
+    k<<<1, 1>>>(d);
+    cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+    return h;
+}}
+"""
+    files = {"main.cu": source.encode(), "timer.h": header.encode(), "other.h": f"{other}\n".encode()}
+    report = analyze(files, Config())
+    assert ([f.safety for f in report.findings] == [Safety.PROVEN]) == proven
+    assert bool(report.refusals) != proven

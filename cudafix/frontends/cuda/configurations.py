@@ -19,6 +19,7 @@ from cudafix.frontends.cuda.macros import STRING, TYPE_WORDS, Macro, define, wor
 MOST = 16  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
 INNER = 8  # functions around a function: those of local classes, and lambdas
+_ASKED = 6  # unknown macros in one condition of a header
 _STEPS = 100_000  # directives that the search for configurations may visit, in one file
 
 _SCALAR = (
@@ -97,6 +98,75 @@ class Preprocessor:
         never = self.run({}, text=False).never
         return _merge(macro for i, macro in self._macros.items() if i not in never)
 
+    def in_front(self, end: int) -> dict[str, str]:
+        """The macros without parameters that this file certainly defines in front of an offset, and their bodies."""
+        found: dict[str, str] = {}
+        inside = self._groups_of_directives()
+        uncertain: set[str] = set()
+        for i, directive in enumerate(self.scan.directives):
+            if directive.start >= end:
+                break
+            if directive.keyword in (b"define", b"undef"):
+                name, macro = self._named(i)
+                if macro is None or macro.params is not None or name in found or inside[i] or self._is_default(i):
+                    uncertain.add(name)
+                else:
+                    found[name] = macro.body.decode("utf-8", "replace")
+        return {name: body for name, body in found.items() if name not in uncertain}
+
+    def behind(self, known: Mapping[str, str]) -> dict[str, Macro]:
+        """Every macro that is defined behind this file in some configuration, if these are in front of it."""
+        environment = Environment({}, {}, dict(known))
+        alive: dict[str, list[int]] = {}
+        stack: list[tuple[bool | None, bool | None]] = []  # is the code around read, and was one of the branches
+        active: bool | None = True  # None: perhaps
+        for i, directive in enumerate(self.scan.directives):
+            if i in self.scan.group_of:
+                if directive.keyword == b"endif":
+                    active = stack.pop()[0]
+                    continue
+                around, taken = (active, False) if directive.keyword in OPENING else stack.pop()
+                holds = self._certainly(i, environment)
+                active = _and(around, _not(taken), holds)
+                stack.append((around, _not(_and(_not(taken), _not(holds)))))
+            elif active is not False and directive.keyword in (b"define", b"undef"):
+                name, macro = self._named(i)
+                environment.defined.pop(name, None)
+                environment.gone.discard(name)
+                if active:
+                    alive.pop(name, None)
+                    if macro is None:
+                        environment.gone.add(name)
+                    elif macro.params is None and not self._is_default(i):
+                        environment.defined[name] = macro.body.decode("utf-8", "replace")
+                    else:
+                        environment.defined[name] = None
+                if macro is not None:
+                    alive.setdefault(name, []).append(i)
+        return _merge(self._macros[i] for i in sorted(i for found in alive.values() for i in found))
+
+    def _is_default(self, i: int) -> bool:
+        """Whether a `#define` gives a macro its value only where an option of the compiler has given it none."""
+        opens = i > 0 and self.scan.directives[i - 1].keyword in OPENING
+        return opens and self.scan.group_of.get(i - 1) in self._guards
+
+    def _named(self, i: int) -> tuple[str, Macro | None]:
+        """The name in a `#define` or `#undef`, and the macro that the first makes."""
+        macro = self._macros.get(i)
+        words = self.scan.directives[i].rest.split()
+        return (macro.name if macro else words[0].decode("utf-8", "replace") if words else ""), macro
+
+    def _certainly(self, i: int, environment: Environment) -> bool | None:
+        """Whether a branch is taken if it is asked for; None where macros decide of which nothing is known."""
+        condition = self._conditions.get(i)
+        if condition is None:
+            return True
+        if self.scan.group_of[i] in self._guards:
+            return not names(condition) <= environment.defined.keys()
+        if not names(condition).isdisjoint(VERSIONS.keys() | NVCC.keys() | {"__CUDA_ARCH__"}):
+            return None  # the compiler knows
+        return _decided(condition, environment, {})
+
     def run(self, chosen: Mapping[str, bool], fork: frozenset[int] = frozenset(), text: bool = True) -> Run:
         """Preprocess under the choices `chosen`. Raises `Free` at the first open choice in a group of `fork`."""
         result = Run()
@@ -130,8 +200,8 @@ class Preprocessor:
             elif keyword == b"define":
                 macro = self._macros.get(i)
                 if macro is not None:
-                    guarded = i > 0 and self.scan.group_of.get(i - 1) in self._guards
-                    body = macro.body.decode("utf-8", "replace") if macro.params is None and not guarded else None
+                    known = macro.params is None and not self._is_default(i)
+                    body = macro.body.decode("utf-8", "replace") if known else None
                     environment.defined[macro.name] = body
                     environment.gone.discard(macro.name)
                     defined.append(macro)
@@ -417,6 +487,26 @@ class Preprocessor:
             else:
                 result.append(chosen)
         return result, True
+
+
+def _and(*values: bool | None) -> bool | None:
+    """Whether all of them are true; None: perhaps."""
+    return False if False in values else None if None in values else True
+
+
+def _not(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def _decided(condition: Node, environment: Environment, chosen: dict[str, bool]) -> bool | None:
+    """What a condition is whatever the macros are of which nothing is known; None where they decide."""
+    if len(chosen) > _ASKED:
+        return None
+    try:
+        return replace(environment, chosen=chosen, met={}, fork=True).holds(condition)
+    except Free as free:
+        yes, no = (_decided(condition, environment, {**chosen, free.atom: value}) for value in (True, False))
+        return yes if yes is no else None
 
 
 def _outer(functions: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,17 @@ from cudafix.frontends.cuda.configurations import Preprocessor, Run
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.macros import Macro
 
-__all__ = ["Configuration", "Macro", "Parsed", "check_macro", "configurations", "macros_of", "read"]
+__all__ = [
+    "Configuration",
+    "Macro",
+    "Parsed",
+    "check_macro",
+    "configurations",
+    "macros_behind",
+    "macros_in_front",
+    "macros_of",
+    "read",
+]
 
 _LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
 _FUNCTIONS = tree_sitter.Query(_LANGUAGE, "(function_definition) @function")
@@ -104,6 +114,16 @@ def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> 
 def macros_of(path: str, data: bytes) -> dict[str, Macro]:
     """Every macro that the file defines, in whatever configuration; what several bodies disagree on is `opaque`."""
     return Preprocessor(scan(data), path, {}).macros()
+
+
+def macros_behind(path: str, data: bytes, known: Mapping[str, str]) -> dict[str, Macro]:
+    """Every macro that may be defined behind the file, if these are in front of it."""
+    return Preprocessor(scan(data), path, {}).behind(known)
+
+
+def macros_in_front(path: str, data: bytes, end: int) -> dict[str, str]:
+    """The macros without parameters that the file certainly defines in front of an offset, and their bodies."""
+    return Preprocessor(scan(data), path, {}).in_front(end)
 
 
 def check_macro(name: str) -> Macro:

@@ -354,6 +354,13 @@ CHECK = "#define CHECK(call) { const cudaError_t e = call; if (e != cudaSuccess)
 NVTX = "#ifdef NVTX\n#define POP_RANGE nvtxRangePop();\n#else\n#define POP_RANGE\n#endif"
 
 
+LOG = r"""#include <string>
+#include <ctime>
+inline const char *now() { time_t t = time(nullptr); return ctime(&t); }
+#define TAG "a"
+#define LOG(format, ...) do { printf("[" TAG " %s %d] " format "\n", now(), __LINE__, ##__VA_ARGS__); } while (0)"""
+
+
 @pytest.mark.parametrize(
     ("define", "free"),
     [
@@ -362,6 +369,8 @@ NVTX = "#ifdef NVTX\n#define POP_RANGE nvtxRangePop();\n#else\n#define POP_RANGE
         (CHECK, "CHECK(cudaFree(d););"),
         (CHECK, "CHECK(cudaFree(d);)"),
         (CHECK, "CHECK(cudaFree(d);  );"),
+        (LOG, 'LOG("%s", std::string("a").c_str()); cudaFree(d);'),
+        (LOG, 'LOG("done"); if (argc > 1) { LOG("%d", atoi(argv[1])); }\n    cudaFree(d);'),
     ],
 )
 def test_a_macro_that_stands_for_a_statement_in_an_odd_way(define: str, free: str) -> None:
@@ -458,3 +467,44 @@ int main() {{
     report = analyze(files, Config())
     assert ([f.safety for f in report.findings] == [Safety.PROVEN]) == proven
     assert bool(report.refusals) != proven
+
+
+@pytest.mark.parametrize("call", ["Launcher<32>::template run<int>(d);", "Launcher<32> l; l.template go<int>(d);"])
+def test_a_member_that_is_said_to_be_a_template(call: str) -> None:
+    source = f"""#include <cuda_runtime.h>
+template <class T> __global__ void k(T *p) {{ p[0] = 1; }}
+template <int N> struct Launcher {{
+    template <class T> static void run(T *p) {{ k<T><<<1, N>>>(p); }}
+    template <class T> void go(T *p) {{ k<T><<<1, N>>>(p); }}
+}};
+int main() {{
+    int *d;
+    cudaMalloc(&d, 4);
+    {call}
+    cudaDeviceSynchronize();
+    cudaFree(d);
+    return 0;
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+@pytest.mark.parametrize("body", ['if ("a" and free_it(x)) puts("b" TAG "c")', 'puts("a" TAG "b"), free_it(x)'])
+def test_a_call_near_a_literal_is_not_lost(body: str) -> None:
+    source = f"""#include <cstdio>
+#include <cuda_runtime.h>
+#define TAG "tag"
+#define LOG(x) do {{ {body}; }} while (0)
+__global__ void k(int *p) {{ p[0] = 1; }}
+int free_it(int *d);
+int main() {{
+    int *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    LOG(d);
+    cudaFree(d);
+    return 0;
+}}
+"""
+    assert not any(f.safety is Safety.PROVEN for f in analyze({"a.cu": source.encode()}, Config()).findings)

@@ -138,6 +138,9 @@ clock out* ; returns=time
 {__rdtsc,_rdtsc,__builtin_ia32_rdtsc,__builtin_readcyclecounter} clock ; returns=time
 {difftime,mktime,localtime,gmtime,localtime_r,gmtime_r,ctime,asctime,strftime,clock_getres,omp_get_wtick} host hr*
 {sleep,usleep,nanosleep,Sleep,clock_nanosleep,sched_yield,alarm} host hr*
+{timeradd,timersub}                     host    hr hr hw
+timerclear                              host    hw
+{timercmp,timerisset}                   host    hr*
 {getpid,getppid,gettid,getuid,getpagesize,sysconf,gethostname,uname,sysinfo,getrlimit,setrlimit,isatty} host hr*
 {sched_setaffinity,sched_getaffinity,sched_getcpu,CPU_ZERO,CPU_SET,get_nprocs,numa_available,numa_node_of_cpu} host hr*
 pthread_{create,join,detach,exit,cancel} external rw*       ; why=runs in another host thread

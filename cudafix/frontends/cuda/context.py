@@ -123,6 +123,22 @@ def _calls_apart(body: bytes) -> bytes:
     return body
 
 
+_LITERAL = rb'"(?:[^"\\\n]|\\.)*"'
+_NAME_OF_A_LITERAL = rb"\b(?!(?:and|or|xor|not|bit\w+)\b)[A-Za-z_]\w*\b(?!\s*\()"
+_JOINED = re.compile(rb"(%b)((?:\s*(?:%b|%b))+)" % (_LITERAL, _LITERAL, _NAME_OF_A_LITERAL))
+
+
+def _without_names_of_literals(body: bytes) -> bytes:
+    """The body without the names that a string literal is followed by, which stand for literals too: `"a" format "b"`,
+    `"%" PRIu64`.
+    """
+
+    def kept(found: re.Match[bytes]) -> bytes:
+        return found[0] if found[0].startswith(b'"') else b" " * len(found[0])
+
+    return _JOINED.sub(lambda found: found[1] + re.sub(_LITERAL + rb"|\w+", kept, found[2]), body)
+
+
 def _bare(body: bytes) -> bytes:
     """The body without parentheses around all of it: the grammar does not know `((*p)[0] = 1, (*p)[1] = 2);`."""
     inner = body.strip()
@@ -143,7 +159,8 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
     tail = b"\n;}" if as_statement else b"\n);"
     if not as_statement:
         body = re.sub(rb";\s*\Z", lambda found: b" " * len(found.group()), body)
-    for written in (body, _calls_apart(body)) if as_statement else (body,):
+    literal = _without_names_of_literals(body)
+    for written in (body, literal, _calls_apart(literal)) if as_statement else (body, literal):
         text = head + written + tail
         root = Parser(_LANGUAGE).parse(text).root_node
         if not root.has_error:

@@ -67,6 +67,7 @@ _HOLDERS = tuple(
 _MAP = re.compile(r"std::(?:unordered_)?map\s*<")
 _BLANKS = re.compile(rb"\s+")
 _BESIDE = re.compile(r" +(?=[^\w ]|$)|(?<=[^\w ]) +|^ +")
+_DISAMBIGUATOR = re.compile(r"\btemplate\s+(?!<)")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
     r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t|uint|uchar|ushort"
@@ -143,7 +144,8 @@ def extent(declarator: Node) -> Node | None:
 
 @lru_cache(maxsize=1 << 16)
 def plain_name(name: str) -> str:
-    """A qualified name without its template arguments: `A<T>::f` is `A::f`."""
+    """A qualified name without its template arguments: `A<T>::f` is `A::f`, and so is `A<T>::template f`."""
+    name = _DISAMBIGUATOR.sub("", name)
     while "<" in name and not name.startswith("operator"):
         shorter = _TEMPLATE_ARGUMENTS.sub("", name)
         if shorter == name:

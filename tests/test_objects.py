@@ -6,6 +6,9 @@ from __future__ import annotations
 
 import pytest
 
+from cudafix import driver
+from cudafix.config import Config
+from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
 
 LOUD = "struct C { int *p; cudaStream_t s; ~C() { run(p, s); } };"
@@ -320,3 +323,84 @@ def test_objects_of_functions_elsewhere_end_where_they_end(use: str, where: str)
         check(analyze(main, DECLARED.replace("#include <cuda_runtime.h>", "") + DEFINED.replace("B::~", "inline B::~")))
     else:
         check(analyze(main, DECLARED.replace("#include <cuda_runtime.h>", ""), '#include "1.h"\n' + DEFINED))
+
+
+@pytest.mark.parametrize(
+    ("constructor", "member", "made", "safety"),
+    [
+        ("", "= nullptr", "Gpu o;", Safety.PROVEN),
+        ("", "{nullptr}", "Gpu o{};", Safety.PROVEN),
+        ("", "{}", "Gpu o; Gpu *p = &o; p->step();", Safety.PROVEN),
+        ("Gpu() = default;", "= NULL", "Gpu o;", Safety.PROVEN),
+        ("Gpu() {}", "= 0", "Gpu o;", Safety.PROVEN),
+        ("explicit Gpu(int) {}", "= nullptr", "Gpu o(3);", Safety.PROVEN),
+        ("Gpu() : d(nullptr) {}", "", "Gpu o;", Safety.PROVEN),
+        ("", "= nullptr", "struct S { int x; Gpu g; } s; Gpu &o = s.g;", Safety.PROVEN),
+        ("", "= nullptr", "struct S { Gpu g; S() {} } s; Gpu &o = s.g;", Safety.PROVEN),
+        ("", "= nullptr", "struct S : Gpu { int x; } o;", Safety.PROVEN),
+        ("", "= nullptr", "Gpu *n = new Gpu; Gpu &o = *n; delete n; return 0;", Safety.PROVEN),
+        ("", "", "Gpu o;", None),  # frees what nobody has set
+        ("Gpu();", "= nullptr", "Gpu o;", None),  # a constructor that is not seen
+        ("Gpu(int *p) : d(p) {}", "= nullptr", "int *m; cudaMallocManaged(&m, 4); Gpu o(m);", None),
+        ("", "= nullptr", "int *m; cudaMallocManaged(&m, 4); Gpu o; o.d = m;", None),
+        ("", "= nullptr", "int *m; cudaMallocManaged(&m, 4); Gpu o{m};", None),
+    ],
+)
+def test_a_member_that_is_null_unless_a_constructor_says_otherwise(
+    constructor: str, member: str, made: str, safety: Safety | None
+) -> None:
+    """`init` frees what is there before it allocates: nothing, the first time."""
+    source = f"""#include <cuda_runtime.h>
+__global__ void k(int *p) {{ p[0] = 1; }}
+struct Gpu {{
+    int *d {member};
+    {constructor}
+    ~Gpu() {{ release(); }}
+    void init() {{ release(); cudaMalloc(&d, 4); }}
+    void step() {{ if (d) k<<<1, 1>>>(d); cudaDeviceSynchronize(); }}
+    void release() {{ if (d) cudaFree(d); d = nullptr; }}
+}};
+int main() {{
+    {made.partition("delete")[0]}
+    for (int i = 0; i < 3; i++) {{ o.init(); o.step(); }}
+    {"".join(made.partition("delete")[1:])}
+    return 0;
+}}
+"""
+    report = driver.analyze({"a.cu": source.encode()}, Config())
+    assert {f.safety for f in report.findings} == ({safety} if safety is not None else set())
+    assert bool(report.refusals) == (safety is None)
+
+
+def test_members_that_a_header_makes_null() -> None:
+    header = """#pragma once
+struct Pool { float *spare = nullptr; };
+class Gpu {
+public:
+    Gpu(int n);
+    ~Gpu();
+    void grow(int n);
+private:
+    Pool pool;
+    float *data = nullptr;
+    cudaStream_t stream = nullptr;
+};
+"""
+    source = """#include <cuda_runtime.h>
+#include "gpu.h"
+__global__ void k(float *p, float *q) { p[0] = q[0]; }
+Gpu::Gpu(int n) { grow(n); }
+Gpu::~Gpu() { cudaFree(data); cudaFree(pool.spare); }
+void Gpu::grow(int n) {
+    cudaFree(data);
+    cudaFree(pool.spare);
+    cudaMalloc(&data, n);
+    cudaMalloc(&pool.spare, n);
+    k<<<1, 1, 0, stream>>>(data, pool.spare);
+    cudaDeviceSynchronize();
+}
+int main() { Gpu gpu(4); gpu.grow(8); return 0; }
+"""
+    report = driver.analyze({"gpu.h": header.encode(), "main.cu": source.encode()}, Config())
+    assert not report.refusals
+    assert [f.safety for f in report.findings] == [Safety.PROVEN] * 2

@@ -199,6 +199,7 @@ std::stop_token st; std::jthread jt([] {});
 std::multimap<int, int> mm; mm.insert({1, 2}); auto rg = mm.equal_range(1);
 std::mt19937 g(std::random_device()()); n = g();
 n = std::hash<int>{}(3) + std::hash<int>()(4);
+switch (n) { case 0 ... 9: n = 1; break; case 'a' ... 'f': n = 2; break; default: m = 3; }
 n = std::plus<int>{}(3, 4);
 n = std::greater<>{}(3, 4);
 cl_event e; clEnqueueMarker(queue, &e); clGetEventInfo(e, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof n, &n, NULL);

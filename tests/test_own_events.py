@@ -158,7 +158,10 @@ IN_THE_WAY = {
         "constructor": "Buffer() { use(0); } void allocate() { cudaMalloc(&data, 4); }",
         "body": "{ Buffer one; cudaSetDevice(1); one.allocate(); one.run(w, s); }",
     },
-    "no constructor": {"constructor": "void allocate() { cudaMalloc(&data, 4); }"},
+    "no constructor": {
+        "constructor": "void allocate() { cudaMalloc(&data, 4); }",
+        "body": "{ Buffer one; one.allocate(); one.run(w, s); }",
+    },
 }
 
 

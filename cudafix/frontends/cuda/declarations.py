@@ -67,6 +67,8 @@ _HOLDERS = tuple(
 _MAP = re.compile(r"std::(?:unordered_)?map\s*<")
 _BLANKS = re.compile(rb"\s+")
 _BESIDE = re.compile(r" +(?=[^\w ]|$)|(?<=[^\w ]) +|^ +")
+_NULL = frozenset(("", "0", "NULL", "nullptr"))
+_HOLDS = re.compile(r"\*\Z|\Acu(?!daEvent_t)\w+\Z")  # pointers, streams, handles; of an event null says nothing
 _DISAMBIGUATOR = re.compile(r"\btemplate\s+(?!<)")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
@@ -292,6 +294,7 @@ class Class:
     initialized: set[str] = field(
         default_factory=set
     )  # the data members that a constructor sets to more than a constant
+    null: list[str] = field(default_factory=list)  # those that are null unless a constructor says otherwise
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
     unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
@@ -576,7 +579,8 @@ class Declarations:
             for special in (cls.constructor, cls.destructor, ASSIGNMENT):
                 beside = {cls.constructor: cls.defaulted, ASSIGNMENT: cls.assigned}.get(special, False)
                 written = special in cls.methods and not beside
-                if not written and self.has(cls, special):
+                starts_null = special == cls.constructor and cls.null and cls.methods
+                if not written and (starts_null or self.has(cls, special)):
                     yield cls, special
 
     def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
@@ -779,6 +783,9 @@ def _declaration(
                 if value is not None and found.acts(value, one.type, cls, text):
                     cls.initialized.add(one.name)
                     found.members[cls.name, one.name] = value
+                elif value is not None and not one.array and _HOLDS.search(one.type) is not None:
+                    if text_of(value, text).strip("{} ") in _NULL:
+                        cls.null.append(one.name)
                 if one.array and (size := extent(child)) is not None:
                     cls.extents[one.name] = "".join(text_of(size, text).split())
                 continue

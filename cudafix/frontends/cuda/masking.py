@@ -542,6 +542,16 @@ def _assembly(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
             yield opening + 1, b'""' + blank(text[opening + 3 : close])
 
 
+_CASE = rb"(?:'(?:[^'\\\n]|\\.)+'|[-+\w]+)"
+_CASE_RANGE = re.compile(rb"\bcase\b\s*%b(\s*\.\.\.\s*%b)\s*:" % (_CASE, _CASE))
+
+
+def _case_ranges(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
+    """`case '0' ... '9':` of GNU C: for which values an arm runs does not matter."""
+    for match in _CASE_RANGE.finditer(text, start, end):
+        yield match.start(1), blank(match[1])
+
+
 _RULES: tuple[Callable[[bytes, int, int, _Work], Iterator[Edit]], ...] = (
     _semicolons,
     _concatenations,
@@ -553,4 +563,5 @@ _RULES: tuple[Callable[[bytes, int, int, _Work], Iterator[Edit]], ...] = (
     _declaring_macros,
     _lone_names,
     _assembly,
+    _case_ranges,
 )

@@ -191,6 +191,8 @@ class Objects(Expressions):
             callee = f"{cls.name}::{cls.constructor}"
             given = values if cls.constructor in cls.methods else ()
             self.emit(ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver))
+        else:
+            self.start_null(self.span(node), receiver, cls)
         if cls.constructor not in cls.methods:
             for name, one in zip(cls.fields, values, strict=False):
                 place = Field(receiver, name)
@@ -198,6 +200,16 @@ class Objects(Expressions):
                     self.build(node, place, part, (one,))
                 else:
                     self.emit(ir.Assign(place, self.bound(place, one), self.span(node)))
+
+    def start_null(self, span: Span, place: Expr, cls: Class) -> None:
+        """The data members of an object without a constructor which are null from the beginning (C++17, 15.6.2
+        [class.base.init] 9).
+        """
+        for name in cls.null:
+            self.emit(ir.Assign(Field(place, name), NULL, span))
+        for name, part, count in self.file.index.parts(cls):
+            if not count and not self.file.index.has(part, part.constructor):
+                self.start_null(span, Field(place, name) if name else place, part)
 
     def copy_parts(self, node: Node, place: Expr, cls: Class, value: Expr) -> None:
         """What the copy that the compiler writes does with bases and members that declare how they are copied (C++17,
@@ -695,6 +707,8 @@ class Objects(Expressions):
     ) -> None:
         """The constructor or destructor of `*base`, or of each of the `count` elements that `base` points to."""
         if cls is None or not self.file.index.has(cls, tilde + cls.constructor):
+            if cls is not None and not tilde and not count:
+                self.start_null(self.span(node), deref(base), cls)
             return
         span = self.span(node)
         index = self.temporary("size_t") if count else None

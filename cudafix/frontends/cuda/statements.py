@@ -498,6 +498,10 @@ class Statements(Loops):
         if initializers is not None and re.match(rf":\s*{re.escape(cls.constructor)}\s*[({{<]", text) is not None:
             self._member_initializers(initializers)  # another constructor of the class makes the parts
             return
+        around = Span(self.source.path, start, start)
+        for name in cls.null:
+            if re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:
+                self.emit(ir.Assign(Field(this, name), NULL, around))
         made = 0
         for name in cls.fields:
             if name in cls.initialized and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:
@@ -517,6 +521,8 @@ class Statements(Loops):
                 receiver = Index(place, index) if index is not None else place
                 call = ir.Call(callee, (), span, span, span.start, site, (), receiver)
                 self.emit(call if index is None else ir.Loop((call,), span, index=index, range=f"0:{count}"))
+            elif not count and not self.file.index.has(part, part.constructor):
+                self.start_null(around, place, part)
         if initializers is not None:
             self._member_initializers(initializers)
 

@@ -490,6 +490,7 @@ class Variables(Blocks):
             return
         self.emit(self._fresh(var, one, node))
         if cls is not None:
+            self.start_null(self.span(node), var, cls)
             self._owns(var, one)
         self._fill(var, one, node, value, initials)
 

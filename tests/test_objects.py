@@ -404,3 +404,49 @@ int main() { Gpu gpu(4); gpu.grow(8); return 0; }
     report = driver.analyze({"gpu.h": header.encode(), "main.cu": source.encode()}, Config())
     assert not report.refusals
     assert [f.safety for f in report.findings] == [Safety.PROVEN] * 2
+
+
+MANAGED = "static void *operator new(size_t n) { void *p; cudaMallocManaged(&p, n); return p; }"
+MANY = MANAGED.replace("new(", "new[](")
+
+
+@pytest.mark.parametrize(
+    ("before", "members", "made"),
+    [
+        ("", MANAGED, "Gpu *g = new Gpu;"),
+        ("", MANAGED, "Gpu *g = new Gpu();"),
+        ("", MANAGED.replace("operator new", "operator  new "), "Gpu *g = new Gpu{3};"),
+        ("", MANY, "Gpu *g = new Gpu[4];"),
+        ("", MANAGED, "auto g = std::make_unique<Gpu>();"),
+        ("", MANAGED, "std::unique_ptr<Gpu> g(new Gpu);"),
+        ("", MANAGED, "std::unique_ptr<Gpu> o(new Gpu); Gpu *g = o.get();"),
+        ("", MANAGED, "std::shared_ptr<Gpu> g(new Gpu);"),
+        ("", "static void *operator new(size_t n);", "Gpu *g = new Gpu;"),
+        (f"struct Managed {{ {MANAGED} }};", "", "Gpu *g = new Gpu;"),
+        (f"struct Managed {{ {MANAGED} }};", "", "auto g = std::make_unique<Gpu>();"),
+        ("struct Managed { static void *operator new(size_t n); };", "", "auto g = std::make_unique<Gpu>();"),
+    ],
+)
+def test_objects_of_a_class_that_gets_its_memory_from_a_function_of_its_own(
+    before: str, members: str, made: str
+) -> None:
+    """The host looks at what a kernel has written, behind the free of other memory."""
+    source = f"""#include <cuda_runtime.h>
+#include <memory>
+__global__ void k(int *p) {{ p[0] += 1; }}
+{before}
+struct Gpu {": Managed " if before else ""}{{ int x; {members} }};
+int main() {{
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    {made}
+    int *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1, 0, s>>>(&g->x);
+    cudaFree(d);
+    return g->x;
+}}
+"""
+    report = driver.analyze({"a.cu": source.encode()}, Config())
+    waits = any(b"cudaStreamSynchronize(s)" in edit.text for f in report.findings for edit in f.edits)
+    assert waits or not any(f.safety is Safety.PROVEN for f in report.findings)

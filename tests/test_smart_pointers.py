@@ -226,3 +226,92 @@ def test_the_host_need_not_wait_where_what_was_moved_from_ends() -> None:
     text, stays = rewritten(f"{HEAD}int main() {{ float *h; cudaMallocHost(&h, 4); {body} cudaFreeHost(h); }}")
     assert not stays
     assert "Synchronize" not in text
+
+
+OBJECTS = """
+#include <cuda_runtime.h>
+#include <memory>
+#include <vector>
+__global__ void k(float *p);
+struct Base { virtual ~Base() {} virtual void step() = 0; };
+struct Gpu : Base {
+    float *d = nullptr;
+    explicit Gpu(int n = 4) { cudaMalloc(&d, n); }
+    ~Gpu() { cudaFree(d); }
+    void step() override { k<<<1, 1>>>(d); cudaDeviceSynchronize(); }
+};
+"""
+OTHERS = """
+struct Known : std::enable_shared_from_this<Known> {
+    float *d = nullptr;
+    Known() { cudaMalloc(&d, 4); }
+    ~Known() { cudaFree(d); }
+    void step();
+};
+std::vector<std::shared_ptr<Known>> everybody;
+void Known::step() { everybody.push_back(shared_from_this()); }
+struct Taker { std::unique_ptr<Gpu> kept; };
+void unseen(std::unique_ptr<Gpu> g);
+"""
+OWNED = """auto g = std::make_unique<Gpu>(8); g->step();
+auto g = std::make_shared<Gpu>(8); g->step(); if (g) (*g).step();
+const auto g = std::make_unique<Gpu>(); g->step(); Gpu *p = g.get(); p->step();
+std::unique_ptr<Gpu> g = std::make_unique<Gpu>(); g->step();
+std::unique_ptr<Gpu> g(new Gpu); g->step();
+std::unique_ptr<Gpu> g{new Gpu(8)}; if (g != nullptr) g->step();
+std::shared_ptr<Gpu> g(new Gpu(8)); g->step();
+std::unique_ptr<Base> g = std::make_unique<Gpu>(8); g->step();
+for (int i = 0; i < c; i++) { auto g = std::make_unique<Gpu>(i); g->step(); }
+if (c > 1) { auto g = std::make_unique<Gpu>(c); if (c > 2) return 1; g->step(); }
+auto g = std::make_unique<Gpu>(8); auto h = std::make_unique<Gpu>(4); h->step(); g->step();""".splitlines()
+HANDED_ON = """auto g = std::make_unique<Gpu>(8); unseen(std::move(g));
+auto g = std::make_unique<Gpu>(8); Taker t{std::move(g)}; t.kept.release();
+auto g = std::make_unique<Gpu>(8); g.release();
+auto g = std::make_unique<Gpu>(8); std::unique_ptr<Gpu> &h = g; h.release();
+auto g = std::make_unique<Gpu>(8); auto f = [&] { g.release(); }; f();
+auto g = std::make_unique<Gpu>(8); std::vector<std::unique_ptr<Gpu>> v; v.push_back(std::move(g)); v.back().release();
+auto g = std::make_unique<Gpu>(8); static std::unique_ptr<Gpu> h; h.swap(g);
+auto g = std::make_shared<Gpu>(8); static auto h = g; h->step();
+auto g = std::make_shared<Gpu>(8); static std::shared_ptr<Base> h(g); h->step();
+auto g = std::make_shared<Known>(); g->step();""".splitlines()
+
+
+@pytest.mark.parametrize("body", OWNED)
+def test_an_object_that_a_local_smart_pointer_alone_owns_ends_with_it(body: str) -> None:
+    source = f"{OBJECTS}int main(int c, char **) {{ {body} return 0; }}"
+    report = driver.analyze({"a.cu": source.encode()}, Config())
+    assert {f.safety.value for f in report.findings if b"Gpu(int" in source.encode()[f.offset - 60 : f.offset]} == {
+        "proven"
+    }
+
+
+@pytest.mark.parametrize("body", HANDED_ON)
+def test_an_object_that_may_get_another_owner_does_not_end_with_the_first(body: str) -> None:
+    source = f"{OBJECTS}{OTHERS}int main(int c, char **) {{ {body} return 0; }}"
+    report = driver.analyze({"a.cu": source.encode()}, Config())
+    concerned = b"Known()" if "Known" in body else b"Gpu(int"
+    assert not any(concerned in source.encode()[f.offset - 60 : f.offset] for f in report.findings)
+
+
+def test_the_wait_of_a_destructor_that_a_smart_pointer_runs_is_kept() -> None:
+    """The kernel on the other stream is waited for by the `cudaFree` in the destructor, at the end of the block."""
+    source = (
+        OBJECTS
+        + """
+__global__ void fill(int *h) { *h = 1; }
+int main() {
+    int *h;
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaMallocHost(&h, 4);
+    {
+        auto g = std::make_unique<Gpu>(8);
+        fill<<<1, 1, 0, s>>>(h);
+    }
+    return *h;
+}
+"""
+    )
+    report = driver.analyze({"a.cu": source.encode()}, Config())
+    moved = [f for f in report.findings if b"Gpu(int" in source.encode()[f.offset - 60 : f.offset]]
+    assert all(any(b"cudaStreamSynchronize(s)" in edit.text for edit in f.edits) for f in moved)

@@ -543,6 +543,8 @@ class Calls(Objects):
         arrow = operator is not None and operator.type == "->"
         receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
         name = plain_name(self.raw(name_node))
+        if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
+            return receiver
         if name in self.file.macros:
             self.unwritten.add("")  # it stands for any method
         kind = self.type_of(receiver)

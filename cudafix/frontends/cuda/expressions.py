@@ -124,6 +124,7 @@ class Expressions:
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.views: set[str] = set()  # the variables that got what a method of such an object returns
+        self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
         self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
         self.unwritten: set[str] = set()  # see `ir.Function`
@@ -248,6 +249,7 @@ class Expressions:
         self.scopes[-1].names[name] = resolved
         self.bumped.discard(name)
         self.numbers.pop(resolved, None)
+        self.owning.discard(resolved)
         self.used[resolved] = kind
         self.types[resolved] = kind + " &" * reference
         if reference:

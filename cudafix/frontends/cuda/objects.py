@@ -666,10 +666,12 @@ class Objects(Expressions):
         self.copied(node, name, values)
         span = self.span(node)
         site = self.site(node)
+        array = "[]" if declarator is not None or size else ""
+        callee = self.memory_of(name, f"operator new{array}") if "shared_ptr" not in pointer else ""
         self.emit(
             ir.Call(
-                "operator new", (opaque(*size),), span, Span(span.path, span.start, span.start), span.end, site,
-                (), None, result, Look.CHECKED, name,
+                callee or "operator new", (opaque(*size),), span, Span(span.path, span.start, span.start), span.end,
+                site, (), None, result, Look.CHECKED, "" if callee else name,
             )
         )  # fmt: skip
         if any(map(self.may_lead, values)) and self.is_unseen(name):
@@ -691,9 +693,22 @@ class Objects(Expressions):
         span = self.span(node)
         empty = Span(span.path, span.start, span.start)
         count = "?" if any(child.type == "[" for child in node.children) else ""
-        self.each(node, self.file.index.class_of(self.type_of(Deref(value))), "~", (), (), value, count)
-        self.emit(ir.Call("operator delete", (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
+        kind = self.type_of(Deref(value))
+        self.each(node, self.file.index.class_of(kind), "~", (), (), value, count)
+        callee = self.memory_of(kind, "operator delete[]" if count else "operator delete") or "operator delete"
+        self.emit(ir.Call(callee, (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
         return Opaque(())
+
+    def memory_of(self, kind: str, function: str) -> str:
+        """The function of a class, or of a base, that its objects get their memory from or give it back to (C++17,
+        6.7.4 [basic.stc.dynamic] 2): of a class in managed memory. Nothing where it has none.
+        """
+        name = plain_name(function)
+        cls = self.file.index.class_of(kind)
+        for one in self.file.index.lineage(cls.name) if cls is not None else ():
+            if any(plain_name(method) == name for method in one.methods):
+                return f"{one.name}::{name}"
+        return ""
 
     def each(
         self,

@@ -24,14 +24,17 @@ _NEW = Var("p")
 
 GIVEN = re.compile(r"(?:std::)?(shared_ptr|unique_ptr)\s*<.*>", re.DOTALL)
 """The type of a smart pointer that may be given its deleter with what it holds."""
+ALONE = re.compile(r"(?:std::)?(?:shared_ptr|unique_ptr)\s*<\s*([\w:]+)\s*>")
+"""The type of a smart pointer that deletes an object of a class."""
+MAKES = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)\s*>")
 _ASKS = frozenset(("get", "use_count"))
 _COMPARES = frozenset(("==", "!=", "&&", "||"))
 
 
-def makes_no_other(name: bytes, declaration: Node, text: bytes) -> bool:
+def makes_no_other(name: bytes, declaration: Node, text: bytes, keeps: bool = False) -> bool:
     """Whether the function around a declaration does nothing with the smart pointer of this name that could make
     another owner of what it holds, or let it end elsewhere: it asks for the pointer, follows it, tests it or empties
-    it. (Whatever else has this name there is asked for the same.)
+    it. (Whatever else has this name there is asked for the same.) `keeps`: it does not empty it either.
     """
     body: Node | None = declaration
     while body is not None and body.type not in ("function_definition", "lambda_expression"):
@@ -43,13 +46,17 @@ def makes_no_other(name: bytes, declaration: Node, text: bytes) -> bool:
         node = stack.pop()
         stack += node.children
         said = not node.children and node.type != "field_identifier" and text[node.start_byte : node.end_byte] == name
-        if said and not (node.type == "identifier" and _leaves_it(node, text)):  # `T x(name)` reads as a function
+        if said and node.type != "identifier":
+            return False  # `T x(name)` reads as a function
+        if said and not _leaves_it(node, text, keeps):
             return False
     return True
 
 
-def _leaves_it(node: Node, text: bytes) -> bool:
-    """Whether an expression that names a smart pointer leaves it the only owner."""
+def _leaves_it(node: Node, text: bytes, keeps: bool) -> bool:
+    """Whether an expression that names a smart pointer leaves it the only owner, and not empty if it `keeps` what it
+    has.
+    """
     around = node.parent
     above = around
     while above is not None and above.type != "function_definition":
@@ -71,7 +78,9 @@ def _leaves_it(node: Node, text: bytes) -> bool:
                 return False
             called = text[member.start_byte : member.end_byte].decode()
             given = call.child_by_field_name("arguments")
-            return (called in _ASKS or called == "reset") and given is not None and not given.named_children
+            return (
+                (called in _ASKS or called == "reset" and not keeps) and given is not None and not given.named_children
+            )
         case "pointer_expression":
             return sign == "*"
         case "subscript_expression":
@@ -83,7 +92,7 @@ def _leaves_it(node: Node, text: bytes) -> bool:
         case "assignment_expression":
             right = around.child_by_field_name("right")
             empty = right is not None and text[right.start_byte : right.end_byte] == b"nullptr"
-            return sign == "=" and empty and around.child_by_field_name("left") == node
+            return sign == "=" and empty and not keeps and around.child_by_field_name("left") == node
         case kind:
             return kind == "condition_clause"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -249,6 +250,8 @@ class Variables(Blocks):
             else:
                 self._reference(one, node, value, kind)
             return
+        if value is not None and self._sole_object(one, node, value):
+            return
         if value is None:
             cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
             if cls is not None or ACTIVE_TYPES.fullmatch(kind):
@@ -406,6 +409,56 @@ class Variables(Blocks):
             )
         self.lead_to_elements(var, node)
 
+    def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
+        """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the
+        object is as good as a local one, and that a pointer to it.
+        """
+        kinds = [found for kind in self.file.index.meanings(one.type) if (found := owners.ALONE.fullmatch(kind))]
+        function = value.child_by_field_name("function") if value.type == "call_expression" else None
+        found = owners.MAKES.fullmatch(self.raw(function)) if function is not None else None
+        arguments, made = value.child_by_field_name("arguments"), found[1] if found is not None else ""
+        if function is None and value.type in ("argument_list", "initializer_list") and value.named_child_count == 1:
+            new = value.named_children[0]
+            kind, array = new.child_by_field_name("type"), new.child_by_field_name("declarator")
+            if (
+                new.type != "new_expression"
+                or kind is None
+                or array is not None
+                or new.child_by_field_name("placement")
+            ):
+                return False
+            arguments, made = new.child_by_field_name("arguments"), self.raw(kind)
+        held = kinds[0][1] if len(kinds) == 1 else made if one.type == "auto" and function is not None else ""
+        cls, base = self.file.index.class_of(made), self.file.index.class_of(held)
+        if cls is None or base is None or (cls is not base and base not in self.file.index.lineage(cls.name)):
+            return False
+        if cls is not base and self.file.index.has(cls, cls.destructor) and base.destructor not in base.methods:
+            return False
+        shared = "shared" in (one.type if one.type != "auto" else self.raw(value))
+        if shared and any("shared_from_this" in base for c in self.file.index.lineage(cls.name) for base in c.bases):
+            return False  # it may get other owners by itself
+        if self.memory_of(cls.name, "operator new") or not self._is_left_alone(one, keeps=True):
+            return False
+        values, spans = self.arguments(arguments) if arguments is not None else ((), ())
+        self.copied(node, made, values)
+        owned = self.temporary(cls.name)
+        self.emit(self._fresh(owned, replace(one, type=cls.name), node))
+        self.build(node, owned, cls, values, spans)
+        if self.file.index.has(cls, cls.destructor):
+            self.scopes[-1].destroyed.append((owned, cls, ""))
+        var = self.declare(one.name, f"{held} *", one.node)
+        self.emit(ir.Assign(var, Addr(owned), self.span(node)))
+        self.owning.add(var.name)
+        return True
+
+    def _is_left_alone(self, one: Declared, keeps: bool = False) -> bool:
+        """Whether nothing in the function makes another owner of what a smart pointer holds."""
+        name = one.name.encode()
+        word = re.compile(rb"\b%s\b" % re.escape(name))
+        if self.source.shift or any(word.search(macro.body) for macro in self.file.macros.values()):
+            return False
+        return owners.makes_no_other(name, one.node, self.source.text, keeps)
+
     def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
         """The memory of a container with an allocator that is not the library's may be pinned or managed."""
         containers = [one for one in self.file.index.meanings(kind) if _CONTAINER.match(one)]
@@ -419,13 +472,7 @@ class Variables(Blocks):
         """The class of a smart pointer that is given its deleter here and of which no other owner is made."""
         written = [found for kind in self.file.index.meanings(one.type) if (found := owners.GIVEN.fullmatch(kind))]
         deleter = self._deleter(values[1], one) if len(written) == 1 and len(values) == 2 else None
-        if deleter is None or self.file.index.class_of(one.type) is not None or self.source.shift:
-            return None
-        name = one.name.encode()
-        word = re.compile(rb"\b%s\b" % re.escape(name))
-        if any(word.search(macro.body) for macro in self.file.macros.values()):
-            return None
-        if not owners.makes_no_other(name, one.node, self.source.text):
+        if deleter is None or self.file.index.class_of(one.type) is not None or not self._is_left_alone(one):
             return None
         described = f"{written[0][1]} {self.source.path} {self.name} {one.name}"
         return self.file.index.sole_owner(described, deleter, one.node.start_byte)

@@ -324,6 +324,41 @@ int main(int argc, char **argv) {{
     assert any(b"cudaStreamSynchronize" in edit.text for f in report.findings for edit in f.edits) != certain
 
 
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("template <int rounds> void f(int n) { %s }", "f<0>(argc);"),
+        ("template <class T, int rounds = 3> void f(int n) { %s }", "f<int, 0>(argc);"),
+        ("template <int rounds> struct S { void f(int n) { %s } };", "S<0> s; s.f(argc);"),
+        ("struct S { int rounds; void f(int n) { %s } };", "S s; s.rounds = argc - 1; s.f(argc);"),
+        ("struct B { int rounds; }; struct S : B { void f(int n) { %s } };", "S s; s.rounds = argc - 1; s.f(argc);"),
+        ("void f(int n, int rounds) { %s }", "f(argc, argc - 1);"),
+        ("void f(int n) { enum { rounds = 0 }; %s }", "f(argc);"),
+        ("void f(int n) { auto g = [&](int rounds) { %s }; g(n - 1); }", "f(argc);"),
+        ("void f(int n) { if (const int rounds = rand()) { %s } }", "f(argc);"),
+        ("namespace b { const int rounds = 0; void f(int n) { %s } }", "b::f(argc);"),
+        ("#define rounds (n - 1)\nvoid f(int n) { %s }", "f(argc);"),
+    ],
+)
+def test_what_has_the_name_of_a_constant_may_be_none(function: str, call: str) -> None:
+    body = """int *d, h;
+    CHECK(cudaMalloc(&d, 4));
+    k<<<1, 1>>>(d);
+    for (int i = 0; i < rounds; i++) CHECK(cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d));"""
+    source = f"""#include <cuda_runtime.h>
+#include <cstdlib>
+#define CHECK(x) if ((x) != cudaSuccess) exit(1)
+const int rounds = 10;
+__global__ void k(int *p) {{ p[0] = 1; }}
+{function % body}
+int main(int argc, char **argv) {{ {call} return 0; }}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert report.findings
+    assert any(b"cudaStreamSynchronize" in edit.text for f in report.findings for edit in f.edits)
+
+
 def test_arithmetic_in_the_members_of_a_header_class_does_not_stand_in_the_way() -> None:
     header = """#pragma once
 class Layer {

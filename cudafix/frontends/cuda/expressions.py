@@ -310,12 +310,18 @@ class Expressions:
                 return None
             namespace = namespace.rpartition("::")[0]
 
-    def constant(self, name: str) -> str | None:
-        """The integer that a name certainly means, a constant of this function or at namespace scope."""
+    def constant(self, name: str, used: Node) -> str | None:
+        """The integer that a name certainly means where it is used, a constant of this function or at namespace
+        scope.
+        """
         place = self.local(name)
         if place is not None:
             return self.numbers.get(place.name) if isinstance(place, Var) else None
-        index = self.file.index
+        index, around = self.file.index, used
+        while around.parent is not None and around.parent.type not in ("translation_unit", "declaration_list"):
+            around = around.parent
+        if not name.isidentifier() or self.source.shift or self._may_declare(around, name):
+            return None
         if index.names_type(name) or (
             self.cls is not None and any(name in {**c.fields, **c.statics} for c in index.lineage(self.cls))
         ):
@@ -326,6 +332,11 @@ class Expressions:
             return None
         scope = variable.name.removesuffix(name).strip(":")
         return variable.number or None if f"{self.namespace}::".startswith(f"{scope}::") or not scope else None
+
+    def _may_declare(self, node: Node, name: str) -> bool:
+        """Whether something in there may have this name: a parameter of a template, a local enumerator, a member."""
+        declares = rf"(?:\w\s+|::\s*){name}\b|\b{name}\s*=(?!=)|\benum\b[^;{{}}]*\{{[^}}]*\b{name}\b"
+        return re.search(declares, self.raw(node)) is not None
 
     def _object_macro(self, macro: Macro, node: Node) -> Expr:
         """`#define N 1024` is a constant; `#define BUF ctx->buf` is what it stands for."""

@@ -126,19 +126,20 @@ class Loops(Branches):
             text = f"{low}:={high}"
         else:
             text = f"{low}:{sign}{high}:{stride}"
-        once = self._number(low) is not None and self._number(high) is not None
-        once = once and sign in ("<", "!=") and int(self._number(low) or 0) < int(self._number(high) or 0)
+        first_one, last_one = self._number(low, condition), self._number(high, condition)
+        once = first_one is not None and last_one is not None and sign in ("<", "!=")
+        once = once and int(first_one or 0) < int(last_one or 0)
         words = frozenset(re.findall(r"[A-Za-z_]\w*", f"{low} {high}"))
         return index, (text, words), once
 
-    def _number(self, text: str) -> str | None:
+    def _number(self, text: str, used: Node) -> str | None:
         if _INTEGER.fullmatch(text):
             return text
         macro = self.file.macros.get(text)
         if macro is not None and macro.params is None:
             body = macro.body.decode("utf-8", "replace").strip().strip("()").rstrip("uUlL")
             return body if _INTEGER.fullmatch(body) else None
-        return self.constant(text)
+        return self.constant(text, used)
 
     def _while(self, node: Node) -> None:
         condition = node.child_by_field_name("condition")

@@ -162,6 +162,9 @@ ENDS = {
     "what a function returns is an argument": "use(make(d, other));",
     "what a function returns is kept": "{ auto b = make(d, other); }",
     "a variable whose type is not written": "{ auto b = B(d, other); }",
+    "what a smart pointer makes": "{ auto b = std::make_unique<B>(d, other); }",
+    "what a shared pointer makes": "{ std::shared_ptr<B> b = std::make_shared<B>(d, other); }",
+    "what a smart pointer owns": "{ std::unique_ptr<B> b(new B(d, other)); }",
     "an element of a local array": f"{LOUD} {{ C c[2]; c[0].p = d; c[0].s = other; }}",
     "a class in a function": f"{LOUD} {{ C c; c.p = d; c.s = other; }}",
     "a member of a class in a function": "struct C { B b; C(int *p, cudaStream_t s) : b(p, s) {} }; { C c(d, other); }",
@@ -190,9 +193,9 @@ def test_classes_of_one_name_in_two_functions_are_two() -> None:
 
 
 OWNED = {
-    "a smart pointer makes the object": "auto b = std::make_unique<B>(d, other);",
-    "a shared pointer makes the object": "std::shared_ptr<B> b = std::make_shared<B>(d, other);",
-    "a smart pointer owns the object": "std::unique_ptr<B> b(new B(d, other));",
+    "a smart pointer hands the object on": "auto b = std::make_unique<B>(d, other); auto c = std::move(b);",
+    "shared pointers own the object": "std::shared_ptr<B> b = std::make_shared<B>(d, other), c = b;",
+    "a smart pointer gets the object of another": "std::unique_ptr<B> b(new B(d, other)), c(std::move(b));",
     "a smart pointer gets the object later": "B *raw = new B(e, other); std::unique_ptr<B> b(raw); raw->p = d;",
     "a container makes the object": "std::vector<B> v; v.emplace_back(d, other);",
     "a container gets the object": "std::vector<B> v; v.push_back(B(d, other));",
@@ -238,7 +241,7 @@ MADE = {
     "an element of an array": ("", "Filter x[2]; x[0].go(other);"),
     "an element of a container": ("", "std::vector<Filter> x(2); x[0].go(other);"),
     "an element that a container makes": ("", "std::vector<Filter> x; x.emplace_back(); x[0].go(other);"),
-    "what a smart pointer owns": ("", "auto x = std::make_unique<Filter>(); x->go(other);"),
+    "what smart pointers own": ("", "auto x = std::make_unique<Filter>(); auto y = std::move(x); y->go(other);"),
     "what may be there": ("", "std::optional<Filter> x; x.emplace(); x->go(other);"),
     "a global": ("static Filter x;", "x.go(other);"),
     "a static of a function": ("Filter &get() { static Filter x; return x; }", "get().go(other);"),

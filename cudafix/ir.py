@@ -22,6 +22,7 @@ SHRUNK = "<shrunk>"
 """A field of a container that some of its elements have left: none can be named by its place any more."""
 CLASS = "<class>"
 """A field of an object of Python: the class that it is of, and those that this one derives from."""
+_MAX_NAMES = 50
 _ANY = "|"
 _HELD = "*"
 NO_OBJECT = "<no object>"
@@ -137,6 +138,8 @@ class FuncRef(NamedTuple):
 
 Expr: TypeAlias = Var | Field | Index | Deref | Addr | Offset | Const | Choice | Opaque | FuncRef
 NULL = Const("nullptr")
+THROUGH_POINTER = "call through a function pointer"
+"""Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
 
 # ---------------------------------------------------------------------------------------------------------------------
 # statements
@@ -212,6 +215,21 @@ def is_held(callee: str) -> bool:
 def names_of(callee: str) -> list[str]:
     """The names in a callee: of `any_of` all of them."""
     return callee.split(_ANY)[1:] if is_any_of(callee) else [callee.removeprefix(_HELD)]
+
+
+def found_as(name: str, namespaces: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """The qualified names by which something may be found: its own first, then those through the namespaces that are
+    open to others (`Module.namespaces`).
+    """
+    found = [name]
+    for one in found if namespaces else ():
+        parts = one.split("::")
+        for count in range(1, len(parts)):
+            for other in namespaces.get("::".join(parts[:count]), ()):
+                through = "::".join((other, *parts[count:]))
+                if through not in found and len(found) < _MAX_NAMES:
+                    found.append(through)
+    return found
 
 
 @dataclass(slots=True, eq=False)
@@ -520,7 +538,9 @@ class Module:
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the types of its classes' data members
     fields: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)  # the data members, by class
     types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros
-    template_arguments: frozenset[str] = frozenset()  # the classes that templates are given (`Function.unwritten`)
+    template_arguments: frozenset[str] = frozenset()  # the classes of which templates may make objects, and assign them
+    namespaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in which the names of one are found too
+    ended: frozenset[str] = frozenset()  # the classes of which templates may end objects
 
 
 def variables(expr: Expr) -> Iterator[Expr]:
@@ -556,6 +576,25 @@ def given_to(stmt: Stmt) -> tuple[Expr, ...]:
     if isinstance(stmt, Launch):
         return stmt.args if stmt.stream is None else (*stmt.args, stmt.stream)
     return ()
+
+
+def values_in(stmt: Stmt) -> Iterator[Expr]:
+    """What a statement evaluates, and everything inside it; not what its blocks do."""
+    match stmt:
+        case Call() | Launch():
+            found = given_to(stmt)
+        case Unknown():
+            found = stmt.parts
+        case Assign():
+            found = (stmt.value,)
+        case Return() if stmt.value is not None:
+            found = (stmt.value,)
+        case HostAccess():
+            found = (*stmt.reads, *stmt.writes)
+        case _:
+            found = ()
+    for expr in found:
+        yield from variables(expr)
 
 
 def declared_arrays(block: Block) -> Iterator[str]:

@@ -57,6 +57,7 @@ class Program:
         self.modules = tuple(modules)
         self.kernels: dict[str, list[ir.Kernel]] = defaultdict(list)
         self.globals: dict[str, ir.GlobalVar] = {}
+        self.namespaces: dict[str, tuple[str, ...]] = {}
         self.home: dict[int, ir.Module] = {}
         self._functions: dict[str, list[ir.Function]] = defaultdict(list)
         self._kept: dict[str, object] = {}
@@ -65,6 +66,8 @@ class Program:
             for function in module.functions:
                 self._functions[last(function.name)].append(function)
                 self.home[id(function)] = module
+            for name, others in module.namespaces.items():
+                self.namespaces[name] = (*self.namespaces.get(name, ()), *others)
             for kernel in module.kernels:
                 self.kernels[last(kernel.name)].append(kernel)
             for variable in module.globals:
@@ -151,7 +154,9 @@ class Program:
             if not f.internal or f.span.path == path or "::" not in f.name or not f.span.path.endswith(SOURCES)
         ]
         if "::" in name:
-            found = [f for f in found if f.name == name or f.name.endswith("::" + name)]
+            meant = ir.found_as(name, self.namespaces)
+            within = ([f for f in found if f.name == one or f.name.endswith("::" + one)] for one in meant)
+            found = next(filter(None, within), [])
         elif cls is not None:
             found = [f for f in found if f.cls is not None and last(f.cls) == last(cls)] or found
         else:

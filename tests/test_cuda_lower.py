@@ -172,7 +172,7 @@ STATEMENTS = [
     Case("a function pointer", "void (*q)(int) = h; q(1);", "host read ::h\nq = ::h\nunknown: call through a function pointer (q, 1)"),
     Case("numbers are no calls", "double x = sqrt(2.0) + rand();", ""),
     Case("a function-style declaration", "std::vector<float*> v(n, nullptr); cudaFree(v[0]);",
-         "declare v: std::vector<float*>\nv = …(::n)\nhost read v[0]\ncudaFree(v[0])"),
+         "host read ::n\ndeclare v: std::vector<float*>\nv = …(::n)\nhost read v[0]\ncudaFree(v[0])"),
     Case("a wrapped launch", "k<<<1, 2, 0, s>>>(p + 1); k<<<1, 2>>>();", "host read ::s, ::p\nlaunch k(::p+…) on ::s\nlaunch k()"),
     Case("delete", "float *p = h(); delete[] p;", "p = h() checked\noperator delete(p)"),
     Case("a late declaration", "int n = 4; const int m = n * 2;", "n = 4\nm = …(n)"),

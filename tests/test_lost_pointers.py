@@ -8,6 +8,7 @@ import pytest
 
 from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
+from tests.test_ways_to_memory import cases
 
 PLAIN = "struct A { int *p; cudaStream_t s; };"
 PARTS = "struct B { int *p, *q; };"
@@ -249,6 +250,154 @@ WAYS = {
 def test_the_pointer_is_followed_or_the_pair_stays(way: str) -> None:
     declarations, statements = WAYS[way]
     check(analyze(declarations + MAIN % statements))
+
+
+# by way of the standard library and of the language
+MORE = r"""
+int **q = new int *(d); run(*q, other);
+int **q = new int *{d}; run(*q, other);
+auto q = new int *(d); run(*q, other);
+auto q = std::make_unique<int *>(d); run(*q, other);
+auto q = std::make_shared<int *>(d); run(*q, other);
+std::unique_ptr<int *> q(new int *(d)); run(*q, other);
+std::vector<int *> *q = new std::vector<int *>{d}; run((*q)[0], other);
+std::vector<int *> *q = new std::vector<int *>(1, d); run(q->at(0), other);
+auto q = new std::pair<int *, int>(d, 1); run(q->first, other);
+auto q = new std::array<int *, 2>{d, e}; run((*q)[0], other);
+auto q = new std::function<void()>([&] { run(d, other); }); (*q)();
+auto q = std::make_unique<std::function<void()>>([&] { run(d, other); }); (*q)();
+auto q = std::make_shared<std::function<void()>>([&] { run(d, other); }); (*q)();
+struct S { int *p; }; || S *s = new S{d}; run(s->p, other);
+struct S { int *p; }; || S *s = new S(S{d}); run(s->p, other);
+struct S { int *p; }; || S a{d}; S *s = new S(a); run(s->p, other);
+struct S { int *p; }; || S a{d}; auto s = std::make_unique<S>(a); run(s->p, other);
+struct S { int *p; S(int *q) : p(q) {} }; || auto s = std::make_unique<S>(d); run(s->p, other);
+struct S { int *p; S(int *q) : p(q) {} S(const S &) = default; }; || S a(d); auto s = std::make_unique<S>(a); run(s->p, other);
+int *a[2] = {e, d}; int **end = std::end(a); run(end[-1], other);
+int *a[2] = {e, d}; for (int **q = std::begin(a); q != std::end(a); ++q) run(*q, other);
+int *a[2] = {e, d}; auto q = std::begin(a); std::advance(q, 1); run(*q, other);
+std::vector<int *> a{e, d}; auto q = a.rbegin(); run(*q, other);
+std::vector<int *> a{e, d}; auto q = std::prev(a.end()); run(*q, other);
+std::vector<int *> a{e, d}; auto q = std::find(a.begin(), a.end(), d); run(*q, other);
+std::vector<int *> a{e, d}; auto &q = a.back(); run(q, other);
+std::vector<int *> a{e}; a.insert(a.begin(), d); run(a[0], other);
+std::vector<int *> a; a.assign(2, d); run(a[0], other);
+std::vector<int *> a; a.resize(2, d); run(a[0], other);
+std::vector<int *> a(2); std::fill(a.begin(), a.end(), d); run(a[0], other);
+std::vector<int *> a(2); std::generate(a.begin(), a.end(), [&] { return d; }); run(a[0], other);
+std::vector<int *> a; std::generate_n(std::back_inserter(a), 2, [&] { return d; }); run(a[0], other);
+std::vector<int *> a(2); std::transform(a.begin(), a.end(), a.begin(), [&](int *) { return d; }); run(a[0], other);
+std::vector<int *> a{d}; for (auto &&[i, p] : std::views::enumerate(a)) run(p, other);
+std::vector<int *> a{d}; for (auto p : a | std::views::filter([](int *q) { return q != nullptr; })) run(p, other);
+std::vector<int *> a{d}; for (auto p : a | std::views::transform([](int *q) { return q + 1; })) run(p, other);
+std::vector<int *> a{d}; for (auto p : std::views::reverse(a)) run(p, other);
+std::vector<int *> a{d}; std::ranges::for_each(a, [&](int *p) { run(p, other); });
+std::vector<int *> a{d}; std::for_each(a.begin(), a.end(), [&](int *p) { run(p, other); });
+std::vector<int *> a{d}; std::for_each(std::begin(a), std::end(a), [&](auto p) { run(p, other); });
+std::vector<int *> a{d}; std::accumulate(a.begin(), a.end(), 0, [&](int n, int *p) { run(p, other); return n; });
+std::vector<int *> a{d}; std::any_of(a.begin(), a.end(), [&](int *p) { run(p, other); return false; });
+std::map<std::string, int *> a; a["x"] = d; for (auto &[k, p] : a) run(p, other);
+std::map<std::string, int *> a; a.emplace("x", d); for (auto &kv : a) run(kv.second, other);
+std::map<std::string, int *> a{{"x", d}}; run(a.at("x"), other);
+std::map<std::string, int *> a; a.insert({"x", d}); run(a.begin()->second, other);
+std::map<std::string, int *> a; a.try_emplace("x", d); run(a["x"], other);
+std::map<std::string, int *> a; a.insert_or_assign("x", d); auto it = a.find("x"); if (it != a.end()) run(it->second, other);
+std::map<std::string, int *> a; auto [it, ok] = a.emplace("x", d); run(it->second, other);
+std::map<std::string, int *> a; if (auto [it, ok] = a.insert({"x", d}); ok) run(it->second, other);
+std::set<int *> a; a.insert(d); run(*a.begin(), other);
+std::deque<int *> a; a.push_front(d); run(a.front(), other);
+std::stack<int *> a; a.push(d); run(a.top(), other);
+std::queue<int *> a; a.emplace(d); auto p = a.front(); a.pop(); run(p, other);
+std::priority_queue<std::pair<int, int *>> a; a.push({1, d}); run(a.top().second, other);
+std::list<int *> a{d}; std::list<int *> b; b.splice(b.begin(), a); run(b.front(), other);
+std::vector<int *> a{d}, b; std::swap(a, b); run(b[0], other);
+std::vector<int *> a{d}, b; b = std::exchange(a, {}); run(b[0], other);
+std::vector<int *> a{d}, b; std::move(a.begin(), a.end(), std::back_inserter(b)); run(b[0], other);
+std::vector<int *> a{d}; auto b = std::vector<int *>(std::make_move_iterator(a.begin()), std::make_move_iterator(a.end())); run(b[0], other);
+std::vector<std::vector<int *>> a(2); a[1].push_back(d); run(a[1][0], other);
+std::vector<std::pair<int *, int>> a; a.emplace_back(d, 1); run(a[0].first, other);
+std::vector<std::tuple<int *, int>> a; a.emplace_back(d, 1); run(std::get<0>(a[0]), other);
+std::vector<std::tuple<int *, int>> a{{d, 1}}; for (auto [p, n] : a) run(p, other);
+std::array<std::pair<int *, int>, 1> a{{{d, 1}}}; run(a[0].first, other);
+std::pair<int *, int> a{d, 1}; auto b = a; std::swap(a, b); run(b.first, other);
+std::pair a(d, 1); run(a.first, other);
+std::tuple a{d, 1}; auto [p, n] = a; run(p, other);
+std::tuple<int *, int> a; a = {d, 1}; run(std::get<int *>(a), other);
+auto a = std::tuple_cat(std::make_tuple(d), std::make_tuple(1)); run(std::get<0>(a), other);
+std::optional<int *> a; a.emplace(d); run(a.value(), other);
+std::optional<std::pair<int *, int>> a{{d, 1}}; run(a->first, other);
+std::variant<int, int *> a; a = d; if (auto p = std::get_if<int *>(&a)) run(*p, other);
+std::variant<int, int *> a{d}; std::visit([&](auto &&x) { if constexpr (std::is_pointer_v<std::decay_t<decltype(x)>>) run(x, other); }, a);
+std::any a = d; if (auto p = std::any_cast<int *>(&a)) run(*p, other);
+std::shared_ptr<int> a(d, [](int *) {}); run(a.get(), other);
+std::unique_ptr<int, void (*)(int *)> a(d, [](int *) {}); run(a.get(), other);
+std::unique_ptr<int, void (*)(int *)> a(d, [](int *) {}); auto b = std::move(a); run(b.get(), other);
+auto a = std::shared_ptr<int>(d, [](int *) {}); auto b = a; run(b.get(), other);
+std::shared_ptr<int> a(d, [](int *) {}); std::weak_ptr<int> w = a; run(w.lock().get(), other);
+std::span<int> a(d, 1); run(a.data(), other);
+std::span<int> a{d, 1}; run(a.subspan(0).data(), other);
+std::reference_wrapper<int *> a(d); run(a, other);
+std::reference_wrapper<int *> a = std::ref(d); run(a.get(), other);
+auto f = [p = d](cudaStream_t s) { run(p, s); }; f(other);
+auto f = [p = d]() mutable { auto q = p; p = nullptr; return q; }; run(f(), other);
+auto f = [&]() -> int *& { return e; }; f() = d; run(e, other);
+std::promise<int *> pr; auto fu = pr.get_future(); pr.set_value(d); run(fu.get(), other);
+std::atomic<int *> a{nullptr}; a.store(d); run(a.load(), other);
+std::atomic<int *> a; a = d; run(a, other);
+std::atomic<int *> a{nullptr}; int *x = nullptr; a.compare_exchange_strong(x, d); run(a, other);
+volatile uintptr_t a = (uintptr_t)d; run((int *)a, other);
+uintptr_t a = reinterpret_cast<uintptr_t>(d) ^ 1; run(reinterpret_cast<int *>(a ^ 1), other);
+long a[1]; a[0] = (long)d; run((int *)a[0], other);
+double a; memcpy(&a, &d, 8); int *p; memcpy(&p, &a, 8); run(p, other);
+auto a = std::bit_cast<uintptr_t>(d); run(std::bit_cast<int *>(a), other);
+struct S { uint64_t v : 48; }; || S s; s.v = (uint64_t)d; run((int *)(uint64_t)s.v, other);
+struct S { int *p; }; || S s; S *q = &s; (*q).p = d; run(q->p, other);
+struct S { int *p; S *n; }; || S a{d, nullptr}, b{e, &a}; run(b.n->p, other);
+struct S { int *p; S *n; }; || S *h = nullptr; for (int i = 0; i < 3; i++) { h = new S{i == 1 ? d : e, h}; } for (S *x = h; x; x = x->n) if (x->p) run(x->p, other);
+struct S { std::map<int, std::vector<int *>> m; }; || S s; s.m[3].push_back(d); for (auto &[k, v] : s.m) for (auto p : v) run(p, other);
+int *a[2][2]; a[1][0] = d; run(a[1][0], other);
+int *a[4]; int **q = a; *q++ = e; *q++ = d; run(a[1], other);
+int *a[4]; int i = 0; a[i++] = e; a[i++] = d; run(a[1], other);
+int *a[4] = {}; a[rand() % 4] = d; for (int i = 0; i < 4; i++) if (a[i]) run(a[i], other);
+int *x = (e = d, nullptr); run(e, other);
+int *x; if ((x = d) != nullptr) run(x, other);
+int *x = e ?: d; run(x, other);
+for (int *x = d; x; x = nullptr) run(x, other);
+switch (int *x = d; 1) { case 1: run(x, other); }
+int *x = nullptr; switch (rand()) { case 0: x = d; case 1: run(x, other); }
+int *x = nullptr; do { x = d; } while (0); run(x, other);
+int *x = nullptr; goto l; l: x = d; run(x, other);
+{ int *&x = e; x = d; } run(e, other);
+int **x = &e; **&x = d; run(e, other);
+int *x = d; int *&y = x; int *&z = y; run(z, other);
+const int *x = d; run(const_cast<int *>(x), other);
+void *x = d; run(static_cast<int *>(x), other);
+char *x = (char *)d; x += 4; run((int *)(x - 4), other);
+int (*x)[4] = (int (*)[4])d; run(*x, other);
+int &x = *d; run(&x, other);
+int *x = &d[0]; run(x, other);
+int *x = &*d; run(x, other);
+int *x = std::addressof(*d); run(x, other);
+auto x = std::next(d, 1); run(x, other);
+auto x = std::make_pair(d, other); run(x.first, x.second);
+auto x = std::launder(d); run(x, other);
+auto x = std::assume_aligned<4>(d); run(x, other);
+auto x = thrust::device_pointer_cast(d); run(thrust::raw_pointer_cast(x), other);
+thrust::device_ptr<int> x(d); run(x.get(), other);
+auto x = std::min(d, d); run(x, other);
+auto x = std::max({d, e}); run(x, other);
+auto x = std::clamp(d, d, d); run(x, other);
+auto x = std::as_const(d); run(x, other);
+auto x = std::forward<int *>(d); run(x, other);
+auto x = std::get<0>(std::make_tuple(d)); run(x, other);
+auto x = std::identity{}(d); run(x, other);
+"""
+
+
+@pytest.mark.parametrize("case", cases(MORE))
+def test_a_value_is_followed_or_the_pair_stays(case: str) -> None:
+    declarations, both, statements = case.partition(" || ")
+    check(analyze((declarations if both else "") + MAIN % (statements if both else case)))
 
 
 def test_a_number_that_is_assigned_through_a_reference_leads_nowhere() -> None:

@@ -39,6 +39,9 @@ class Allocations(Roles):
         if self.reach.in_threads(call):
             text = f"is allocated by `{call.callee}` where other host threads may run too"
             self.obstacle(bit, "several_host_threads", text, call.span)
+        if unseen := next((f.function for f in self.frames if self.classes.runs_in_templates(f.function)), None):
+            text = f"is allocated in `{unseen.name}`, which may run where no call is written"
+            self.obstacle(bit, "unknown_call", text, call.span)
         state.live |= bit
         if not obj.summary:
             state.freed &= ~bit
@@ -59,6 +62,9 @@ class Allocations(Roles):
         expr = args.one("free")
         values = self._addresses(state, expr)
         objects = self._freed(values)
+        if unseen := self.classes.leaves_work:
+            text = f"is freed where work may run that `{unseen}` has left, for which no call is written"
+            self.obstacle(self.mask(values), "unknown_call", text, call.span)
         if api.memory in ("device", "async") and where is not In.REWRITTEN:
             site = self.site(self.outcome.frees, call, state)
             site.objects |= {o.number for o in objects if o.number and o.memory in ("device", "async")}

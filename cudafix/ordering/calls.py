@@ -28,6 +28,7 @@ from cudafix.ordering.state import Bits, In, numbers
 SHORT = 30  # statements of a function that is followed though it works on the host alone
 FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
 MAX_CALLBACKS = 10  # rounds until nothing changes
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _KEEPS_ONE = re.compile(
     r"(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<\s*(\w[\w:]*(?:\s*\*)*)\s*[,>]"
 )  # `*x` is that
@@ -520,18 +521,36 @@ class Calls(Operations):
         found = [f for v in functions for f in self.program.resolve(v.name, 0, v.path) if not self.slicer.is_inert(f)]
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
         self.loops += 1
+        parts = [part for expr in call.args for part in ir.variables(expr)] if found else []
+        values = mem.NOTHING.union(*(self.whole(state, part) for part in parts))
+        elements = self.reachable(state, frozenset(v for v in values if not isinstance(v, mem.Function)))
+        if found:  # behind a reference, one of them
+            element: mem.Root = ("local", self.frame.name, f"%element {call.span.start}")
+            state.env.write([(element, ())], mem.UNKNOWN | elements)
+            elements |= {mem.Ref((element, ()))}
+        lazy = "views::" in call.callee  # runs where somebody looks at the elements
         for function in found:
-            given = [mem.UNKNOWN] * len(function.params)
+            given = [mem.UNKNOWN | elements] * len(function.params)
+            if lazy and self.reach.works_on_device(function):
+                self.control(f"`{call.callee}` calls a function later", call.span, state)
             for _ in range(MAX_CALLBACKS):
-                after, _returned = self.inline(
+                after, returned = self.inline(
                     function, given, f"{name}@{function.span.start}", mem.UNKNOWN, state.copy()
                 )
+                if lazy:
+                    self.escape(state, returned, "escapes", f"is an element of `{call.callee}`", call.span)
                 if after is None or not state.join(after):
                     break
             else:
                 self.control(f"`{call.callee}` calls a function", call.span, state)
         self.loops -= 1
         return state
+
+    def may_mean(self, arity: int) -> str:
+        """A function that works on the device and is a value somewhere: a call of what is not known may mean it."""
+        names = self.program.kept("functions that are values", lambda: _functions_that_are_values(self.program))
+        found = (f for name, path in names for f in self.program.resolve(name, arity, path))
+        return next((f.name for f in found if len(f.params) == arity and self.reach.leaves_work(f)), "")
 
     # -- code that is not seen -----------------------------------------------------------------------------------------
 
@@ -704,6 +723,18 @@ def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Roo
                 ending = program.resolve(f"{cls}::~{cls}", 0, module.path)
                 found += [(function, ("global", module.path, variable.name)) for function in ending]
     return found
+
+
+def _functions_that_are_values(program: Program) -> list[tuple[str, str]]:
+    """The names of functions that are stored, or given to somebody or to a template, with the file where they are."""
+    names: dict[tuple[str, str], None] = {}
+    for function in program.functions():
+        words = [word for kind in function.types.values() for word in _WORD.findall(kind.partition("<")[2])]
+        for stmt in walk(function.body):
+            words += [expr.name for expr in ir.values_in(stmt) if isinstance(expr, ir.FuncRef)]
+            words += _WORD.findall(stmt.template_args) if isinstance(stmt, ir.Call) else ()
+        names.update(((word, function.span.path), None) for word in words)
+    return [(name, path) for name, path in names if program.resolve(name, 0, path)]
 
 
 def said(call: ir.Call) -> str:

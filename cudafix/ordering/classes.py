@@ -14,6 +14,7 @@ from cudafix.ordering.unwritten import may_be_assigned_unseen
 
 # through which a call may reach a method of what they hold
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
+_OF_ALLOCATORS = ("allocate", "deallocate", "construct", "destroy")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 
@@ -122,6 +123,32 @@ class Classes:
                     seen.add(name)
                     queue += members.get(name, ())
         return ""
+
+    def runs_in_templates(self, function: ir.Function) -> bool:
+        """Whether a function works on the device and may run where templates make, compare, assign or end objects."""
+        return id(function) in self._in_templates
+
+    @cached_property
+    def leaves_work(self) -> str:
+        """One of these functions that leaves work on the device. Empty if there is none."""
+        found = self._in_templates.values()
+        return next((f.name for f in found if self.reach.leaves_work(f)), "")
+
+    @cached_property
+    def _in_templates(self) -> dict[int, ir.Function]:
+        modules = self.program.modules
+        made = {cls for module in modules for cls in module.template_arguments}
+        ended = {cls for module in modules for cls in module.ended}
+        ended |= {last(f.cls or "") for cls in ended for f in self._derived.get(cls, ())}
+        found = {}
+        for function in self.program.functions():
+            name, owner = last(function.name), last(function.cls or "")
+            special = name in (owner, f"~{owner}", *_OF_ALLOCATORS) or name.startswith("operator")
+            here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
+            here = here or (special and owner in made) or (name == f"~{owner}" and owner in ended)
+            if here and self.reach.works_on_device(function):
+                found[id(function)] = function
+        return found
 
     @cached_property
     def callable(self) -> frozenset[str]:

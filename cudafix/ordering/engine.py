@@ -150,6 +150,9 @@ class Engine(Machine):
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         raise NotImplementedError
 
+    def may_mean(self, arity: int) -> str:
+        raise NotImplementedError
+
     def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
         raise NotImplementedError
 
@@ -348,6 +351,9 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Unknown)
         if stmt.parts and (called := self.through_pointer(stmt, state)) is not None:
             return called
+        if stmt.why == ir.THROUGH_POINTER and (meant := self.may_mean(len(stmt.parts) - 1)):
+            text = f"is live where `{meant}` may be called through a pointer or a template parameter"
+            self.obstacle(state.live, "unknown_call", text, stmt.span)
         if not stmt.parts:
             self.control(stmt.why, stmt.span, state)
         self.unknown(stmt.why, stmt.parts, None, stmt.span, state)
@@ -365,6 +371,8 @@ class Engine(Machine):
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)
+        elif isinstance(value, ir.Opaque) and isinstance(target, ir.Field):
+            self.runs_at_the_end(self.type_of(target), values, span, state)
         inner = self.parts(state, value)  # a struct is copied with all that it holds
         if mem.leading(values) or isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):
             state.env.forget_inside(targets)

@@ -210,6 +210,8 @@ class Machine:
                     if mem.has_stream(held) and self._may_be_null(state, cell):
                         held |= {mem.ZERO}
                     found |= held
+                if isinstance(expr, ir.Deref) and isinstance(expr.base, ir.Var):  # `*f` is the function itself
+                    found |= {v for v in self.values(state, expr.base) if isinstance(v, mem.Function)}
                 return found
             case ir.Addr(ir.FuncRef(name)):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
@@ -363,7 +365,7 @@ class Machine:
         if home is None:
             return
         for made in self.program.resolve(function.name, 0, function.path):
-            names = {e.name for e in ir.expressions_in(made) if isinstance(e, ir.Var)} & (made.captures | {"this"})
+            names = made.kept("names", _names) & (made.captures | {"this"})
             for root in (("local", home.name, name) for name in names):
                 yield mem.Ref((root, ()))
                 for values in state.env[root].values():
@@ -540,3 +542,9 @@ def _around(program: Program) -> dict[str, str]:
     names = {function.name for function in program.functions() if function.span.path.endswith(ir.PYTHON)}
     found = {name: name.rpartition("::")[0] for name in names}
     return {name: around for name, around in found.items() if around in names}
+
+
+def _names(function: ir.Function) -> frozenset[str]:
+    """The variables that a function evaluates."""
+    values = (expr for stmt in ir.walk(function.body) for expr in ir.values_in(stmt))
+    return frozenset(expr.name for expr in values if isinstance(expr, ir.Var))

@@ -13,6 +13,23 @@ from cudafix.link import Program, handed_over
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Effect
 
+_LEAVES_NOTHING = HOST_EFFECTS | {
+    Effect.ALLOC,
+    Effect.SYNC_STREAM,
+    Effect.SYNC_EVENT,
+    Effect.SYNC_DEVICE,
+    Effect.QUERY,
+    Effect.ELAPSED,
+    Effect.STREAM_CREATE,
+    Effect.STREAM_DESTROY,
+    Effect.EVENT_CREATE,
+    Effect.EVENT_DESTROY,
+    Effect.HANDLE_CREATE,
+    Effect.HANDLE_DESTROY,
+    Effect.HANDLE_SET_STREAM,
+    Effect.SET_DEVICE,
+    Effect.FREE_MEMORY,
+}
 THREAD = re.compile(r"\bstd::j?thread\b")
 
 
@@ -66,6 +83,18 @@ class Reach:
 
     def works_on_device(self, function: ir.Function) -> bool:
         return id(function) in self.program.reaching("device work", self._is_device_work)
+
+    def leaves_work(self, function: ir.Function) -> bool:
+        """Whether a function may leave more on the device than memory, streams and events of its own."""
+        return id(function) in self.program.reaching("work that is left", self._leaves_work)
+
+    def _leaves_work(self, stmt: ir.Stmt) -> bool:
+        if not self._is_device_work(stmt) or not isinstance(stmt, ir.Call):
+            return isinstance(stmt, ir.Launch)
+        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        if api is not None and api.effect is Effect.FREE:
+            return any(isinstance(e, ir.Var) and "::" in e.name for arg in stmt.args for e in ir.variables(arg))
+        return api is not None and api.effect not in _LEAVES_NOTHING
 
     def device_work_in(self, block: ir.Block, cls: str | None) -> bool:
         """Whether a statement of a block, in a method of `cls`, reaches the device, through calls too."""

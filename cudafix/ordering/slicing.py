@@ -269,6 +269,8 @@ class Slicer:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
         if api is None or api.effect not in _INERT or api.returns == "pointer":
             return True
+        if any(isinstance(part, ir.Var) and part.name in self._callables for part in _parts(stmt)):
+            return True
         return any(self._is_of_the_program(expr) for expr in for_the_host(stmt, api, False))
 
     def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
@@ -450,6 +452,8 @@ class Slicer:
         match stmt:
             case ir.HostAccess():
                 return self._host_access(stmt)
+            case ir.Assign(target, ir.Opaque(parts)) if any(map(self._may_work, parts)):
+                return None  # who holds it may call it
             case ir.Assign(target):
                 return None if self._is_observed(target) else Way.BELOW
             case ir.Declare(var):
@@ -527,6 +531,8 @@ class Slicer:
         ):
             written = tuple(e for r, e in zip(roles_of(api, len(given)), given, strict=False) if r in _WRITES)
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
+            if any(map(self._may_work, _parts(call))):
+                return None
         else:
             return None
         if id(call) in self._fills and self._a_field_decides():
@@ -542,6 +548,17 @@ class Slicer:
             elif not isinstance(place, ir.Const):
                 self._writes.add(id(call))
         return Way.END if api is not None and api.effect is Effect.EXIT else Way.BELOW
+
+    def _may_work(self, part: ir.Expr) -> bool:
+        """Whether a function that a host function is given, and may call, is more than inert."""
+        if isinstance(part, ir.FuncRef):
+            return not all(map(self.is_inert, self._program.resolve(part.name, 0, self._function.span.path)))
+        return isinstance(part, ir.Var) and part.name in self._callables
+
+    @property
+    def _callables(self) -> frozenset[str]:
+        """The names of variables that may hold a function of the program."""
+        return self._program.kept("callable variables", lambda: _callable_variables(self._program))
 
     def _may_point(self, expr: ir.Expr) -> bool:
         """Whether an argument may be a pointer, by its type as far as that is known."""
@@ -597,6 +614,34 @@ def expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
         case _:
             pass
     return tuple(expr for expr in found if expr is not None)
+
+
+def _parts(call: ir.Call) -> Iterator[ir.Expr]:
+    """What a call is given, and everything inside it."""
+    return (part for expr in call.args for part in ir.variables(expr))
+
+
+def _callable_variables(program: Program) -> frozenset[str]:
+    found: set[str] = set()
+
+    def is_callable(expr: ir.Expr) -> bool:
+        return any(
+            isinstance(part, ir.FuncRef) or (isinstance(part, ir.Var) and part.name in found)
+            for part in ir.variables(expr)
+        )
+
+    count = -1
+    while len(found) > count:
+        count = len(found)
+        for function in program.functions():
+            for stmt in ir.walk(function.body):
+                if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var) and is_callable(stmt.value):
+                    found.add(stmt.target.name)
+                elif isinstance(stmt, ir.Call):
+                    given = [n for n, arg in enumerate(stmt.args) if is_callable(arg)]
+                    for called in program.resolve(stmt.callee, len(stmt.args), stmt.span.path) if given else ():
+                        found.update(param.name for n, param in enumerate(called.params) if n in given)
+    return frozenset(found)
 
 
 def _may_lead_somewhere(value: ir.Expr | None, function: ir.Function) -> bool:

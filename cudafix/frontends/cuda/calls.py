@@ -32,6 +32,7 @@ _ADDS = frozenset(("push_back", "push_front", "push"))
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
 _REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
+_ADVANCES = frozenset(("std::advance", "std::ranges::advance"))
 _PLACES = (Var, Field, Index, Deref)
 _RUNTIME = re.compile(r"cuda[A-Z]")
 _MAKES = frozenset(("make_unique", "make_shared", "std::make_unique", "std::make_shared"))
@@ -197,14 +198,17 @@ class Calls(Objects):
                     return self._launch(node, function, child, arguments)
         cast = self._cast_argument(node)
         if cast is not None:
-            return self.value(cast, target, used)
+            written = function.child_by_field_name("arguments")
+            kind = self.raw(written)[1:-1].strip() if written is not None else ""
+            return self.ended(node, kind, self.value(cast, target, used))
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
         kind = function.type
         if bracketed and kind == "identifier" and not self._is_function(self.raw(function)):
             operand = first_named(arguments) if arguments is not None else None
-            return self.value(operand, target, used) if operand is not None else Opaque(())  # the cast `(T)(x)`
+            cast_to = self.raw(function)  # `(T)(x)`
+            return self.ended(node, cast_to, self.value(operand, target, used)) if operand is not None else Opaque(())
         named = function.child_by_field_name("name") if kind == "template_function" else function
         bound = self.bindings.get(self.raw(named)) if named is not None else None  # `func<int>(x)`, `func(x)`
         if kind in ("identifier", "template_function"):
@@ -295,8 +299,8 @@ class Calls(Objects):
         )
 
     def _computed(self, node: Node, callee: Expr, arguments: Node | None, target: Expr | None) -> Expr:
-        values, _ = self.arguments(arguments)
-        self.unknown("call through a function pointer", node, (callee, *values))
+        values = self.for_any(node, arguments, self.arguments(arguments)[0])
+        self.unknown(ir.THROUGH_POINTER, node, (callee, *values))
         return Opaque((callee, *values))
 
     def _named(
@@ -325,6 +329,11 @@ class Calls(Objects):
                 return self._through(arguments, checked, target)
         if name in _REFERRING and arguments is not None:
             return self._referring(node, arguments)
+        if name in _ADVANCES and arguments is not None and arguments.named_child_count > 1:
+            at = [child for child in arguments.named_children if child.type != "comment"]
+            moved, count = self.lvalue(at[0]), self.value(at[1])
+            self.store(moved, self.moved(moved, opaque(count)), node)
+            return Opaque(())
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
             return self._exchange(node, *arguments.named_children)
         if (
@@ -345,6 +354,8 @@ class Calls(Objects):
                 name = self.lambdas[local.name]
             else:
                 return self._called_object(node, function, arguments, local, target, used)
+        elif name in self.file.index.given and name not in self.file.hosts:
+            return self._computed(node, Var(name), arguments, target)
         elif name not in self.file.hosts and (
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):
@@ -374,7 +385,7 @@ class Calls(Objects):
             elif name not in self.file.hosts:
                 place = self.resolve_variable(name, function)
                 if place is not None:
-                    self.unknown("call through a function pointer", node, (place, *values))
+                    self.unknown(ir.THROUGH_POINTER, node, (place, *values))
                     return Opaque((place, *values))
         kept = self.fixed
         self.fixed = self.fixed or fixed

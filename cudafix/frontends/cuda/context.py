@@ -66,6 +66,7 @@ class File:
     functions: list[ir.Function] = field(default_factory=list)
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
+    deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
     bodies: dict[tuple[str, bool], tuple[Node, Source] | None] = field(default_factory=dict)
 
     @cached_property

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from cudafix.ir import Const, GlobalVar, Param, Span, template_arguments
+from cudafix.ir import Const, GlobalVar, Param, Span, Var, found_as, template_arguments
 
 ASSIGNMENT = "operator="
 TYPE_NODES = frozenset(
@@ -38,6 +38,8 @@ _ALIASES = re.compile(
     rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
     rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
 )
+_NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
+_NAMESPACE = re.compile(r"\b(?!inline\b)[A-Za-z_]\w*")
 # `using X = …decltype(…)…;`: a type that may be any
 _MEASURED = re.compile(
     rb"\busing\s+(\w+)\s*=[^;]*\b(?:decltype|typeof)\b|\btypedef\b[^;]*\b(?:decltype|typeof)\b[^;]*?(\w+)\s*;"
@@ -51,6 +53,11 @@ _MEASURED_ARGUMENT = re.compile(rb"[<,]\s*(?:const\s+)?(?:decltype|(?:__)?typeof
 _KEEPS = re.compile(
     rb"\b(?:unique_ptr|shared_ptr|weak_ptr|make_unique|make_shared|default_delete|forward|move|\w+_cast)\s*<"
 )
+# a parameter of a template that may be a function: `template <auto F>`, `template <void (*F)(int *)>`
+_FUNCTION_PARAMETER = re.compile(
+    rb"\btemplate\s*<(?=[^;{}]*?[<,]?\s*(?:auto\s*(?:\.\.\.\s*)?(\w+)\s*[,>=]|[^;{},]*\(\s*[*&]\s*(\w+)\s*\)\s*\())"
+)
+_ARRAY_MADE = re.compile(rb"\bmake_(?:unique|shared)\w*\s*<\s*([\w:]+)\s*\[")
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _CALLS = re.compile(r"[\w>\])}]\s*\(")  # not the parenthesis of `n - (k - 1)`
 _STRINGS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
@@ -356,6 +363,9 @@ class Declarations:
     local: dict[str, dict[str, Class]] = field(default_factory=dict)  # the classes in function bodies, by function
     inside: str = ""  # the function that is lowered
     members: dict[tuple[str, str], Node] = field(default_factory=dict)  # the initializers of `initialized` members
+    given: frozenset[str] = frozenset()  # the parameters of templates that may be functions
+    # namespaces in which names of a namespace are found too
+    namespaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
     _members: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_member`
@@ -371,6 +381,8 @@ class Declarations:
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
             found.types |= header.types
+            for name, others in header.namespaces.items():
+                found.namespaces[name] = (*found.namespaces.get(name, ()), *others)
             for name, kinds in header.aliases.items():
                 found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), *kinds)))
             found.by_reference.update(header.by_reference)
@@ -386,15 +398,31 @@ class Declarations:
         """What a file sees that includes this one; without the syntax tree."""
         return replace(self, functions=[], initializers=[], members={}, visible=None, local={}, inside="", _made={})
 
-    def template_arguments(self, texts: Iterable[bytes]) -> frozenset[str]:
-        """The classes, by last name component, that these texts give templates which may assign objects of them; ""
-        where that may be any.
+    def opens(self, namespace: str, other: str) -> None:
+        """What a namespace has, or an alias of one, is found in another one (C++17, 6.4.3.2 [namespace.qual])."""
+        if namespace and other and namespace != other:
+            self.namespaces[namespace] = tuple(dict.fromkeys((*self.namespaces.get(namespace, ()), other)))
+
+    def template_arguments(self, texts: Iterable[bytes]) -> tuple[frozenset[str], frozenset[str]]:
+        """The classes, by last name component, that these texts give templates which may make and assign objects of
+        them, "" where that may be any; and those that they give any templates, smart pointers too, which end them.
         """
         texts = list(texts)
         words = {word for text in texts for word in _ARGUMENT.findall(_KEEPS.sub(b"(", text))}
-        classes = (self.class_of(word.decode("utf-8", "replace")) for word in words)
-        found = frozenset(cls.constructor for cls in classes if cls is not None)
-        return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found
+        words |= {word for text in texts for word in _ARRAY_MADE.findall(text)}
+        kept = {word for text in texts for word in _ARGUMENT.findall(text)}
+        found = frozenset(self._classes_of(words))
+        return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found, frozenset(self._classes_of(kept))
+
+    def _classes_of(self, words: Iterable[bytes]) -> Iterator[str]:
+        """The constructors of the classes that these words name, be it in the body of a function."""
+        local = {name for known in self.local.values() for name in known}
+        for word in words:
+            name = word.decode("utf-8", "replace")
+            if (cls := self.class_of(name)) is not None:
+                yield cls.constructor
+            elif name in local:
+                yield name
 
     def is_type(self, name: str) -> bool:
         """Whether `name(x)` is a conversion."""
@@ -431,6 +459,20 @@ class Declarations:
         found = self.globals.get(name)
         return found if found is not None or self.visible is None else self.visible.globals.get(name)
 
+    def found_global(self, name: str) -> GlobalVar | None:
+        """The global variable with this qualified name, or that is found by it through other namespaces."""
+        if (found := self.global_named(f"::{name}")) is not None or "::" not in name:
+            return found
+        outer = self.visible.namespaces if self.visible is not None else {}
+        both = {one: (*outer.get(one, ()), *self.namespaces.get(one, ())) for one in (*outer, *self.namespaces)}
+        names = found_as(name, both)
+        return next((one for other in names if (one := self.global_named(f"::{other}")) is not None), None)
+
+    def static_named(self, kind: str, name: str) -> Var | None:
+        """The static data member of this name that a class has, or a base of it."""
+        classes = (cls for cls in self.lineage(kind) if name in cls.statics)
+        return next((Var(f"{cls.name}::{name}") for cls in classes), None)
+
     def all_globals(self) -> Iterable[GlobalVar]:
         outer = self.visible.globals if self.visible is not None else {}
         return (outer | self.globals).values()
@@ -451,6 +493,12 @@ class Declarations:
         """The parameters of each of the functions with this last name component that are seen."""
         outer = self.visible.takes.get(name, []) if self.visible is not None else []
         return [*self.takes.get(name, []), *outer]
+
+    def all_taken(self) -> Iterator[tuple[Param, ...]]:
+        """The parameters of all functions that are seen."""
+        for one in (self, self.visible):
+            for listed in one.takes.values() if one is not None else ():
+                yield from listed
 
     def is_member(self, name: str) -> bool:
         """Whether a class that is seen has a method of this name."""
@@ -605,6 +653,8 @@ class Declarations:
         """Whether the initializer of a data member of this type calls something, or names what is a pointer, a handle,
         an object or memory of the device.
         """
+        if not is_pointer(kind) and self.class_of(kind, cls.name) is not None:
+            return True  # a constructor makes it
         written = _STRINGS.sub("", text_of(value, text))
         words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
         if words and (_CALLS.search(written) or not is_number(kind)):
@@ -655,6 +705,7 @@ def index(
     found = Declarations(
         types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
         visible=visible,
+        given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
     )
     for new, kind, other_kind, other_new in _ALIASES.findall(text):
         name = (new or other_new).decode("utf-8", "replace")
@@ -662,6 +713,8 @@ def index(
         found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
     for new, other_new in _MEASURED.findall(text):
         found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
+    for new, kind in _NAMESPACE_ALIASES.findall(text):
+        found.opens(new.decode(), kind.decode("utf-8", "replace"))
     homes: dict[int | str, str] = {}  # the functions of local classes, by node and by name
     stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
     while stack:
@@ -714,11 +767,16 @@ def index(
             stack.extend((child, namespace, inside, internal) for child in reversed(body.children))
         elif kind == "namespace_definition":
             name_node = node.child_by_field_name("name")
-            inner_name = text_of(name_node, text) if name_node is not None else ""
+            inner_name = "::".join(_NAMESPACE.findall(text_of(name_node, text))) if name_node is not None else ""
             joined = "::".join(part for part in (namespace, inner_name) if part)
             body = node.child_by_field_name("body")
             if body is not None:
                 stack.extend((child, joined, cls, internal or name_node is None) for child in reversed(body.children))
+            if text[node.start_byte : node.end_byte].partition(b"{")[0].find(b"inline") >= 0:
+                found.opens(joined.rpartition("::")[0], joined)
+        elif kind == "using_declaration" and cls is None and namespace:
+            named = text_of(node.named_children[-1], text)
+            found.opens(namespace, named if node.children[1].type == "namespace" else named.rpartition("::")[0])
         elif kind == "enum_specifier":
             body = node.child_by_field_name("body")
             for child in body.named_children if body is not None else ():

@@ -80,6 +80,7 @@ _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
 _TEXT = re.compile(r"(?:std::)?string")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
+_VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
 
@@ -128,6 +129,7 @@ class Expressions:
         self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
         self.unwritten: set[str] = set()  # see `ir.Function`
+        self.implicitly = False  # an object is made where none is written: of a value that is not converted itself
 
     # -- text and positions -------------------------------------------------------------------------------------------
 
@@ -302,7 +304,7 @@ class Expressions:
         index = self.file.index
         namespace = self.namespace
         while True:
-            found = index.global_named("::" + (f"{namespace}::" if namespace else "") + name)
+            found = index.found_global((f"{namespace}::" if namespace else "") + name)
             if found is not None:
                 self.types.setdefault(found.name, found.type)
                 return Var(found.name)
@@ -480,6 +482,9 @@ class Expressions:
         return found
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        suffix = node.named_children[-1] if node.type == "user_defined_literal" else None
+        if suffix is not None and (name := f'operator""{self.raw(suffix)}') in self.file.hosts:
+            return self.emit_call(node, suffix, name, (Const(self.raw(node)),), (), None, target, used)
         return Const(self.raw(node))
 
     def _null(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -497,8 +502,8 @@ class Expressions:
         scope, _, last = name.rpartition("::")
         cls = self.file.index.class_of(scope) if scope else None
         if cls is not None:
-            if last in cls.statics:
-                return Var(f"{cls.name}::{last}")
+            if (static := self.file.index.static_named(cls.name, last)) is not None:
+                return static
             if self.cls is not None and last in cls.fields:
                 return self.member(Deref(Var("this")), last)
         variable = self._global(name.removeprefix("::"))
@@ -537,7 +542,8 @@ class Expressions:
         kind = node.child_by_field_name("type")
         if kind is not None and self.raw(kind) == "void":
             return self.value(inner, target, False)
-        return self.value(inner, target, used)
+        value = self.value(inner, target, used)
+        return self.ended(node, self.raw(kind), value) if kind is not None else value
 
     def _subscript(self, node: Node) -> Expr:
         argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
@@ -575,6 +581,8 @@ class Expressions:
 
     def member(self, base: Expr, name: str) -> Expr:
         """A data member, or what it refers to."""
+        if (static := self.file.index.static_named(self.type_of(base), name)) is not None:
+            return static
         place = Field(base, name)
         return Deref(place) if self.type_of(place).endswith(" &") else place
 
@@ -684,6 +692,8 @@ class Expressions:
                 return chain
         left = self.value(left_node)
         right = self.value(right_node)
+        if operator == "|" and _VIEWS.match(self.raw(right_node)) and not self.holds_numbers(self.type_of(left)):
+            return self.unknown("a view of a range", node, (left, right))
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
@@ -843,6 +853,10 @@ class Expressions:
             return place
         kind = self.type_of(place)
         value = self.assign(place, right, node, left)
+        if right.type != "initializer_list" and cls is not None:
+            made = self.made_of(right, cls.name, value, place if value == place else None)
+            if made is not value and made != place:
+                self.store(place, made, node)
         self.leaves_unwritten(kind, value if right.type != "initializer_list" else Var(""))
         self._through_reference(place, node)
         return place
@@ -908,8 +922,11 @@ class Expressions:
             if is_floating(kind):
                 return
         elif not isinstance(place, (Field, Index, Deref)):
-            if isinstance(place, Const) or not self.may_lead(value):
+            if not self.may_lead(value):
                 return  # not a place of which it is known where it is: what it gets must not matter
+            if isinstance(place, Const):
+                self.unknown(f"what is assigned to `{place.text}`", node, (value,))
+                return
         elif is_floating(kind) or (
             isinstance(place, (Index, Deref))
             and is_number(kind)
@@ -1189,6 +1206,26 @@ class Expressions:
         raise NotImplementedError
 
     def keeps_copy(self, node: Node, value: Expr) -> None:
+        raise NotImplementedError
+
+    def emit_call(
+        self,
+        node: Node,
+        name_node: Node,
+        callee: str,
+        values: tuple[Expr, ...],
+        spans: tuple[Span, ...],
+        receiver: Expr | None,
+        target: Expr | None,
+        used: bool,
+        pasted: bool = False,
+    ) -> Expr:
+        raise NotImplementedError
+
+    def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:
+        raise NotImplementedError
+
+    def ended(self, node: Node, kind: str, value: Expr) -> Expr:
         raise NotImplementedError
 
     def hands_over(self, node: Node, callee: str, values: tuple[Expr, ...]) -> None:

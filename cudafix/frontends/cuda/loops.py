@@ -231,6 +231,10 @@ class Loops(Branches):
                 if not one.reference and self.file.index.ending(kind) is not None:
                     self.unknown("a copy of an object that ends with each round of a loop", declarator)
                 var = self.declare(one.name, kind, one.node, reference=one.reference and not options)
+                cls = self.copied_class(element) if not one.reference else None
+                if cls is not None and not cls.deleter:
+                    self.build(declarator, var, cls, (element,))
+                    return
                 self.emit(
                     ir.Assign(var, Addr(element) if one.reference and not options else element, self.span(declarator))
                 )

@@ -73,6 +73,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)
+    assigned, ended = _given_to_templates(found, parsed)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
     for function in functions:
         function.types = {name: element_type(kind) for name, kind in function.types.items()}
@@ -93,14 +94,16 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
             for cls in found.classes.values()
         },
         found.types | {name for name, macro in parsed.macros.items() if macro.params is None},
-        _assigned_by_templates(found, parsed),
+        assigned | file.deduced,
+        found.namespaces,
+        ended | file.deduced,
     )
 
 
-def _assigned_by_templates(found: Declarations, parsed: Parsed) -> frozenset[str]:
-    """The classes of which a file gives templates that may assign objects, in macros and their arguments too."""
-    if not found.is_member(ASSIGNMENT):
-        return frozenset()
+def _given_to_templates(found: Declarations, parsed: Parsed) -> tuple[frozenset[str], frozenset[str]]:
+    """The classes that a file gives templates, in macros and their arguments too (see `template_arguments`)."""
+    if not found.classes and (found.visible is None or not found.visible.classes):
+        return frozenset(), frozenset()
     texts = [parsed.text]
     for macro in parsed.macros.values():
         if b"<" in macro.body:

@@ -57,6 +57,7 @@ _LONE_STATEMENT = re.compile(
     rb"([A-Z](?<!\w[A-Z])[A-Z0-9_]+)[ \t]*\r?\n(?=\s*(?:cu(?:da)?[A-Z]\w*\s*\(|\w+\s*(?:=[^=]|<<<)))"
 )
 _COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<([^<>;{}]+)>\s*(?:[*&]?\s*\w|[({])")
+_NEW_ARGUMENT = re.compile(rb"\(\s*new\b")
 _CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 
 
@@ -103,7 +104,7 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
         text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
     text = _apply(text, _known_statements(text, work))
     tree = _PARSER.parse(text) if like is None else _reparse(text, *like)
-    misread = [*_nested_functions(text, tree), *_compared_types(text, tree)]
+    misread = [*_nested_functions(text, tree), *_compared_types(text, tree), *_new_arguments(text, tree)]
     if misread:
         masked = _apply(text, misread)
         text, tree = masked, _reparse(masked, text, tree)
@@ -281,8 +282,8 @@ def _nested_functions(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
 
 
 def _compared_types(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
-    """Let a name stand for the template arguments in `ns::Buffer<4> b(n);` and `new ns::Buffer<4>(n)`: with a number,
-    that reads as if `ns::Buffer` were compared with 4, and no object made.
+    """Let a name stand for the template arguments in `ns::Buffer<4> b(n);`, `if (ns::Buffer<4> b = f())` and
+    `new ns::Buffer<4>(n)`: with a number, that reads as if `ns::Buffer` were compared with 4, and no object made.
     """
     for match in _COMPARED_TYPE.finditer(text):
         sign = tree.root_node.descendant_for_byte_range(match.start(1) - 1, match.start(1))
@@ -294,8 +295,30 @@ def _compared_types(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
         while start is not None and start.start_byte == match.start() and start.type != "expression_statement":
             start = start.parent
         is_statement = start is not None and start.type == "expression_statement"
-        if less.children[0].type == "new_expression" or (is_statement and more.start_byte == match.start()):
+        right, around = more.child_by_field_name("right"), more.parent
+        begins = right is not None and right.type in ("assignment_expression", "compound_literal_expression")
+        declares = begins and around is not None and around.type == "condition_clause"
+        if less.children[0].type == "new_expression" or (
+            (is_statement or declares) and more.start_byte == match.start()
+        ):
             yield match.start(1), re.sub(rb"\W", b"_", b"_" + match[1][1:])
+
+
+def _new_arguments(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
+    """Let `T *p(new T);` be `T *p=new T ;`: it reads as a function of an object of the class `new`, or as a product."""
+    for match in _NEW_ARGUMENT.finditer(text):
+        node = tree.root_node.descendant_for_byte_range(match.start(), match.start() + 1)
+        listed = node.parent if node is not None else None
+        if listed is None or listed.named_child_count != 1:
+            continue
+        call = listed.parent
+        times = call.parent if call is not None and call.type == "call_expression" else None
+        statement = times.parent if times is not None and times.type == "binary_expression" else None
+        product = times is not None and times.child_count > 1 and times.children[1].type in ("*", "&")
+        declares = product and statement is not None and statement.type == "expression_statement"
+        if listed.type == "parameter_list" or declares:
+            yield match.start(), b"="
+            yield listed.end_byte - 1, b" "
 
 
 # -- where the tree has errors ----------------------------------------------------------------------------------------

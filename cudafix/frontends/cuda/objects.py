@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from tree_sitter import Node
 
@@ -91,6 +92,7 @@ class Objects(Expressions):
         """`T(args)`: a temporary, or the object that `target` names."""
         if not self.file.index.has(cls, cls.constructor):
             return opaque(*values)
+        target = target if self._is_to_be(target, cls) else None
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
         own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
         if cls.constructor in cls.methods and not cls.deleter and (own is not cls or self.copies(cls)):
@@ -103,10 +105,16 @@ class Objects(Expressions):
             self.types[receiver.name] = cls.name
         return receiver
 
+    def _is_to_be(self, target: Expr | None, cls: Class) -> bool:
+        """Whether what gets an object may be that object: it is of its class, or of a type that is not known yet."""
+        kind = self.type_of(target) if target is not None else ""
+        return not kind or kind.startswith("auto") or self.file.index.class_of(kind) is cls
+
     def braced(self, node: Node, target: Expr | None) -> Expr:
         """`T{a, b}`: as `T(a, b)` where the class has a constructor, else its members in their order."""
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
+        target = target if cls is None or self._is_to_be(target, cls) else None
         if kind is not None and value is not None and self.is_unseen(self.raw(kind)):
             values, spans = self.arguments(value)
             self.constructor(node, self.raw(kind), values, spans)
@@ -129,12 +137,15 @@ class Objects(Expressions):
             self._ends(node, receiver, cls)
         return receiver
 
-    def converted(self, node: Node, callee: str, nodes: list[Node], values: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    def converted(
+        self, node: Node, callee: str, nodes: Sequence[Node] | None, values: tuple[Expr, ...]
+    ) -> tuple[Expr, ...]:
         """The arguments of a call, with the objects that are made where a parameter is an object: of braces, of a value
-        that is none, or as a copy.
+        that is none, or as a copy. (Without `nodes`, none of them are braces.)
         """
         index, given = self.file.index, list(values)
-        for number, (child, value) in enumerate(zip(nodes, values, strict=False)):
+        at = node.parent if node.type == "initializer_list" and node.parent is not None else node
+        for number, (child, value) in enumerate(zip(nodes or [at] * len(values), values, strict=False)):
             params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
             kinds = {p.type for p in params}
             for kind in kinds:
@@ -148,9 +159,13 @@ class Objects(Expressions):
                     if index.ending(kind) is not None:
                         self.unknown("a copy of an object for a template", child)
                     self.keeps_copy(child, value)
-                elif own not in classes or not by_value or is_temporary(value) or not self.is_copied(own):
+                elif own not in classes:
+                    given[number] = self._converted_for(child, callee, params, value)
+                    continue
+                elif not by_value or is_temporary(value) or not self.is_copied(own):
                     continue
             elif not (braces or self.is_no_object(child, value)) or (len(kinds) > 1 and not braces):
+                given[number] = self._converted_for(child, callee, params, value)
                 continue
             if not any(index.has(c, special) for c in classes for special in (c.constructor, c.destructor)):
                 continue
@@ -162,6 +177,101 @@ class Objects(Expressions):
             if not by_value:
                 self._ends(child, receiver, classes[0])
         return tuple(given)
+
+    def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
+        """What a function gets that takes objects, and is given something else."""
+        own, index = self._class_at(value), self.file.index
+        taken = [p for p in params if self.converting(p.type) is not None]
+        if not taken or self.implicitly:
+            return value
+        if own is not None and any(index.class_of(p.type) in list(index.lineage(own.name)) for p in params):
+            return value
+        others = [p for p in params if p not in taken]
+        if own is None and any(is_number(p.type) or is_pointer(p.type) or self._is_open(p.type) for p in others):
+            return value
+        classes = {cls.name: cls for p in taken if (cls := self.converting(p.type)) is not None}
+        classes.pop(callee.rpartition("::")[0], None)  # a copy
+        if len(classes) != 1:
+            return value
+        (cls,) = classes.values()
+        if others:
+            return self.made_of(node, cls.name, value, certain=False)
+        return (self.ended if all(p.by_reference for p in taken) else self.made_of)(node, cls.name, value)
+
+    def converting(self, kind: str) -> Class | None:
+        """The class of an object of this type, if one is made of a single value of another type (C++17, 15.3.1
+        [class.conv.ctor]).
+        """
+        index = self.file.index
+        cls = index.class_of(kind) if kind and not is_pointer(kind) else None
+        if cls is None or cls.deleter or cls.constructor not in cls.methods:
+            return None
+        for listed in index.taken(cls.constructor):
+            if listed and all(p.optional for p in listed[1:]) and index.class_of(listed[0].type) is not cls:
+                return cls
+        return None
+
+    def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:
+        """The object that is made of a value where one of the type `kind` is expected, in `target` if there is one
+        (where a call may have put its result); the value itself where it is one, or none can be made. It may be one
+        where its type is not known.
+        """
+        cls, index = self.converting(kind), self.file.index
+        if cls is None or self.implicitly:
+            return value
+        returned = value == target
+        own = self._class_at(value) if not returned else None
+        if own is not None:
+            classes = list(index.lineage(own.name))
+            taken = (index.class_of(listed[0].type) for listed in index.taken(cls.constructor) if listed)
+            if cls in classes or not any(one in classes for one in taken):
+                return value
+        written = self.type_of(value) if not returned else ""
+        known = own is not None or (bool(written) and not self.is_unclear(written) and not self._is_open(written))
+        known = known or (not returned and self.is_no_object(node, value))
+        if not known and (name := self.reached_by(value)):
+            kinds = (index.returned(name) | index.referred(name)) - {""}
+            if any(index.class_of(one.strip(" *&")) is not None or self.is_unclear(one) for one in kinds):
+                return value
+            known = bool(kinds)
+        made = target if target is not None else self.temporary(cls.name)
+
+        def make() -> None:
+            self.implicitly = True
+            self.build(node, made, cls, (value if not returned else Opaque(()),))
+            self.implicitly = False
+
+        if known and certain:
+            make()
+            return made
+        block = self.collect(make)
+        self.emit(ir.If(ir.Test("other", None, f"{cls.name} is made"), block, (), self.span(node)))
+        return made if target is not None else ir.Choice((value, made))
+
+    def for_any(self, node: Node, arguments: Node | None, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
+        """What a function gets that is not known: its parameters may be copies of objects, or be made of braces and
+        numbers.
+        """
+        index, given = self.file.index, list(values)
+        nodes = [child for child in arguments.named_children if child.type != "comment"] if arguments else []
+        for number, (child, value) in enumerate(zip(nodes, values, strict=False)):
+            if (cls := self.copied_class(value)) is not None:
+                made = self.temporary(cls.name)
+                block = self.collect(lambda made=made, cls=cls, value=value: self.build(node, made, cls, (value,)))  # type: ignore[misc]
+                self.emit(ir.If(ir.Test("other", None, f"{cls.name} is copied"), block, (), self.span(node)))
+                given[number] = ir.Choice((value, made))
+            elif child.type == "initializer_list" or self.is_no_object(child, value):
+                params = (listed[number] for listed in index.all_taken() if len(listed) == len(values))
+                classes = (index.class_of(p.type) for p in params if not is_pointer(p.type))
+                self.file.deduced.update(cls.constructor for cls in classes if cls is not None)
+        return tuple(given)
+
+    def ended(self, node: Node, kind: str, value: Expr) -> Expr:
+        """The same for a temporary object, which ends with the statement."""
+        made = self.made_of(node, kind, value)
+        if made is not value and isinstance(made, Var) and (cls := self.converting(kind)) is not None:
+            self._ends(node, made, cls)
+        return made
 
     def is_no_object(self, node: Node, value: Expr) -> bool:
         """Whether a value is known to be a number or a pointer, of which an object is made where one is expected."""
@@ -189,7 +299,7 @@ class Objects(Expressions):
             site = self.site(node)
             name_span = Span(span.path, span.start, span.start)
             callee = f"{cls.name}::{cls.constructor}"
-            given = values if cls.constructor in cls.methods else ()
+            given = self.converted(node, callee, None, values) if cls.constructor in cls.methods else ()
             self.emit(ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver))
         else:
             self.start_null(self.span(node), receiver, cls)
@@ -198,8 +308,8 @@ class Objects(Expressions):
                 place = Field(receiver, name)
                 if (part := self.copied_class(one)) is not None:
                     self.build(node, place, part, (one,))
-                else:
-                    self.emit(ir.Assign(place, self.bound(place, one), self.span(node)))
+                elif (became := self.made_of(node, cls.fields[name], one, place)) != place:
+                    self.emit(ir.Assign(place, self.bound(place, became), self.span(node)))
 
     def start_null(self, span: Span, place: Expr, cls: Class) -> None:
         """The data members of an object without a constructor which are null from the beginning (C++17, 15.6.2
@@ -219,8 +329,11 @@ class Objects(Expressions):
             to, source = (Field(place, name), Field(value, name)) if name else (place, value)
             if part.deleter or not self.is_copied(part):
                 continue
-            if count or self.depth > MAX_DEPTH:
-                self.unknown("elements of an array that are copied", node, (to, source))
+            if self.depth > MAX_DEPTH:
+                self.unknown("nested too deeply", node, (to, source))
+                continue
+            if count:
+                self.copy_elements(node, to, part, source)
                 continue
             self.depth += 1
             if self.copies(part):
@@ -228,6 +341,14 @@ class Objects(Expressions):
             else:
                 self.copy_parts(node, to, part, source)
             self.depth -= 1
+
+    def copy_elements(self, node: Node, place: Expr, cls: Class, value: Expr) -> None:
+        """The same for each element of an array."""
+        number = self.temporary("size_t")
+        to, source = Index(place, number), Index(value, number)
+        block = self.collect(lambda: self.build(node, to, cls, (source,)))
+        span = self.span(node)
+        self.emit(ir.Loop(block, span, index=number, range=f"0:?{span.start}"))
 
     def copied_class(self, value: Expr) -> Class | None:
         """The class of an object that is copied or moved where another one is made of it, as the class, a base or a
@@ -359,9 +480,10 @@ class Objects(Expressions):
         taken = index.taken(name)
         lineage = index.lineage(classes[0].name) if classes[0] is not None else ()
         if any(len(listed) == len(values) - 1 for listed in taken) and any(name in cls.methods for cls in lineage):
-            return self.emit_call(node, node, name, values[1:], (), values[0], None, True)
+            given = self.converted(node, name, None, values[1:])
+            return self.emit_call(node, node, name, given, (), values[0], None, True)
         if any(self._fits(listed, classes) for listed in taken):
-            return self.emit_call(node, node, name, values, (), None, None, True)
+            return self.emit_call(node, node, name, self.converted(node, name, None, values), (), None, None, True)
         return None
 
     def _fits(self, params: tuple[Param, ...], classes: list[Class | None]) -> bool:
@@ -425,8 +547,10 @@ class Objects(Expressions):
             self._ends(right, made, cls)
         else:
             value = self.value(right)
+            value = value if own else self.ended(right, cls.name, value)
         if own:
-            self.emit_call(node, node, f"{cls.name}::{ASSIGNMENT}", (value,), (), place, None, False)
+            name = f"{cls.name}::{ASSIGNMENT}"
+            self.emit_call(node, node, name, self.converted(right, name, None, (value,)), (), place, None, False)
         else:
             self.store(place, value, node)
         return True
@@ -472,6 +596,8 @@ class Objects(Expressions):
             params = index.parameters_at(name, number, len(values)) if not callee.startswith("std::") else None
             if params is not None and not any(self._is_open(word) for p in params for word in WORDS.findall(p.type)):
                 continue
+            if cls is not None and (params is not None or not is_pointer(kind)):
+                self.file.deduced.add(cls.constructor)
             self.unwritten.add(cls.constructor if cls is not None else "")
             if params is None and name not in _REFERS:
                 self.keeps_copy(node, value)
@@ -677,7 +803,9 @@ class Objects(Expressions):
         if any(map(self.may_lead, values)) and self.is_unseen(name):
             self.constructor(node, name, (*values, result), ())
             self.store(deref(result), opaque(*values), node)
-        cls = self.file.index.class_of(name)
+        cls = self.file.index.class_of(name) if not is_pointer(name) else None
+        if cls is None and values and declarator is None and not self.is_unseen(name):
+            self.store(deref(result), values[0] if len(values) == 1 else opaque(*values), node)
         if cls is not None and values and declarator is None and not self.file.index.has(cls, cls.constructor):
             self.build(node, deref(result), cls, values)
         else:
@@ -731,6 +859,7 @@ class Objects(Expressions):
         site = self.site(node)
         site.blocked = site.blocked or "in `new` or `delete`"
         name_span = Span(span.path, span.start, span.start)
+        values = self.converted(node, f"{cls.name}::{cls.constructor}", None, values)
         call = ir.Call(
             f"{cls.name}::{tilde}{cls.constructor}", values, span, name_span, span.end, site, spans, receiver
         )

@@ -121,6 +121,8 @@ class Statements(Loops):
                 value = moved
             else:
                 self.hands_on(node, value)
+        if inner is not None and value is not None:
+            value = self._made_to_return(inner, value)
         if inner is not None and value is not None and (cls := self._copied(inner, value)) is not None:
             given = self.temporary(cls.name)
             self.build(node, given, cls, (value,))
@@ -134,6 +136,15 @@ class Statements(Loops):
         if blocked:
             site.blocked = "a call runs in the same statement"
         self.emit(ir.Return(value, self.span(node), site))
+
+    def _made_to_return(self, node: Node, value: Expr) -> Expr:
+        """The object that a function returns, where it is made of braces or of a value that is none."""
+        cls = self.file.index.class_of(self.gives) if self.gives and not is_pointer(self.gives) else None
+        if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
+            return self.made_of(node, self.gives, value)
+        made = self.temporary(cls.name)
+        self.build(node, made, cls, self.listed.get(node.id, ()))
+        return made
 
     def _copied(self, node: Node, value: Expr) -> Class | None:
         """The class of what a function returns by value, if that is copied or moved from: no temporary object, which is
@@ -241,8 +252,10 @@ class Statements(Loops):
                     idle = ending is None or (param.by_reference and self.file.index.ends_idly(ending))
                     if not idle:
                         self.unknown("an object that ends where it is caught", at)
-                    if param.name:
-                        self.declare(param.name, param.type, at)
+                    var = self.declare(param.name, param.type, at) if param.name else self.temporary()
+                    cls = self.file.index.class_of(param.type) if not is_pointer(param.type) else None
+                    if cls is not None and not param.by_reference and self.is_copied(cls):
+                        self.build(at, var, cls, (self.temporary(cls.name),))
                 inner = clause.child_by_field_name("body")
                 if inner is not None:
                     self.statement_list(inner.children, inner.start_byte)
@@ -421,13 +434,23 @@ class Statements(Loops):
     def _default(self, param: ir.Param, at: Node) -> None:
         """What a call that leaves an argument out evaluates for it, where that is more than a name or a literal."""
         value = at.child_by_field_name("default_value")
-        if value is None or value.type in ("identifier", "qualified_identifier") or param.default is not None:
+        cls = self.converting(param.type) or (self.file.index.class_of(param.type) if value is not None else None)
+        if value is None or (
+            (value.type in ("identifier", "qualified_identifier") or param.default is not None)
+            and (cls is None or is_pointer(param.type))
+        ):
             return
         found = self.local(param.name) if param.name else None
         kept, self.blocked = self.blocked, self.blocked or "a default argument"
 
         def run() -> None:
-            if found is not None:
+            if value.type == "initializer_list" and cls is not None and not is_pointer(param.type):
+                self.build(at, found or self.temporary(cls.name), cls, self.arguments(value)[0])
+            elif found is not None and self.converting(param.type) is not None:
+                given = self.value(value, found)
+                if (made := self.made_of(at, param.type, given, found)) != found:
+                    self.store(found, made, at)
+            elif found is not None:
                 self.assign(found, value, at)
             else:
                 self._discard(value)
@@ -536,6 +559,10 @@ class Statements(Loops):
         part = self.file.index.class_of(cls.fields[place.name]) if not is_pointer(cls.fields[place.name]) else None
         if part is not None and value.type in ("initializer_list", "argument_list"):
             self.build(value, place, part, *self.arguments(value))
+        elif part is not None and self.converting(part.name) is not None:
+            given = self.value(value, place)
+            if (made := self.made_of(value, part.name, given, place)) != place:
+                self.store(place, made, value)
         elif value.type == "initializer_list":
             values, _ = self.arguments(value)
             self.store(place, self.bound(place, values[0]) if len(values) == 1 else opaque(*values), value)
@@ -568,6 +595,7 @@ class Statements(Loops):
                     continue
                 site = self.site(child)
                 site.blocked = "in the initializer list of a constructor"
+                values = self.converted(child, f"{cls.name}::{last}", None, values)
                 self.emit(ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, made))
                 continue
             place = Field(Deref(Var("this")), name)

@@ -100,7 +100,11 @@ class Variables(Blocks):
                 place = self.lvalue(value) if value is not None else Opaque(())
                 if value is not None:
                     self.touch(value, place)
-                    if not one.reference:
+                    element = element_type(self.type_of(place))
+                    cls = self.file.index.class_of(element) if not is_pointer(element) else None
+                    if not one.reference and cls is not None and self.type_of(place) != element and self.is_copied(cls):
+                        self.copy_elements(child, self.temporary(), cls, place)
+                    elif not one.reference:
                         self.keeps_copy(value, place)
                 self.bind_names(one, place, child)
             else:
@@ -171,8 +175,10 @@ class Variables(Blocks):
                 if not (template or self.local(name) or self._is_known_value(name)):
                     return None
                 found.append(self.resolve(name, kind))
+                self.touch(kind, found[-1])
             elif kind.type == "qualified_identifier":
                 found.append(self.qualified(kind))
+                self.touch(kind, found[-1])
             else:
                 return None
         return tuple(found)
@@ -215,10 +221,13 @@ class Variables(Blocks):
         cls = self.file.index.class_of(element) if not is_pointer(element) else None
 
         def make() -> None:
-            if value is not None and value.type == "initializer_list":
+            made = cls is not None and not one.array and self.file.index.has(cls, cls.constructor)
+            if value is not None and value.type == "initializer_list" and not made:
                 self._fill(var, one, node, value)
-            elif value is not None and value.type != "argument_list":
+            elif value is not None and value.type not in ("argument_list", "initializer_list"):
                 result = self.value(value, var)
+                if cls is not None and self.made_of(node, cls.name, result, var) == var:
+                    return
                 if result is not var and not isinstance(result, Const) and not is_number(one.type):
                     self.store(var, result, node)
             elif one.array:
@@ -314,6 +323,9 @@ class Variables(Blocks):
             self.versions[var.name] = 0
             if cls is not None and own is cls:
                 self.copy_parts(node, var, cls, result)
+        if cls is not None and not one.array:
+            returned = result == holder and len(self.out) > count
+            self.made_of(node, cls.name, var if returned else result, var)
         self.lead_to_elements(var, node)
         if cls is not None:
             self._owns(var, one)
@@ -350,7 +362,7 @@ class Variables(Blocks):
         return self.type_of(result)
 
     def _reference(self, one: Declared, node: Node, value: Node, kind: str) -> None:
-        place = self.lvalue(value)
+        place = self.made_of(node, kind, self.lvalue(value))
         if kind.startswith("auto"):
             kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
@@ -376,6 +388,7 @@ class Variables(Blocks):
             self.build(node, var, cls, values, spans)
             self._owns(var, one)
         elif ACTIVE_TYPES.fullmatch(kind):
+            self.hands_over(node, kind, values)
             callee = plain_name(kind)
             template_args = kind.partition("<")[2].removesuffix(">")
             self.emit(
@@ -578,7 +591,14 @@ class Variables(Blocks):
                     self.build(node, Field(var, name), part, (found[0],))
                 else:
                     place = Field(var, name)
-                    self.store(place, self.bound(place, found[0]) if found else NULL, node)
+                    given = self.made_of(node, cls.fields[name], found[0], place) if found else NULL
+                    if given != place:
+                        self.store(place, self.bound(place, given), node)
+            return
+        if _CONTAINER.match(kind) and is_pointer(pointee(kind)) and children:
+            counted = len(values_) == 2 and is_number(self.type_of(values_[0][1]) or "int")  # `v{n, p}`
+            for number, (_, initial) in enumerate(values_):
+                self.emit(ir.Assign(Index(var, Const(str(number)) if not counted else Opaque(())), initial, span))
             return
         for label, initial in values_:
             if label:
@@ -602,7 +622,8 @@ class Variables(Blocks):
         for number, (child, (_, value)) in enumerate(zip(children, values, strict=True)):
             place = Index(var, Const(str(number)))
             if child.type != "initializer_list":
-                self.emit(ir.Assign(place, value, self.span(child)))
+                if (given := self.made_of(child, cls.name, value, place)) != place:
+                    self.emit(ir.Assign(place, given, self.span(child)))
             else:
                 self.build(child, place, cls, self.listed.get(child.id, ()))
         if ends and "::" not in var.name:

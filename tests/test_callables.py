@@ -1,0 +1,218 @@
+"""Functions that are values: pointers, lambdas, function objects, parameters of templates; and the elements that
+algorithms give them. One program a line (`test_special_members`).
+"""
+
+# ruff: noqa: E501  (each program is a line)
+
+from __future__ import annotations
+
+import pytest
+
+from tests.other_stream import analyze, check
+from tests.test_special_members import source_of
+from tests.test_ways_to_memory import cases
+
+CALLED = r"""
+typedef int *P; cudaStream_t gs; void go(P p) { run(p, gs); } || S! void (*h)(P) = go; h(d);
+P! || S! void (*h)(P) = go; h(d);
+P! || S! void (*h)(P) = &go; h(d);
+P! || S! void (*h)(P); h = go; h(d);
+P! || S! void (*h)(P){go}; h(d);
+P! || S! void (&h)(P) = go; h(d);
+using P = int *; cudaStream_t gs; int go(P p) { run(p, gs); return 1; } || S! int (*h)(P) = go; h(d);
+using P = int *; cudaStream_t gs; P go(P p) { run(p, gs); return p; } || S! P (*h)(P) = go; h(d);
+P! || S! void (*h[2])(P) = {go, go}; h[1](d);
+using P = int *; cudaStream_t gs; void go(P p, int) { run(p, gs); } || S! void (*h)(P, int) = go; h(d, 1);
+P! void (*h)(P) = go; || S! h(d);
+P! struct S { void (*h)(P); }; || S! S s; s.h = go; s.h(d);
+P! struct S { void (*h)(P); }; || S! S s{go}; s.h(d);
+P! void ap(void (*h)(P), P p) { h(p); } || S! ap(go, d);
+using P = int *; cudaStream_t gs; struct S { void go(P p) { run(p, gs); } }; || S! void (S::*h)(P) = &S::go; S s; (s.*h)(d);
+using P = int *; cudaStream_t gs; struct S { void go(P p) { run(p, gs); } }; || S! auto h = &S::go; S s; (s.*h)(d);
+using P = int *; cudaStream_t gs; struct S { void go(P p) { run(p, gs); } }; || S! auto h = &S::go; S *s = new S; (s->*h)(d);
+using P = int *; cudaStream_t gs; struct S { void go(P p) { run(p, gs); } }; || S! S s; std::invoke(&S::go, s, d);
+using P = int *; cudaStream_t gs; struct S { void go(P p) { run(p, gs); } }; || S! S s; auto m = std::mem_fn(&S::go); m(s, d);
+P! || S! std::invoke(go, d);
+P! || S! std::apply(go, std::make_tuple(d));
+P! || S! std::map<int, void (*)(P)> m{{1, go}}; m[1](d);
+P! || S! std::map<int, std::function<void(P)>> m; m[1] = go; m[1](d);
+P! || S! std::vector<std::function<void()>> m; m.push_back([&] { go(d); }); for (auto &f : m) f();
+P! || S! std::vector<std::function<void()>> m; m.emplace_back(std::bind(go, d)); m.back()();
+P! || S! std::queue<std::function<void()>> q; q.push([&] { go(d); }); q.front()();
+P! || S! std::queue<std::function<void()>> q; q.push([&] { go(d); }); auto f = std::move(q.front()); f();
+P! || S! std::optional<std::function<void()>> q; q = [&] { go(d); }; (*q)();
+P! || S! std::unique_ptr<std::function<void()>> q(new std::function<void()>([&] { go(d); })); (*q)();
+P! || S! auto f = [](auto g, P p) { g(p); }; f(go, d);
+P! || S! auto f = [](P p) { return [p] { go(p); }; }; f(d)();
+P! || S! auto f = [](P p) { return [p] { go(p); }; }; auto g = f(d); g();
+P! auto mk(P p) { return [p] { go(p); }; } || S! auto g = mk(d); g();
+P! auto mk(P p) { return [p] { go(p); }; } || S! mk(d)();
+P! std::function<void()> mk(P p) { return [=] { go(p); }; } || S! std::function<void()> g = mk(d); g();
+P! template <class F> struct D { F f; ~D() { f(); } }; template <class F> D(F) -> D<F>; || S! { D x{[&] { go(d); }}; }
+P! template <class F> struct D { F f; ~D() { f(); } }; template <class F> D<F> defer(F f) { return {f}; } || S! { auto x = defer([&] { go(d); }); }
+P! struct D { std::function<void()> f; ~D() { f(); } }; || S! { D x{[&] { go(d); }}; }
+P! struct D { std::function<void()> f; ~D() { f(); } }; || S! { D x; x.f = [&] { go(d); }; }
+P! struct V { void operator()(int) {} void operator()(P p) { go(p); } }; || S! std::variant<int, P> v = d; std::visit(V{}, v);
+P! template <class... T> struct O : T... { using T::operator()...; }; template <class... T> O(T...) -> O<T...>; || S! std::variant<int, P> v = d; std::visit(O{[](int) {}, [](P p) { go(p); }}, v);
+P! || S! std::variant<int, P> v = d; std::visit([](auto x) { if constexpr (std::is_same_v<decltype(x), P>) go(x); }, v);
+P! || S! std::any v = d; go(std::any_cast<P>(v));
+P! || S! std::thread t(go, d); t.join();
+P! || S! std::thread t{go, d}; t.join();
+P! || S! std::jthread t(go, d);
+P! || S! std::async(go, d).get();
+P! || S! auto f = std::async(std::launch::deferred, go, d); f.wait();
+P! || S! std::vector<std::thread> ts; ts.emplace_back(go, d); for (auto &t : ts) t.join();
+P! || S! std::once_flag o; std::call_once(o, go, d);
+P! struct S { P p; auto operator<=>(const S &) const = default; bool operator==(const S &o) const { go(p); return true; } }; || S! S a{d}, b{d}; if (a != b) e = 0;
+P! template <class F> void each(F &&f) { std::forward<F>(f)(); } || S! each([&] { go(d); });
+P! template <class F, class... A> void call(F &&f, A &&...a) { std::invoke(std::forward<F>(f), std::forward<A>(a)...); } || S! call(go, d);
+P! template <auto F> void call(P p) { F(p); } || S! call<go>(d);
+P! template <void (*F)(P)> struct C { void operator()(P p) { F(p); } }; || S! C<go>{}(d);
+using P = int *; cudaStream_t gs; struct S { static void go(P p) { run(p, gs); } }; template <class T> void call(P p) { T::go(p); } || S! call<S>(d);
+using P = int *; cudaStream_t gs; struct S { void operator()(P p) { run(p, gs); } }; template <class T> void call(P p) { T()(p); } || S! call<S>(d);
+using P = int *; cudaStream_t gs; struct S { void operator()(P p) { run(p, gs); } }; template <class T> void call(P p) { T t; t(p); } || S! call<S>(d);
+using P = int *; cudaStream_t gs; struct S { void go(P p) { run(p, gs); } }; template <class T> void call(P p) { T{}.go(p); } || S! call<S>(d);
+using P = int *; cudaStream_t gs; template <int N> struct S { static void go(P p) { S<N - 1>::go(p); } }; template <> struct S<0> { static void go(P p) { run(p, gs); } }; || S! S<3>::go(d);
+using P = int *; cudaStream_t gs; template <class T> void go(T p) {} template <> void go<P>(P p) { run(p, gs); } || S! go(d);
+using P = int *; cudaStream_t gs; template <class T> struct S { static void go(T p) {} }; template <> struct S<P> { static void go(P p) { run(p, gs); } }; || S! S<P>::go(d);
+using P = int *; cudaStream_t gs; template <class T> void go(T p) {} void go(P p) { run(p, gs); } || S! go(d);
+using P = int *; cudaStream_t gs; void go(...) {} void go(P p) { run(p, gs); } || S! go(d);
+P! void go(const float *) {} || S! go(d);
+using P = int *; cudaStream_t gs; template <class T> requires std::is_pointer_v<T> void go(T p) { run(p, gs); } template <class T> void go(T p) {} || S! go(d);
+using P = int *; cudaStream_t gs; template <class T> auto go(T p) -> std::enable_if_t<std::is_pointer_v<T>> { run(p, gs); } template <class T> auto go(T p) -> std::enable_if_t<!std::is_pointer_v<T>> {} || S! go(d);
+template <class F> void each(F &&f) { f(); } || each([&] { run(d, other); });
+template <class F> void each(F &&f) { std::forward<F>(f)(); } || each([&] { run(d, other); });
+template <class F> void each(const F &f) { f(); } || each([&] { run(d, other); });
+cudaStream_t gs; void go(int *p) { run(p, gs); } template <class F> void each(F &&f, int *p) { f(p); } || S! each(go, d);
+cudaStream_t gs; void go(int *p) { run(p, gs); } template <class F> void each(F &&f, int *p) { std::invoke(f, p); } || S! each(go, d);
+cudaStream_t gs; void go(int *p) { run(p, gs); } template <class F> void each(F f, int *p) { std::invoke(f, p); } || S! each(go, d);
+cudaStream_t gs; void go(int *p) { run(p, gs); } template <class F, class... A> void each(F &&f, A &&...a) { f(a...); } || S! each(go, d);
+cudaStream_t gs; void go(int *p) { run(p, gs); } template <class F, class... A> void each(F &&f, A &&...a) { f(std::forward<A>(a)...); } || S! each(go, d);
+cudaStream_t gs; void go(int *p) { run(p, gs); } template <class F, class... A> void each(F &&f, A &&...a) { std::invoke(std::forward<F>(f), std::forward<A>(a)...); } || S! each(go, d);
+cudaStream_t gs; int *gp; void go() { run(gp, gs); } template <class F> void each(F &&f) { f(); } || S! gp = d; each(go);
+cudaStream_t gs; int *gp; void go() { run(gp, gs); } template <class F> void each(F &&f) { std::forward<F>(f)(); } || S! gp = d; each(go);
+cudaStream_t gs; int *gp; void go() { run(gp, gs); } template <class F> void each(F &&f) { std::invoke(f); } || S! gp = d; each(go);
+"""
+
+# what algorithms, containers and smart pointers call
+HANDED_OVER = r"""
+std::vector<int> v(3); for (auto p : v | std::views::transform([&](int) { return d; })) run(p, other);
+std::vector<int> v(3); auto w = v | std::views::transform([&](int) { run(d, other); return 1; }); cudaDeviceSynchronize(); for (int i : w) {}
+std::vector<int> v(3); auto w = std::views::transform(v, [&](int) { run(d, other); return 1; }); cudaDeviceSynchronize(); for (int i : w) {}
+std::vector<int *> v{d}; for (auto p : std::views::take(v, 1)) run(p, other);
+std::vector<int *> v{d}; for (auto p : v | std::views::take(1)) run(p, other);
+std::vector<int *> v{d}; auto w = v | std::views::reverse; for (auto p : w) run(p, other);
+std::vector<int *> v{d}; std::vector<int *> w; std::ranges::copy(v, std::back_inserter(w)); run(w[0], other);
+std::vector<int *> v{d}, w; std::copy_if(v.begin(), v.end(), std::back_inserter(w), [](int *p) { return p; }); run(w[0], other);
+std::vector<int *> v{d}, w; std::transform(v.begin(), v.end(), std::back_inserter(w), [](int *p) { return p; }); run(w[0], other);
+std::vector<int *> v{d}; std::sort(v.begin(), v.end(), [&](int *a, int *b) { run(a, other); return a < b; });
+std::vector<int *> v{d}; v.erase(std::remove_if(v.begin(), v.end(), [&](int *a) { run(a, other); return false; }), v.end());
+std::vector<int *> v{d}; std::erase_if(v, [&](int *a) { run(a, other); return false; });
+std::map<int, int *> v{{1, d}}; std::erase_if(v, [&](auto &kv) { run(kv.second, other); return false; });
+std::vector<std::pair<int *, int>> v{{d, 1}}; std::for_each(v.begin(), v.end(), [&](auto &x) { run(x.first, other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v{{d}}; std::for_each(v.begin(), v.end(), [&](S &x) { x.go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S *> v{new S{d}}; std::for_each(v.begin(), v.end(), [&](S *x) { x->go(other); });
+struct S { int *p; }; || std::map<int, S> v; v[1].p = d; std::for_each(v.begin(), v.end(), [&](auto &kv) { run(kv.second.p, other); });
+struct S { int *p; }; || S v[2] = {{d}, {e}}; std::for_each(v, v + 2, [&](S &x) { if (x.p) run(x.p, other); });
+struct S { int *p; }; || std::array<S, 1> v{{{d}}}; std::for_each(v.begin(), v.end(), [&](S &x) { run(x.p, other); });
+struct S { int *p; }; || std::array<S, 1> v{{{d}}}; std::for_each_n(v.begin(), 1, [&](S &x) { run(x.p, other); });
+std::tuple<int *, int> t{d, 1}; std::apply([&](int *p, int) { run(p, other); }, t);
+std::optional<int *> o = d; o.and_then([&](int *p) { run(p, other); return std::optional<int>(1); });
+std::optional<int *> o = d; o.transform([&](int *p) { run(p, other); return 1; });
+std::variant<int *, int> o = d; std::visit([&](auto p) { if constexpr (std::is_pointer_v<decltype(p)>) run(p, other); }, o);
+int *a[1] = {d}; qsort(a, 1, sizeof *a, [](const void *x, const void *) { return *(int **)x != nullptr; }); run(a[0], other);
+std::call_once(*new std::once_flag, [&] { run(d, other); });
+std::invoke([&](int *p) { run(p, other); }, d);
+std::bind([&](int *p) { run(p, other); }, std::placeholders::_1)(d);
+std::bind_front([&](int *p, int) { run(p, other); }, d)(1);
+auto f = std::bind(&run, std::placeholders::_1, other); f(d);
+auto f = std::bind_front(run, d); f(other);
+auto f = std::not_fn([&](int *p) { run(p, other); return true; }); f(d);
+std::function<void(int *)> f; f = [&](int *p) { run(p, other); }; std::function<void(int *)> g = f; g(d);
+std::function<void(int *)> f = [&](int *p) { run(p, other); }; auto *g = f.target<void (*)(int *)>(); f(d);
+std::function<void(int *)> f[2] = {[](int *) {}, [&](int *p) { run(p, other); }}; f[1](d);
+std::array<std::function<void(int *)>, 2> f = {[](int *) {}, [&](int *p) { run(p, other); }}; f[1](d);
+std::pair<std::function<void(int *)>, int> f{[&](int *p) { run(p, other); }, 1}; f.first(d);
+std::tuple<std::function<void(int *)>> f{[&](int *p) { run(p, other); }}; std::get<0>(f)(d);
+auto f = [&](int *p) { run(p, other); }; auto *g = &f; (*g)(d);
+auto f = [&](int *p) { run(p, other); }; auto &g = f; g(d);
+auto f = [&](int *p) { run(p, other); }; decltype(f) g = f; g(d);
+auto f = [&](int *p) { run(p, other); }; std::reference_wrapper g(f); g(d);
+auto f = [&](int *p) { run(p, other); }; struct { decltype(f) h; } g{f}; g.h(d);
+auto f = +[](int *p) { k<<<1, 1>>>(p); }; f(d); run(d, other);
+cudaStream_t gs; || S! auto f = +[](int *p) { run(p, gs); }; f(d);
+cudaStream_t gs; || S! void (*f)(int *) = [](int *p) { run(p, gs); }; f(d);
+cudaStream_t gs; struct S { void (*f)(int *); }; || S! S s{[](int *p) { run(p, gs); }}; s.f(d);
+cudaStream_t gs; struct S { static void go(int *p) { run(p, gs); } }; || S! auto f = &S::go; f(d);
+cudaStream_t gs; struct S { static constexpr auto go = [](int *p) { run(p, gs); }; }; || S! S::go(d);
+cudaStream_t gs; auto go = [](int *p) { run(p, gs); }; || S! go(d);
+cudaStream_t gs; inline constexpr auto go = [](int *p) { run(p, gs); }; || S! go(d);
+cudaStream_t gs; std::function<void(int *)> go = [](int *p) { run(p, gs); }; || S! go(d);
+cudaStream_t gs; const std::map<int, std::function<void(int *)>> go = {{1, [](int *p) { run(p, gs); }}}; || S! go.at(1)(d);
+cudaStream_t gs; struct Go { void operator()(int *p) const { run(p, gs); } }; constexpr Go go{}; || S! go(d);
+cudaStream_t gs; struct Go { static void operator()(int *p) { run(p, gs); } }; || S! Go{}(d); Go::operator()(d);
+cudaStream_t gs; struct Go { void operator[](int *p) const { run(p, gs); } }; || S! Go g; g[d];
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v{{d}}; v[0].go(other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v{{d}}; run(v[0].p, other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v{{d}}; for (auto &x : v) run(x.p, other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v{{d}}; auto &x = v.front(); run(x.p, other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S *> v{new S{d}}; v[0]->go(other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S *> v{new S{d}}; for (auto *x : v) run(x->p, other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S *> v{new S{d}}; for (auto *x : v) x->go(other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v; v.push_back({d}); std::for_each(v.begin(), v.end(), [&](S &x) { x.go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v(1); v[0].p = d; std::for_each(v.begin(), v.end(), [&](S &x) { x.go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v(1); v[0].p = d; std::for_each(v.begin(), v.end(), [&](S x) { x.go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S> v{{d}}; std::for_each(v.begin(), v.end(), [&](S x) { x.go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<S *> v; v.push_back(new S{d}); std::for_each(v.begin(), v.end(), [&](S *x) { x->go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<std::unique_ptr<S>> v; v.push_back(std::make_unique<S>(S{d})); std::for_each(v.begin(), v.end(), [&](auto &x) { x->go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::vector<std::unique_ptr<S>> v; v.push_back(std::make_unique<S>(S{d})); for (auto &x : v) x->go(other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::map<int, S> v; v[1] = S{d}; for (auto &[k, x] : v) x.go(other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::map<int, S> v{{1, {d}}}; for (auto &kv : v) kv.second.go(other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::array<S, 1> v{{{d}}}; run(v[0].p, other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || std::array<S, 1> v{{{d}}}; for (auto &x : v) x.go(other);
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || S v[2] = {{d}, {e}}; std::for_each(v, v + 2, [&](S &x) { x.go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || S v[2] = {{d}, {e}}; std::for_each(std::begin(v), std::end(v), [&](auto &x) { x.go(other); });
+struct S { int *p; void go(cudaStream_t s) { run(p, s); } }; || S v[2] = {{d}, {e}}; for (auto x : v) x.go(other);
+std::vector<int *> v{d}; int *saved = e; std::erase_if(v, [&](int *a) { saved = a; return false; }); run(saved, other);
+std::vector<int *> v{d}; auto f = [&](int *a) { run(a, other); return false; }; std::erase_if(v, f);
+std::vector<int *> v{d}; std::function<bool(int *)> f = [&](int *a) { run(a, other); return false; }; std::erase_if(v, f);
+template <class F> void er(std::vector<int *> &v, F f) { std::erase_if(v, f); } || std::vector<int *> v{d}; er(v, [&](int *a) { run(a, other); return false; });
+template <class F> void er(std::vector<int *> &v, F &&f) { std::erase_if(v, std::forward<F>(f)); } || std::vector<int *> v{d}; er(v, [&](int *a) { run(a, other); return false; });
+template <class F> void er(std::vector<int> &v, F &&f) { std::erase_if(v, std::forward<F>(f)); } || std::vector<int> v{1}; er(v, [&](int a) { run(d, other); return false; });
+template <class F> void er2(std::vector<int> &v, F f) { std::erase_if(v, f); } template <class F> void er(std::vector<int> &v, F f) { er2(v, f); } || std::vector<int> v{1}; er(v, [&](int a) { run(d, other); return false; });
+std::vector<int> v{1}; std::generate(v.begin(), v.end(), [&] { run(d, other); return 1; });
+std::vector<int> v{1}; std::lower_bound(v.begin(), v.end(), 1, [&](int, int) { run(d, other); return false; });
+std::vector<int> v{1}; std::ranges::sort(v, [&](int, int) { run(d, other); return false; });
+std::vector<int> v{1}; std::ranges::sort(v, {}, [&](int) { run(d, other); return 1; });
+std::vector<int> v{1}; std::priority_queue q(v.begin(), v.end(), [&](int, int) { run(d, other); return false; });
+std::vector<int> v{1}; std::set<int, std::function<bool(int, int)>> q([&](int, int) { run(d, other); return false; }); q.insert(1); q.insert(2);
+std::vector<int> v{1}; auto cmp = [&](int, int) { run(d, other); return false; }; std::set<int, decltype(cmp)> q(cmp); q.insert(1); q.insert(2);
+std::vector<int> v{1}; auto cmp = [&](int, int) { run(d, other); return false; }; std::map<int, int, decltype(cmp)> q(cmp); q[1] = 2; q[2] = 2;
+struct C { int *p; cudaStream_t s; bool operator()(int, int) const { run(p, s); return false; } }; || std::map<int, int, C> q(C{d, other}); q[1] = 2; q[2] = 2;
+G! struct C { bool operator()(int, int) const { run(gp, gs); return false; } }; || G! std::map<int, int, C> q; q[1] = 2; q[2] = 2;
+G! struct C { size_t operator()(int) const { run(gp, gs); return 1; } }; || G! std::unordered_map<int, int, C> q; q[1] = 2; q[2] = 2;
+G! struct K { int n; }; template <> struct std::hash<K> { size_t operator()(const K &) const { run(gp, gs); return 1; } }; || G! std::unordered_map<K, int> q; q[K{1}] = 2;
+G! struct K { int n; bool operator<(const K &) const { run(gp, gs); return true; } }; || G! std::set<K> q; q.insert(K{1}); q.insert(K{2});
+G! struct K { int n; friend bool operator<(const K &, const K &) { run(gp, gs); return true; } }; || G! std::set<K> q; q.insert(K{1}); q.insert(K{2});
+G! struct K { int n; bool operator==(const K &) const { run(gp, gs); return true; } }; || G! std::vector<K> v{{1}}; std::find(v.begin(), v.end(), K{1});
+G! struct A { using value_type = int; int *allocate(size_t n) { run(gp, gs); return (int *)malloc(n * 4); } void deallocate(int *p, size_t) { free(p); } }; || G! std::vector<int, A> v(3);
+G! struct A { using value_type = int; int *allocate(size_t n) { return (int *)malloc(n * 4); } void deallocate(int *p, size_t) { run(gp, gs); free(p); } }; || G! { std::vector<int, A> v(3); }
+template <class T> struct A { using value_type = T; T *allocate(size_t n) { return (T *)malloc(n * 4); } void deallocate(T *p, size_t) { run(gp, gs); free(p); } }; || G! { std::vector<int, A<int>> v(3); }
+G! struct D { void operator()(int *p) { run(gp, gs); delete p; } }; || G! { std::unique_ptr<int, D> v(new int); }
+G! void del(int *p) { run(gp, gs); delete p; } || G! { std::unique_ptr<int, decltype(&del)> v(new int, del); }
+G! void del(int *p) { run(gp, gs); delete p; } || G! { std::shared_ptr<int> v(new int, del); }
+G! struct R { std::unique_ptr<int, void (*)(int *)> v{new int, [](int *p) { run(gp, gs); }}; }; || G! { R r; }
+G! || G! { std::shared_ptr<void> v(nullptr, [](void *) { run(gp, gs); }); }
+G! || G! { auto v = std::shared_ptr<int>(new int, [](int *p) { run(gp, gs); delete p; }); auto w = v; v.reset(); }
+G! struct B { virtual ~B() { run(gp, gs); } }; struct X : B {}; || G! { std::unique_ptr<B> b = std::make_unique<X>(); }
+G! struct B { virtual ~B() {} }; struct X : B { ~X() { run(gp, gs); } }; || G! { std::unique_ptr<B> b(new X); }
+G! struct B { virtual ~B() {} }; struct X : B { ~X() { run(gp, gs); } }; || G! B *b = new X; delete b;
+G! struct B { ~B() { go(); } virtual void go() { run(gp, gs); } }; struct X : B { void go() override {} }; || G! { X x; }
+G! struct B { B() { go(); } virtual void go() { run(gp, gs); } }; struct X : B { void go() override {} }; || G! { X x; }
+G! struct B { B() { run(gp, gs); } }; struct X : virtual B {}; struct Y : virtual B {}; struct Z : X, Y {}; || G! { Z x; }
+"""
+
+
+@pytest.mark.parametrize("case", [*cases(CALLED), *cases(HANDED_OVER)])
+def test_what_a_function_that_is_a_value_does_counts(case: str) -> None:
+    check(analyze(source_of(case)))

@@ -212,7 +212,62 @@ G! struct B { B() { go(); } virtual void go() { run(gp, gs); } }; struct X : B {
 G! struct B { B() { run(gp, gs); } }; struct X : virtual B {}; struct Y : virtual B {}; struct Z : X, Y {}; || G! { Z x; }
 """
 
+# logs, coroutines, functions that call each other, and objects behind `std::optional`
+OTHERS = r"""
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || VLOG(1) << f(d, other);
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || LOG(INFO) << f(d, other);
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || LOG_IF(INFO, f(d, other)) << 1;
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || CHECK_EQ(f(d, other), 1) << "x";
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || spdlog::info("{}", f(d, other));
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || BOOST_LOG_TRIVIAL(info) << f(d, other);
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || std::clog << f(d, other);
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || std::ofstream("x") << f(d, other);
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } || (std::cout << "x").flush() << f(d, other);
+int f(int *p, cudaStream_t s) { run(p, s); return 1; } struct L { template <class T> L &operator<<(const T &) { return *this; } }; L log() { return {}; } || log() << f(d, other);
+struct Task { struct promise_type { Task get_return_object() { return {}; } std::suspend_never initial_suspend() { return {}; } std::suspend_never final_suspend() noexcept { return {}; } void return_void() {} void unhandled_exception() {} }; }; Task co(int *p, cudaStream_t s) { run(p, s); co_return; } || co(d, other);
+struct Task { struct promise_type { Task get_return_object() { return {}; } std::suspend_never initial_suspend() { return {}; } std::suspend_never final_suspend() noexcept { return {}; } void return_void() {} void unhandled_exception() {} }; }; Task co(int *p, cudaStream_t s) { co_await std::suspend_never{}; run(p, s); } || co(d, other);
+struct Task { struct promise_type { Task get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; } std::suspend_always initial_suspend() { return {}; } std::suspend_never final_suspend() noexcept { return {}; } void return_void() {} void unhandled_exception() {} }; std::coroutine_handle<promise_type> h; }; Task co(int *p, cudaStream_t s) { run(p, s); co_return; } || auto t = co(d, other); t.h.resume();
+std::generator<int *> gen(int *p) { co_yield p; } || for (int *p : gen(d)) run(p, other);
+cudaStream_t gs; int *gp; struct Aw { bool await_ready() { run(gp, gs); return true; } void await_suspend(std::coroutine_handle<>) {} void await_resume() {} }; struct Task { struct promise_type { Task get_return_object() { return {}; } std::suspend_never initial_suspend() { return {}; } std::suspend_never final_suspend() noexcept { return {}; } void return_void() {} void unhandled_exception() {} }; }; Task co() { co_await Aw{}; } || gp = d; gs = other; co();
+void a(int n, int *p, cudaStream_t s); void b(int n, int *p, cudaStream_t s) { if (n) a(n - 1, p, s); else run(p, s); } void a(int n, int *p, cudaStream_t s) { if (n) b(n - 1, p, s); } || a(3, d, other);
+void a(int n, int *p, cudaStream_t s); void b(int n, int *p, cudaStream_t s) { a(n - 1, p, s); run(p, s); } void a(int n, int *p, cudaStream_t s) { if (n > 0) b(n - 1, p, s); } || a(3, d, other);
+cudaStream_t gs; int *gp; void a(int n); void b(int n) { a(n - 1); run(gp, gs); } void a(int n) { if (n > 0) b(n - 1); } || gp = d; gs = other; a(3);
+cudaStream_t gs; int *gp; void a(int n); void c(int n) { a(n - 1); } void b(int n) { c(n); run(gp, gs); } void a(int n) { if (n > 0) b(n - 1); } || gp = d; gs = other; a(3);
+cudaStream_t gs; int *gp; void a(int n, int **o); void b(int n, int **o) { a(n - 1, o); } void a(int n, int **o) { if (n > 0) b(n - 1, o); else *o = gp; } || gp = d; gs = other; int *q = e; a(3, &q); run(q, other);
+struct T { T *l, *r; int *p; void go(cudaStream_t s) { if (l) l->go(s); if (r) r->go(s); if (p) run(p, s); } }; || T t{nullptr, nullptr, d}, u{&t, nullptr, e}; u.go(other);
+struct T { std::vector<T> c; int *p = nullptr; void go(cudaStream_t s) { for (auto &x : c) x.go(s); if (p) run(p, s); } }; || T t; t.c.resize(1); t.c[0].p = d; t.go(other);
+struct T { std::vector<std::unique_ptr<T>> c; int *p = nullptr; void go(cudaStream_t s) { for (auto &x : c) x->go(s); if (p) run(p, s); } }; || T t; t.c.push_back(std::make_unique<T>()); t.c[0]->p = d; t.go(other);
+template <int N> struct R { static void go(int *p, cudaStream_t s) { R<N - 1>::go(p, s); } }; template <> struct R<0> { static void go(int *p, cudaStream_t s) { run(p, s); } }; || R<5>::go(d, other);
+template <int N> void rec(int *p, cudaStream_t s) { if constexpr (N == 0) run(p, s); else rec<N - 1>(p, s); } || rec<4>(d, other);
+template <class T, class... R> void rec(cudaStream_t s, T t, R... r) { run(t, s); if constexpr (sizeof...(r)) rec(s, r...); } || rec(other, e, d);
+template <class... R> void rec(cudaStream_t s, R... r) { (run(r, s), ...); } || rec(other, e, d);
+template <class... R> void rec(cudaStream_t s, R... r) { int *a[] = {r...}; for (auto p : a) run(p, s); } || rec(other, e, d);
+template <class... R> void rec(cudaStream_t s, R... r) { for (auto p : {r...}) run(p, s); } || rec(other, e, d);
+template <class... R> void rec(cudaStream_t s, R... r) { auto t = std::make_tuple(r...); std::apply([&](auto... x) { (run(x, s), ...); }, t); } || rec(other, e, d);
+template <class... R> void rec(cudaStream_t s, R &&...r) { auto f = [&](auto x) { run(x, s); }; (f(r), ...); } || rec(other, e, d);
+struct O { int *p; int operator*() const { run(p, gs); return 1; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::optional<O> o = O{d}; int x = **o;
+struct O { int *p; int operator*() const { run(p, gs); return 1; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; auto o = std::make_unique<O>(O{d}); int x = **o;
+struct O { int *p; int operator*() const { run(p, gs); return 1; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; auto o = std::make_shared<O>(O{d}); int x = **o;
+struct O { int *p; int operator*() const { run(p, gs); return 1; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::vector<O> v{O{d}}; int x = *v[0]; int y = **v.begin();
+struct O { int *p; int operator*() const { run(p, gs); return 1; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::vector<O> v{O{d}}; for (auto &o : v) *o;
+struct O { int *p; int operator*() const { run(p, gs); return 1; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::map<int, O> v; v[1].p = d; *v[1]; *v.at(1);
+struct O { int *p; O *operator->() { run(p, gs); return this; } int x; static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::optional<O> o = O{d}; (*o)->x = 1;
+struct O { int *p; O *operator->() { run(p, gs); return this; } int x; static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; O o{d}; o->x = 1;
+struct O { int *p; void operator()() { run(p, gs); } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::optional<O> o = O{d}; (*o)();
+struct O { int *p; int operator[](int) { run(p, gs); return 1; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::optional<O> o = O{d}; (*o)[1];
+struct O { int *p; explicit operator bool() { run(p, gs); return true; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::optional<O> o = O{d}; if (*o) e = 0;
+struct O { int *p; int operator+(int) { run(p, gs); return true; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::optional<O> o = O{d}; *o + 1;
+struct O { int *p; int operator+(int) { run(p, gs); return true; } static cudaStream_t gs; }; cudaStream_t O::gs; || O::gs = other; std::unique_ptr<O> o(new O{d}); *o + 1;
+struct T { std::vector<T> c; int *p = nullptr; }; void go(T &t, cudaStream_t s) { for (auto &x : t.c) go(x, s); if (t.p) run(t.p, s); } || T t; t.c.resize(1); t.c[0].p = d; go(t, other);
+struct T { std::vector<T> c; int *p = nullptr; }; void go(T *t, cudaStream_t s) { for (auto &x : t->c) go(&x, s); if (t->p) run(t->p, s); } || T t; t.c.resize(1); t.c[0].p = d; go(&t, other);
+struct T { std::vector<T> c; int *p = nullptr; }; || T t; t.c.resize(1); t.c[0].p = d; T *x = &t; while (!x->c.empty()) x = &x->c[0]; run(x->p, other);
+struct T { std::vector<T> c; int *p = nullptr; }; || T t; t.c.resize(1); t.c[0].p = d; T *x = &t; for (int i = 0; i < 3; i++) { x = &x->c[i]; if (x->p) run(x->p, other); }
+struct T { std::map<int, T> c; int *p = nullptr; }; || T t; T *x = &t; for (int i = 0; i < 3; i++) { x = &x->c[i]; x->p = d; } run(x->p, other);
+struct T { T *c[2]; int *p; }; || T t{}; T *x = &t; for (int i = 0; i < 3; i++) { x->c[1] = new T{}; x = x->c[1]; x->p = d; } run(x->p, other);
+struct T { std::unique_ptr<T> n; int *p = nullptr; void go(cudaStream_t s) { if (n) n->go(s); if (p) run(p, s); } }; || T t; t.n = std::make_unique<T>(); t.n->p = d; t.go(other);
+"""
 
-@pytest.mark.parametrize("case", [*cases(CALLED), *cases(HANDED_OVER)])
+
+@pytest.mark.parametrize("case", [*cases(CALLED), *cases(HANDED_OVER), *cases(OTHERS)])
 def test_what_a_function_that_is_a_value_does_counts(case: str) -> None:
     check(analyze(source_of(case)))

@@ -487,6 +487,16 @@ K __builtin_choose_expr(0, cudaDeviceSynchronize(), 0); cudaFree(d);
 #define DBG(x) if (argc > 3) (x) || K DBG(cudaDeviceSynchronize()); cudaFree(d);
 K DCHECK(cudaDeviceSynchronize() == cudaSuccess); cudaFree(d);
 K Q_ASSERT(cudaDeviceSynchronize() == cudaSuccess); cudaFree(d);
+K VLOG(2) << (cudaDeviceSynchronize(), 1); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K VLOG(2) << w(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K VLOG(2) << "x" << w() << "y"; cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K LOG_IF(INFO, argc) << w(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K DLOG(INFO) << w(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K LOG_EVERY_N(INFO, 10) << w(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K TRACE << w(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K VLOG(2) << [&] { return w(); }(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K BOOST_LOG_TRIVIAL(info) << w(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K QCDEBUG(x) << w(); cudaFree(d);
 """
 
 
@@ -572,3 +582,62 @@ def test_what_is_thrown_is_seen_where_it_is_caught(case: str) -> None:
 def test_an_exception_whose_destructor_is_empty_is_no_obstacle() -> None:
     source = source_of(f"{THROWN['BASE']} struct E : B {{}}; || K! | try {{ throw E(); }} catch (B &) {{ argc = 2; }}")
     assert moves_without(source, "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# before and behind `main`
+
+AROUND_MAIN = r"""
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; T tt; || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; T tt{}; || | return gm[0];
+static int *gm; struct T { T(int) { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; T tt(3); || | return gm[0];
+static int *gm; struct T { T(int) { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; T tt = 3; || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; static T tt[2]; || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; T *tt = new T; || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; auto tt = std::make_unique<T>(); || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; std::vector<T> tt(1); || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; struct U { T t; }; U tt; || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; struct U { static inline T t; }; || | return gm[0];
+static int *gm; struct T { T() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } }; namespace { struct U : T {}; const U tt; } || | return gm[0];
+static int *gm; static int init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; } static int x = init(); || | return gm[0];
+static int *gm; static int init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; } static int x{init()}; || | return gm[0];
+static int *gm; static int init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; } static int x(init()); || | return gm[0];
+static int *gm; static int init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; } static int x = 2 + init(); || | return gm[0];
+static int *gm; static int init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; } struct S { static inline int x = init(); }; || | return gm[0];
+static int *gm; static int init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; } struct S { static const int x; }; const int S::x = init(); || | return gm[0];
+static int *gm; static int init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; } struct S { int n = init(); }; static S x; || | return gm[0];
+static int *gm; static int x = [] { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); return 1; }(); || | return gm[0];
+static int *gm; __attribute__((constructor)) static void init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } || | return gm[0];
+static int *gm; static void init() __attribute__((constructor)); static void init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } || | return gm[0];
+static int *gm; [[gnu::constructor]] static void init() { cudaMallocManaged(&gm, 4); k<<<1, 1>>>(gm, gm); } || | return gm[0];
+struct E { ~E() { printf("%d", g[0]); } } ee; || G! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } } ee; || ee.p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; static E ee; || ee.p = t; K! | return 0;
+struct E { int *p; ~E() { p[0]++; printf("%d", p[0]); } }; E ee; || ee.p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; static inline E ee{nullptr}; || ee.p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; static E ee[2]; || ee[1].p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; struct H { static E ee; }; E H::ee; || H::ee.p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; static std::unique_ptr<E> ee; || ee = std::make_unique<E>(); ee->p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; static std::vector<E> ee; || ee.push_back({t}); K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; namespace { E ee; } || ee.p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; struct F { E e; }; F ee; || ee.e.p = t; K! | return 0;
+struct E { int *p; ~E() { printf("%d", p[0]); } }; thread_local E ee; || ee.p = t; K! | return 0;
+static void bye() { printf("%d", g[0]); } || atexit(bye); G! | return 0;
+static void bye() { printf("%d", g[0]); } __attribute__((destructor)) static void b2() { bye(); } || G! | return 0;
+static void bye() { printf("%d", g[0]); } || std::atexit(bye); G! | return 0;
+static void bye() { printf("%d", g[0]); } || std::at_quick_exit(bye); G! | std::quick_exit(0);
+static void bye(int, void *) { printf("%d", g[0]); } || on_exit(bye, nullptr); G! | return 0;
+static int o; || atexit([] { printf("%d", g[0]); }); G! | return 0;
+struct E { ~E() { printf("%d", g[0]); } }; || G! static E ee; | return 0;
+struct E { ~E() { printf("%d", g[0]); } }; static E &get() { static E ee; return ee; } || get(); G! | return 0;
+"""
+
+
+@pytest.mark.parametrize("case", cases(AROUND_MAIN))
+def test_what_runs_before_or_behind_main_is_waited_for(case: str) -> None:
+    assert not moves_without(source_of(case), "Synchronize")
+
+
+def test_an_object_with_a_quiet_constructor_is_no_obstacle() -> None:
+    outside = "static int o; struct W { int n; W() : n(3) { o++; } ~W() { o--; } }; W w; static W ws[2]; const W v{};"
+    assert moves_without(source_of(f"{outside} || k<<<1, 1>>>(d, d); | return o + w.n + v.n;"), "Synchronize")

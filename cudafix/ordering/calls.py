@@ -14,7 +14,7 @@ from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
-from cudafix.ordering.clients import OBJECT, assumption, is_client, is_meant
+from cudafix.ordering.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
 from cudafix.ordering.frames import LAMBDA, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
@@ -28,6 +28,7 @@ from cudafix.ordering.state import Bits, In, numbers
 SHORT = 30  # statements of a function that is followed though it works on the host alone
 FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
 MAX_CALLBACKS = 10  # rounds until nothing changes
+MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _KEEPS_ONE = re.compile(
     r"(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<\s*(\w[\w:]*(?:\s*\*)*)\s*[,>]"
@@ -297,7 +298,7 @@ class Calls(Operations):
             deep = len(self.frames) >= MAX_DEPTH
             if deep and self.reach.works_on_device(function):
                 raise OutOfBudget
-            if id(function) in on_stack and len(found) == 1 and self._may_recur(function, call, state):
+            if id(function) in on_stack and len(found) == 1 and self._may_recur(function, call, this, state):
                 return self._recursion(call, function, this, state)
             if id(function) in on_stack or deep:
                 why = "is called too deep" if deep else "calls itself"
@@ -343,9 +344,10 @@ class Calls(Operations):
 
     # -- functions that call themselves --------------------------------------------------------------------------------
 
-    def _may_recur(self, function: ir.Function, call: ir.Call, state: State) -> bool:
+    def _may_recur(self, function: ir.Function, call: ir.Call, this: Values, state: State) -> bool:
         """Whether a function that calls itself, not by way of others, may be run to a fixpoint: it hands back a number
-        at most, nobody gets the address of a variable of another activation, and what one makes no other ends.
+        at most, nobody gets the address of a variable of another activation, what one makes no other ends, and none
+        works on a part of what the one before it worked on, and so on without end.
         """
         if self.frame.function is not function or self.catching or LAMBDA in function.name or self.in_python:
             return False
@@ -358,7 +360,9 @@ class Calls(Operations):
         active = self._recursions.get(id(function))
         if active is None:
             return True
-        given = [(None, values) for values in self._argument_values(call, function, state)]
+        given = [(None, values) for values in (this, *self._argument_values(call, function, state))]
+        if any(isinstance(v, mem.Ref) and len(v.cell[1]) > MAX_PARTS for _, values in given for v in values):
+            return False
         held = [(root, values) for root, cells in state.env for values in cells.values()]
         return not any(active.has(v, root) for root, values in (*given, *held) for v in values)
 
@@ -694,14 +698,15 @@ class Calls(Operations):
         self._behind_main(state)
 
     def _behind_main(self, state: State) -> None:
-        """What the destructors of local statics do: they run before the runtime is shut down, if they were made after
+        """What the destructors of statics do: they run before the runtime is shut down, if they were made after
         its first use. Those that work on the device are left out, with what they free.
         """
         for function, root in self.program.kept("behind main", lambda: _destructors_of_statics(self.program)):
             if not self.reach.works_on_device(function):
-                self.inline(
-                    function, [], f"{self.frame.name}/behind main", frozenset({mem.Ref((root, ()))}), state.copy()
-                )
+                copy = state.copy()
+                held = self.reachable(copy, frozenset({mem.Ref((root, ()))}))
+                this = frozenset({mem.Ref((root, ())), *(v for v in held if isinstance(v, mem.Ref | mem.Ptr))})
+                self.inline(function, [], f"{self.frame.name}/behind main", this, copy)
 
     def _parallel_region(self, call: ir.Call, state: State) -> None:
         """Several host threads run the statement behind an OpenMP pragma: what is live may not be touched there."""
@@ -712,16 +717,19 @@ class Calls(Operations):
 
 
 def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Root]]:
-    """The destructors of the variables that are static in a function, and what these are."""
-    homes = {function.name for function in program.functions()}
+    """The destructors of the variables that live until the end of the program, and what these are; of smart pointers
+    and containers those of what they hold.
+    """
     found: list[tuple[ir.Function, mem.Root]] = []
     for module in program.modules:
         for variable in module.globals:
-            home, _, _ = variable.name.rpartition("::")
-            cls = last(variable.type)
-            if home in homes and not variable.array:
-                ending = program.resolve(f"{cls}::~{cls}", 0, module.path)
-                found += [(function, ("global", module.path, variable.name)) for function in ending]
+            if "*" in variable.type:
+                continue
+            root: mem.Root = ("global", module.path if variable.internal else "", variable.name.removeprefix("::"))
+            for kind in (variable.type, *ELEMENT.findall(variable.type)):
+                cls = last(kind.partition("<")[0].strip())
+                ending = program.resolve(f"{cls}::~{cls}", 0, module.path) if cls else []
+                found += [(function, root) for function in ending if (function, root) not in found]
     return found
 
 

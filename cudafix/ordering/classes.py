@@ -14,7 +14,7 @@ from cudafix.ordering.unwritten import may_be_assigned_unseen
 
 # through which a call may reach a method of what they hold
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
-_OF_ALLOCATORS = ("allocate", "deallocate", "construct", "destroy")
+_OF_ALLOCATORS = (("allocate", 1), ("deallocate", 2))  # with the number of parameters
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 
@@ -143,7 +143,8 @@ class Classes:
         found = {}
         for function in self.program.functions():
             name, owner = last(function.name), last(function.cls or "")
-            special = name in (owner, f"~{owner}", *_OF_ALLOCATORS) or name.startswith("operator")
+            special = name in (owner, f"~{owner}") or name.startswith("operator")
+            special = special or (name, len(function.params)) in _OF_ALLOCATORS
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
             here = here or (special and owner in made) or (name == f"~{owner}" and owner in ended)
             if here and self.reach.works_on_device(function):

@@ -22,6 +22,7 @@ from cudafix.ordering.scopes import Scopes
 from cudafix.ordering.slicing import NULLS, Slicer
 from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Stream, StreamKind, numbers
 
+MAX_PATH = 24  # steps from a variable to a part of it
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
 _MAY_STILL_RUN = frozenset(
     {Wrong.ORDER, Wrong.HOST_ACCESS, Wrong.OUTPUT, Wrong.CLOCK, Wrong.EXIT, Wrong.FAULT, Wrong.LEAVES}
@@ -218,7 +219,12 @@ class Machine:
             case ir.Addr(base):
                 if isinstance(base, ir.Var) and self.meaning(base.name).is_array:
                     return frozenset({mem.reference((self.root(base.name), (mem.FIRST,)))})
-                return frozenset(self.reference(c) for c in self.cells(state, base))
+                places = self.cells(state, base)
+                if any(len(path) > MAX_PATH for _, path in places):  # a loop goes from part to part, without end
+                    text = "is live where a pointer goes from one part of an object to a part of that, again and again"
+                    self.obstacle(state.live, "control_flow", text, self.frame.function.span)
+                    return mem.UNKNOWN
+                return frozenset(self.reference(c) for c in places)
             case ir.Offset(base):
                 return frozenset(m for v in self.values(state, base) if (m := mem.moved(v)) is not None)
             case ir.Const(text):

@@ -233,6 +233,8 @@ class Calls(Objects):
             if isinstance(callee, FuncRef):
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, callee.name, values, spans, None, target, used)
+        if kind == "call_expression" and (pointer := self.pointer_to_function(node)) is not None:
+            return pointer
         if kind == "call_expression" and (picked := self._picked(function)) is not None:
             fixed = None if picked in self.file.macros else "a macro picks the name"
             return self._named(node, function, arguments, picked, target, used, fixed)
@@ -312,9 +314,9 @@ class Calls(Objects):
             if name in UNEVALUATED:
                 return Opaque(())
             if name in PERHAPS_EVALUATED:
-                return self._perhaps(node, name, lambda: opaque(*self.arguments(arguments)[0]))
+                return self.perhaps(node, name, lambda: opaque(*self.arguments(arguments)[0]))
             if DEBUG_ONLY.fullmatch(name) and not self.file.asserts_hold:
-                return self._perhaps(node, "NDEBUG", lambda: self._asserted(node, arguments))
+                return self.perhaps(node, "NDEBUG", lambda: self._asserted(node, arguments))
         if macro is not None and name not in self.expanding and fixed is None:
             done = self._macro(node, function, macro, arguments, target, used)
             if done is not None:
@@ -407,10 +409,10 @@ class Calls(Objects):
         checked = self.checked(node)
         return self._through(arguments, checked, None) if checked else opaque(*self.arguments(arguments)[0])
 
-    def _perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
+    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
         """What `run` evaluates, which the program may do or not."""
         values: list[Expr] = []
-        kept, self.blocked = self.blocked, self.blocked or f"in `{self._callee_text(node)}`"
+        kept, self.blocked = self.blocked, self.blocked or f"in `{self._callee_text(node) or when}`"
         block = self.collect(lambda: values.append(run()))
         self.blocked = kept
         if matters(block):

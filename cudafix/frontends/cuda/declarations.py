@@ -57,6 +57,8 @@ _KEEPS = re.compile(
 _FUNCTION_PARAMETER = re.compile(
     rb"\btemplate\s*<(?=[^;{}]*?[<,]?\s*(?:auto\s*(?:\.\.\.\s*)?(\w+)\s*[,>=]|[^;{},]*\(\s*[*&]\s*(\w+)\s*\)\s*\())"
 )
+_ANGLES = re.compile(rb"[<>;{]")
+_NAMED = re.compile(rb"[\s&*]*[A-Za-z_]")
 _ARRAY_MADE = re.compile(rb"\bmake_(?:unique|shared)\w*\s*<\s*([\w:]+)\s*\[")
 _LOCAL_CLASS = re.compile(rb"\b(?:struct|class|union)\b[^;(){}]*\{")
 _CALLS = re.compile(r"[\w>\])}]\s*\(")  # not the parenthesis of `n - (k - 1)`
@@ -350,7 +352,7 @@ class Declarations:
     classes: dict[str, Class] = field(default_factory=dict)
     functions: list[Definition] = field(default_factory=list)
     globals: dict[str, GlobalVar] = field(default_factory=dict)
-    initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)
+    initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)  # or their declarators
     enumerators: set[str] = field(default_factory=set)
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
@@ -408,9 +410,9 @@ class Declarations:
         them, "" where that may be any; and those that they give any templates, smart pointers too, which end them.
         """
         texts = list(texts)
-        words = {word for text in texts for word in _ARGUMENT.findall(_KEEPS.sub(b"(", text))}
+        words = {word for text in texts for word in _arguments(_KEEPS.sub(b"(", text))}
         words |= {word for text in texts for word in _ARRAY_MADE.findall(text)}
-        kept = {word for text in texts for word in _ARGUMENT.findall(text)}
+        kept = {word for text in texts for word in _arguments(text)}
         found = frozenset(self._classes_of(words))
         return found | {""} if any(map(_MEASURED_ARGUMENT.search, texts)) else found, frozenset(self._classes_of(kept))
 
@@ -684,6 +686,22 @@ class Declarations:
                 queue.extend(found.bases)
 
 
+def _arguments(text: bytes) -> Iterator[bytes]:
+    """The names of the types that stand among the arguments of templates."""
+    for match in _ARGUMENT.finditer(text):
+        end = match.end()
+        if text[end : end + 1] == b"<" and text[match.start() - 1 : match.start()] == b",":
+            depth = 0
+            for found in _ANGLES.finditer(text, end):
+                depth += 1 if found[0] == b"<" else -1
+                if depth == 0 or found[0] in b";{":
+                    end = found.end()
+                    break
+            if _NAMED.match(text, end):
+                continue  # a parameter of a function: `(int n, Buffer<T> &b)`
+        yield match[1]
+
+
 def hidden_qualifiers(qualifiers: tuple[tuple[int, str], ...], start: int, end: int) -> set[str]:
     """The CUDA qualifiers between two offsets that a mask hid."""
     first = bisect_left(qualifiers, (start, ""))
@@ -848,6 +866,7 @@ def _declaration(
                     cls.extents[one.name] = "".join(text_of(size, text).split())
                 continue
             name = f"{cls.name}::{one.name}"
+            words |= {"extern"} - ({"extern"} if "inline" in words else set())  # only declared here
         elif "::" in one.name:
             name = plain_name(one.name)  # the definition of a static member
         else:
@@ -865,8 +884,8 @@ def _declaration(
         )
         found.globals[name] = made
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
-        if value is not None and space == "host":
-            found.initializers.append((made, value))
+        if space == "host" and "extern" not in words:
+            found.initializers.append((made, value if value is not None else child))
 
 
 def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: bytes) -> bool:

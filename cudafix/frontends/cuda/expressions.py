@@ -80,6 +80,7 @@ _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
 _TEXT = re.compile(r"(?:std::)?string")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
+_SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
@@ -691,7 +692,10 @@ class Expressions:
             if chain is not None:
                 return chain
         left = self.value(left_node)
-        right = self.value(right_node)
+        if operator == "<<" and self._is_macro_of_a_log(left_node):
+            right = self.perhaps(node, "it is logged", lambda: self.value(right_node))
+        else:
+            right = self.value(right_node)
         if operator == "|" and _VIEWS.match(self.raw(right_node)) and not self.holds_numbers(self.type_of(left)):
             return self.unknown("a view of a range", node, (left, right))
         if (result := self.overloaded(node, operator, (left, right))) is not None:
@@ -707,6 +711,13 @@ class Expressions:
             if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
+
+    def _is_macro_of_a_log(self, node: Node) -> bool:
+        """Whether `VLOG(2) << …` begins with a macro that is not in the tree: it may leave out what follows."""
+        while node.type == "binary_expression" and (left := node.child_by_field_name("left")) is not None:
+            node = left
+        name = self._callee_text(node) if node.type == "call_expression" else self.raw(node)
+        return _SHOUT.fullmatch(name) is not None and name not in self.file.macros and name not in self.file.hosts
 
     def _short_circuit(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
         if self.is_overloaded(operator):
@@ -806,6 +817,33 @@ class Expressions:
         self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
         return place
 
+    def listed_values(self, node: Node) -> tuple[Expr, ...]:
+        self._list(node, None, True)
+        return self.listed[node.id]
+
+    def pointer_to_function(self, node: Node) -> Var | None:
+        """The variable that `void (*f)(T)` declares, which reads as a call of what `void(*f)` returns."""
+        inner = node.child_by_field_name("function") if node.type == "call_expression" else None
+        name = inner.child_by_field_name("function") if inner is not None and inner.type == "call_expression" else None
+        given = inner.child_by_field_name("arguments") if inner is not None else None
+        place = given.named_children[0] if given is not None and given.named_child_count == 1 else None
+        if name is None or place is None or place.type != "pointer_expression":
+            return None
+        params = node.child_by_field_name("arguments")
+        taken = [self.raw(child) for child in params.named_children] if params is not None else []
+        index = self.file.index
+        typed = all(index.names_type(one) or index.class_of(one) is not None or is_number(one) for one in taken)
+        of_type = name.type == "primitive_type" or index.is_type(self.raw(name)) or index.names_type(self.raw(name))
+        declared = place.child_by_field_name("argument")
+        array = declared is not None and declared.type == "subscript_expression"
+        if array and declared is not None:
+            declared = declared.child_by_field_name("argument")
+        if not of_type or not (typed or name.type == "primitive_type") or declared is None:
+            return None
+        if declared.type != "identifier":
+            return None
+        return self.declare(self.raw(declared), f"{self.raw(name)} *" + "[]" * array, declared)
+
     def _declares(self, left: Node) -> bool:
         """`float (&row)[4] = …` reads like an assignment to an element of what `float(&row)` returns."""
         called = left.child_by_field_name("argument")
@@ -821,6 +859,13 @@ class Expressions:
             return self._other(node)
         if left.type == "subscript_expression" and self._declares(left):
             return self.unknown("a reference to an array", node, (self.value(right),))
+        if (pointer := self.pointer_to_function(left)) is not None:
+            if right.type != "initializer_list":
+                self.assign(pointer, right, node)
+                return pointer
+            for value in self.listed_values(right):
+                self.emit(ir.Assign(Index(pointer, Opaque(())), value, self.span(node)))
+            return pointer
         if operator is not None and operator.type != "=":
             place = self.lvalue(left)
             value = self.value(right)
@@ -1220,6 +1265,9 @@ class Expressions:
         used: bool,
         pasted: bool = False,
     ) -> Expr:
+        raise NotImplementedError
+
+    def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
         raise NotImplementedError
 
     def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:

@@ -26,7 +26,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import ASSIGNMENT, Declarations, element_type, index
+from cudafix.frontends.cuda.declarations import ASSIGNMENT, Declarations, element_type, index, is_pointer
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
@@ -136,16 +136,39 @@ def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
     return made
 
 
+_QUIET = frozenset(
+    "lambda_expression identifier init_declarator array_declarator pointer_declarator function_declarator".split()
+)
+_CALLS = re.compile(rb"\(|\bnew\b")
+_AT_START = re.compile(
+    rb"\b(\w+)\s*\([^()]*\)\s*__attribute__\s*\(\(\s*(?:__)?(con|de)structor"
+    rb"|__attribute__\s*\(\(\s*(?:__)?(con|de)structor[^;{}]*?\b(\w+)\s*\([^()]*\)\s*[;{]"
+)
+
+
 def _initializers(file: File, source: Source, at: int) -> ir.Function | None:
-    """Calls in the initializers of globals run before `main`."""
+    """What runs before `main`: the initializers of globals that call something, and the constructors of objects (C++17,
+    6.6.2 [basic.start.static]); and the functions that the compiler is told to run then, or at the end.
+    """
     lowering = Statements(file, source, "<initializers>", None, "", source.text)
     lowering.end = len(source.text)
 
     def run() -> None:
         for variable, value in file.index.initializers:
-            if value.type == "lambda_expression" or b"(" not in source.text[value.start_byte : value.end_byte]:
-                continue
-            lowering.assign(ir.Var(variable.name), value, value)
+            element = element_type(variable.type).rstrip()
+            cls = file.index.class_of(element) if not is_pointer(element) else None
+            if cls is not None and file.index.has(cls, cls.constructor):
+                lowering.make_global(variable, value, cls)
+            elif value.type == "argument_list":
+                lowering.arguments(value)
+            elif value.type not in _QUIET and _CALLS.search(source.text, value.start_byte, value.end_byte):
+                lowering.assign(ir.Var(variable.name), value, value)
+        for named, first, second, other in _AT_START.findall(file.original):
+            name, span = (named or other).decode(), ir.Span(file.path, at, at)
+            ending = (first or second) == b"de"
+            callee, given = ("atexit", (ir.FuncRef(name),)) if ending else (name, ())
+            site = ir.Site(span, "", "", ";", blocked="outside of a function body")
+            lowering.emit(ir.Call(callee, given, span, span, at, site))
 
     block = lowering.collect(run)
     if not any(not isinstance(statement, (ir.HostAccess, ir.Assign)) for statement in block) or not matters(block):

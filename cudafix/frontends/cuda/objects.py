@@ -155,7 +155,9 @@ class Objects(Expressions):
             own = index.class_of(kind) if kind and not is_pointer(kind) else None
             by_value = any(not p.by_reference for p in params)
             if own is not None:
-                if any(not p.by_reference and self._is_open(p.type) for p in params):
+                exact = nodes is None and len(classes) > 1 and own in classes  # the overload that takes it as it is
+                classes = [own] if exact else classes
+                if not exact and any(not p.by_reference and self._is_open(p.type) for p in params):
                     if index.ending(kind) is not None:
                         self.unknown("a copy of an object for a template", child)
                     self.keeps_copy(child, value)
@@ -299,7 +301,8 @@ class Objects(Expressions):
             site = self.site(node)
             name_span = Span(span.path, span.start, span.start)
             callee = f"{cls.name}::{cls.constructor}"
-            given = self.converted(node, callee, None, values) if cls.constructor in cls.methods else ()
+            given = values if cls.constructor in cls.methods else ()
+            given = self.converted(node, callee, None, given) if own is not cls else given
             self.emit(ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver))
         else:
             self.start_null(self.span(node), receiver, cls)
@@ -596,7 +599,8 @@ class Objects(Expressions):
             params = index.parameters_at(name, number, len(values)) if not callee.startswith("std::") else None
             if params is not None and not any(self._is_open(word) for p in params for word in WORDS.findall(p.type)):
                 continue
-            if cls is not None and (params is not None or not is_pointer(kind)):
+            taken = [p.type.partition("<")[0].strip(" &*") for p in params or ()]
+            if cls is not None and (any(map(self._is_open, taken)) if params else not is_pointer(kind)):
                 self.file.deduced.add(cls.constructor)
             self.unwritten.add(cls.constructor if cls is not None else "")
             if params is None and name not in _REFERS:

@@ -460,6 +460,25 @@ class Statements(Loops):
         if matters(block):
             self.emit(ir.If(ir.Test("other", None, f"default of {param.name}"), block, (), self.span(at)))
 
+    def make_global(self, variable: ir.GlobalVar, value: Node, cls: Class) -> None:
+        """The constructor of an object at namespace scope; `value` is its initializer or, without one, its
+        declarator.
+        """
+        var = Var(variable.name)
+        self.types[var.name] = variable.type
+        kept, self.blocked = self.blocked, "the initializer of a global variable"
+        if variable.array:
+            self.each(value, cls, "", (), (), var, f"?{self.span(value).start}")
+        elif value.type in ("argument_list", "initializer_list"):
+            self.build(value, var, cls, *self.arguments(value))
+        elif value.type.endswith(("declarator", "identifier")):
+            self.build(value, var, cls, ())
+        else:
+            given = self.value(value, var)
+            if given != var and (made := self.made_of(value, cls.name, given, var)) != var:
+                self.store(var, made, value)
+        self.blocked = kept
+
     def implicit(self, at: Node, start: int) -> ir.Function:
         """A constructor or destructor that the compiler writes, for a class that begins at `start`."""
         body = self.collect(lambda: self.scoped(lambda: self._construct_parts(None, start), at, close=start))

@@ -2,6 +2,8 @@
 it is. Each row stands between the blocking copy back of a program on the default stream and its free.
 """
 
+# ruff: noqa: E501  (each program is a line)
+
 from __future__ import annotations
 
 import pytest
@@ -214,11 +216,129 @@ struct F { int *p; F(int *p) : p(p) {} int operator()(int x) const { return p[0]
 """
 
 
-@pytest.mark.parametrize("line", cases(LINES))
+MODERN = r"""
+struct Cfg { int n; Cfg(int k) : n(k) {} }; static Cfg cfg(3); || n = cfg.n;
+struct Cfg { int n; Cfg(int k = 2) : n(k) {} }; Cfg mk() { return 3; } || n = mk().n;
+struct Cfg { int n; std::string s; Cfg() : n(0) {} ~Cfg() { std::cout << s; } }; static Cfg cfg; || cfg.s = "x";
+struct Vec { float x, y, z; Vec(float v = 0) : x(v), y(v), z(v) {} Vec operator+(const Vec &o) const { Vec r; r.x = x + o.x; return r; } Vec operator*(float f) const { return Vec(x * f); } }; || Vec a(1), b = 2.f; Vec c = a + b * 3; c = 4; n = (int)c.x;
+struct Vec { float x, y, z; Vec() {} Vec(float v) : x(v) {} friend Vec operator*(float f, const Vec &v) { return Vec(v.x * f); } }; || std::vector<Vec> vs(3); for (auto &q : vs) q = 2 * q; n = vs[0].x;
+struct Vec { float x; Vec(float v) : x(v) {} }; float len(const Vec &v) { return v.x; } || n = len(3) + len(n) + len(n + 1) + len(2.5f * n);
+struct Timer { std::chrono::steady_clock::time_point t0 = std::chrono::steady_clock::now(); ~Timer() { std::cout << (std::chrono::steady_clock::now() - t0).count(); } }; || { Timer t; n++; }
+template <class T> concept Number = std::is_arithmetic_v<T>; template <Number T> T twice(T x) { return x * 2; } || n = twice(n) + (int)twice(2.5);
+template <class T> requires std::integral<T> T inc(T x) { return x + 1; } || n = inc(n);
+auto add(auto a, auto b) { return a + b; } || n = add(n, 1) + (int)add(1.0, 2.f);
+template <class... A> auto sum(A... a) { return (a + ...); } || n = sum(1, 2, n);
+template <class F> auto timed(F &&f) { auto t = std::chrono::steady_clock::now(); auto r = f(); std::cout << (std::chrono::steady_clock::now() - t).count(); return r; } || n = timed([&] { return m + 1; });
+template <class F> void repeat(int c, F f) { for (int i = 0; i < c; i++) f(i); } || repeat(3, [&](int i) { v[i] += i; });
+template <class F> void repeat(int c, const F &f) { for (int i = 0; i < c; i++) f(i); } || repeat(3, [&](int i) { v[i] += i; });
+template <class F> void repeat(int c, F &&f) { for (int i = 0; i < c; i++) std::forward<F>(f)(i); } || repeat(3, [&](int i) { v[i] += i; });
+template <class F, class... A> decltype(auto) call(F &&f, A &&...a) { return std::invoke(std::forward<F>(f), std::forward<A>(a)...); } || n = call([](int x) { return x + 1; }, n);
+for (int i : std::views::iota(0, 4)) v[i] = i;
+for (auto [i, x] : std::views::enumerate(v)) n += i * x;
+std::ranges::sort(v); std::ranges::reverse(v); n = std::ranges::max(v);
+std::ranges::sort(v, std::greater{}); n = std::ranges::count_if(v, [](int x) { return x > 1; });
+std::ranges::transform(v, w.begin(), [](int x) { return x + 1; });
+std::ranges::for_each(v, [&](int &x) { x += m; });
+std::ranges::fill(v, 3); std::ranges::copy(v, w.begin()); n = std::ranges::equal(v, w);
+std::ranges::generate(v, [i = 0]() mutable { return i++; });
+n = std::ranges::find(v, 3) != v.end();
+n = std::ranges::any_of(v, [&](int x) { return x == m; });
+auto it = std::ranges::max_element(v); n = *it; n = std::ranges::distance(v.begin(), it);
+std::vector<std::pair<int, std::string>> ps{{1, "a"}, {2, "b"}}; std::ranges::sort(ps, {}, &std::pair<int, std::string>::first);
+struct P { int x; auto operator<=>(const P &) const = default; }; P a{1}, b{2}; n = a < b;
+struct P { int x, y; }; P p{.x = 1, .y = 2}; auto [x, y] = p; n = x + y;
+struct P { int x; bool operator<(const P &o) const { return x < o.x; } }; std::vector<P> ps(3); std::sort(ps.begin(), ps.end());
+struct P { int x; bool operator==(const P &o) const = default; }; std::vector<P> ps(3); n = std::count(ps.begin(), ps.end(), P{1});
+struct P { int x; }; std::vector<P> ps(3); std::sort(ps.begin(), ps.end(), [](const P &a, const P &b) { return a.x < b.x; });
+struct P { int x; P(int v) : x(v) {} }; std::vector<P> ps; ps.emplace_back(3); ps.push_back(P(4)); ps.push_back(5); n = ps[0].x;
+struct P { std::string s; P(std::string v) : s(std::move(v)) {} }; std::vector<P> ps; ps.emplace_back("a"); n = ps.size();
+struct P { int x; P() : x(1) {} ~P() { x = 0; } }; std::vector<P> ps(4); auto q = std::make_unique<P>(); auto r = std::make_shared<P>(); n = q->x + r->x;
+struct B { virtual int f() = 0; virtual ~B() = default; }; struct D1 : B { int f() override { return 1; } }; std::vector<std::unique_ptr<B>> bs; bs.push_back(std::make_unique<D1>()); for (auto &b : bs) n += b->f();
+struct B { virtual int f() const { return 0; } virtual ~B() {} }; struct D1 : B { int f() const override { return 1; } }; std::shared_ptr<B> b = std::make_shared<D1>(); n = b->f();
+int (*fp)(int) = [](int x) { return x; }; n = fp(3);
+int sq(int x) { return x * x; } || int (*fp)(int) = sq; n = fp(3); int (*tab[])(int) = {sq, sq}; n = tab[1](2);
+int sq(int x) { return x * x; } using Fn = int (*)(int); Fn pick(int) { return sq; } || n = pick(1)(3);
+auto fact = [](auto self, int k) -> int { return k < 2 ? 1 : k * self(self, k - 1); }; n = fact(fact, 5);
+std::function<int(int)> fib = [&](int k) { return k < 2 ? k : fib(k - 1) + fib(k - 2); }; n = fib(5);
+int fib(int k) { return k < 2 ? k : fib(k - 1) + fib(k - 2); } || n = fib(5);
+struct Node { int x; Node *l = nullptr, *r = nullptr; int sum() { return x + (l ? l->sum() : 0) + (r ? r->sum() : 0); } }; || Node a{1}, b{2, &a}; n = b.sum();
+struct Node { int x; std::vector<Node> c; int sum() const { int t = x; for (auto &k : c) t += k.sum(); return t; } }; || Node a{1}; a.c.push_back({2}); n = a.sum();
+struct Node { int x; std::unique_ptr<Node> next; }; || auto h = std::make_unique<Node>(); h->next = std::make_unique<Node>(); for (auto *p = h.get(); p; p = p->next.get()) n += p->x;
+namespace fs = std::filesystem; || n = fs::exists("x"); for (auto &e : fs::directory_iterator(".")) n++;
+namespace cr = std::chrono; || auto t = cr::steady_clock::now(); n = cr::duration_cast<cr::milliseconds>(cr::steady_clock::now() - t).count();
+namespace a { inline namespace v1 { int f(int x) { return x; } } } || n = a::f(3);
+namespace a { int f(int x) { return x; } } namespace b = a; || n = b::f(3);
+using namespace std::literals; || auto str = "abc"s; auto sv = "abc"sv; auto ms = 3ms; n = str.size() + sv.size();
+long double operator""_km(long double x) { return x * 1000; } || n = (int)3.5_km;
+enum class E : int { A, B }; using enum E; || E e = A; switch (e) { case A: n = 1; break; case B: n = 2; }
+std::optional<int> parse(const std::string &s) { if (s.empty()) return std::nullopt; return std::stoi(s); } || if (auto x = parse(s)) n = *x; else n = parse("3").value_or(2);
+std::variant<int, std::string> va = 3; std::visit([&](auto &&x) { if constexpr (std::is_same_v<std::decay_t<decltype(x)>, int>) n = x; }, va);
+template <class... T> struct over : T... { using T::operator()...; }; template <class... T> over(T...) -> over<T...>; || std::variant<int, float> va = 3; n = std::visit(over{[](int x) { return x; }, [](float) { return 1; }}, va);
+std::any a = 3; if (a.has_value()) n = std::any_cast<int>(a);
+std::expected<int, std::string> ex = 3; if (ex) n = *ex;
+auto [q, r] = std::div(7, 2); n = q + r;
+if (auto [it, ok] = std::set<int>{}.insert(3); ok) n = 1;
+if (int x = n + 1; x > 3) n = x;
+switch (int x = n; x) { case 1: n = 2; [[fallthrough]]; default: break; }
+[[maybe_unused]] int unused = 3; [[likely]] n++;
+constexpr auto table = [] { std::array<int, 4> t{}; for (int i = 0; i < 4; i++) t[i] = i * i; return t; }(); n = table[2];
+consteval int cube(int x) { return x * x * x; } || constexpr int c = cube(3); n = c;
+constinit static int counter = 0; || counter++; n = counter;
+std::cout << std::format("{:>8} {}\n", n, s);
+std::print("{}\n", n);
+std::atomic<int> at{0}; at.fetch_add(1); at.store(3, std::memory_order_release); n = at.load() + at;
+std::string_view sv = s; n = sv.substr(0, 1).size() + sv.starts_with("a") + sv.contains("b");
+n = std::bit_width(8u) + std::countl_zero(1u) + std::has_single_bit(4u);
+n = std::numbers::pi_v<float> > 3; n = std::midpoint(1, 3) + std::lerp(0.f, 1.f, .5f);
+n = std::cmp_less(-1, 1u); n = std::ssize(v); n = std::size(v) + std::empty(v);
+auto p = std::make_unique_for_overwrite<int[]>(4); p[0] = 1; auto q = std::make_shared<int[]>(4); q[1] = 2;
+std::erase(v, 3); std::erase_if(v, [](int x) { return x > 2; }); std::erase_if(w, [&](int x) { return x > m; });
+auto f = [x = n, &v]() mutable -> int { return x++ + v.size(); }; n = f();
+auto f = [=, &n] { n = m; }; f();
+auto f = [&]<class T>(T x) { return x + m; }; n = f(3);
+std::priority_queue<std::pair<float, int>, std::vector<std::pair<float, int>>, std::greater<>> pq; pq.push({1.f, 2}); pq.emplace(2.f, 3); n = pq.top().second;
+auto cmp = [](int a, int b) { return a > b; }; std::priority_queue<int, std::vector<int>, decltype(cmp)> pq(cmp); pq.push(3); n = pq.top();
+auto cmp = [&](int a, int b) { return v[a] > v[b]; }; std::set<int, decltype(cmp)> st(cmp); st.insert(1); n = st.size();
+struct H { size_t operator()(const std::pair<int, int> &p) const { return p.first; } }; std::unordered_map<std::pair<int, int>, int, H> um; um[{1, 2}] = 3; n = um.size();
+struct K { int a; bool operator<(const K &o) const { return a < o.a; } }; std::map<K, int> mp; mp[K{1}] = 2; mp.emplace(K{3}, 4); n = mp.size();
+std::tuple<int, float, std::string> tp{1, 2.f, "x"}; auto &[a, b, c] = tp; n = a; std::get<0>(tp) = 3; n = std::tuple_size_v<decltype(tp)>;
+auto tp = std::tuple_cat(std::tuple(1), std::tuple(2)); n = std::apply([](auto... x) { return (x + ...); }, tp);
+std::vector<int> a2 = [&] { std::vector<int> r; for (int x : v) if (x > 0) r.push_back(x); return r; }(); n = a2.size();
+std::vector<std::vector<float>> mat(3, std::vector<float>(3)); for (auto &row : mat) std::fill(row.begin(), row.end(), 1.f); n = mat[1][2];
+std::array<std::array<int, 2>, 2> mat{{{1, 2}, {3, 4}}}; for (auto &row : mat) for (int x : row) n += x;
+auto *raw = new int[4]{1, 2, 3, 4}; n = raw[2]; delete[] raw; int *one(new int(3)); n = *one; delete one;
+int arr[n + 4]; arr[0] = 1; n = arr[0];
+int arr[] = {1, 2, 3}; n = std::size(arr); for (auto p = std::begin(arr); p != std::end(arr); ++p) n += *p; auto q = std::begin(arr); std::advance(q, 1); n += *q;
+std::random_device rd; std::mt19937_64 rng{rd()}; std::normal_distribution<double> nd{0, 1}; std::ranges::generate(v, [&] { return (int)nd(rng); });
+auto now = std::chrono::system_clock::now(); auto tt = std::chrono::system_clock::to_time_t(now); std::cout << std::put_time(std::localtime(&tt), "%F");
+using clk = std::chrono::high_resolution_clock; auto t0 = clk::now(); std::chrono::duration<double, std::milli> dt = clk::now() - t0; std::cout << dt.count();
+auto t0 = std::chrono::steady_clock::now(); auto us = std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - t0).count(); printf("%ld", us);
+class Logger { std::ostringstream os; public: template <class T> Logger &operator<<(const T &x) { os << x; return *this; } ~Logger() { std::cerr << os.str(); } }; || Logger() << "x" << n;
+class Args { std::map<std::string, std::string> kv; public: Args(int argc, char **argv) { for (int i = 1; i + 1 < argc; i += 2) kv[argv[i]] = argv[i + 1]; } int get(const std::string &k, int def) const { auto it = kv.find(k); return it == kv.end() ? def : std::stoi(it->second); } }; || Args a(argc, argv); n = a.get("n", 4);
+class Matrix { std::vector<float> x; int r, c; public: Matrix(int r, int c, float v = 0) : x(r * c, v), r(r), c(c) {} float &operator()(int i, int j) { return x[i * c + j]; } Matrix operator*(const Matrix &o) const { Matrix m(r, o.c); return m; } Matrix &operator+=(float f) { for (auto &e : x) e += f; return *this; } }; || Matrix a(2, 2), b(2, 2, 1); auto c = a * b; c += 2; n = c(1, 1);
+template <class T> class Stack { std::vector<T> x; public: void push(T v) { x.push_back(std::move(v)); } T pop() { T v = std::move(x.back()); x.pop_back(); return v; } bool empty() const { return x.empty(); } }; || Stack<int> st; st.push(3); n = st.pop(); Stack<std::string> ss; ss.push("a"); s = ss.pop();
+template <class T, int N> struct Arr { T x[N]; constexpr int size() const { return N; } T &operator[](int i) { return x[i]; } T *begin() { return x; } T *end() { return x + N; } }; || Arr<int, 4> a{}; for (auto &x : a) x = 1; n = a[2] + a.size();
+template <class T> struct Lazy { std::function<T()> f; std::optional<T> v; T &get() { if (!v) v = f(); return *v; } }; || Lazy<int> l{[] { return 3; }}; n = l.get();
+template <class F> struct Defer { F f; ~Defer() { f(); } }; || { Defer g{[&] { n++; }}; }
+template <class T> T *find(std::vector<T> &v, const T &x) { for (auto &e : v) if (e == x) return &e; return nullptr; } || if (int *p = find(v, 3)) *p = 4;
+template <class It> auto total(It a, It b) { typename std::iterator_traits<It>::value_type t{}; while (a != b) t += *a++; return t; } || n = total(v.begin(), v.end());
+struct Counter { static int &get() { static int c = 0; return c; } }; || Counter::get()++; n = Counter::get();
+struct Cfg { static Cfg &instance() { static Cfg c; return c; } int n = 3; std::string name; }; || n = Cfg::instance().n; Cfg::instance().name = "x";
+extern "C" int my_c_function(int x) { return x; } || n = my_c_function(3);
+static_assert(sizeof(int) == 4); static const std::unordered_map<std::string, int> kNames{{"a", 1}, {"b", 2}}; || n = kNames.at("a"); if (auto it = kNames.find("b"); it != kNames.end()) n = it->second;
+static const std::vector<std::string> kList = {"a", "b"}; || for (const auto &x : kList) n += x.size();
+static std::mt19937 rng(42); static float rnd() { static std::uniform_real_distribution<float> u(0, 1); return u(rng); } || n = rnd() > .5f; std::generate(v.begin(), v.end(), [] { return (int)(rnd() * 10); });
+"""
+
+
+@pytest.mark.parametrize("line", [*cases(LINES), *cases(MODERN)])
 def test_an_ordinary_line_does_not_stand_in_the_way(line: str) -> None:
+    outside, both, inside = line.partition(" || ")
+    outside, line = (outside, inside) if both and outside.endswith(("}", ";")) else ("", line)
     includes = "".join(f"#include <{header}>\n" for header in HEADERS.split())
     source = f"""{includes}
 __global__ void k(int *p, int n) {{ if (threadIdx.x < n) p[threadIdx.x]++; }}
+{outside}
 int main(int argc, char **argv) {{
     std::vector<int> v(4), w(4); std::string s;
     int n = 0, m = 0, *d;

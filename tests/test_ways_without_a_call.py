@@ -641,3 +641,144 @@ def test_what_runs_before_or_behind_main_is_waited_for(case: str) -> None:
 def test_an_object_with_a_quiet_constructor_is_no_obstacle() -> None:
     outside = "static int o; struct W { int n; W() : n(3) { o++; } ~W() { o--; } }; W w; static W ws[2]; const W v{};"
     assert moves_without(source_of(f"{outside} || k<<<1, 1>>>(d, d); | return o + w.n + v.n;"), "Synchronize")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# behind conversions, callbacks and everything else that evaluates an expression
+
+EVALUATED = r"""
+STAR || std::optional<R> r = R{t}; K! | return **r;
+STAR || std::optional<R> r{R{t}}; K! | return **r;
+STAR || auto r = std::make_shared<R>(R{t}); K! | return **r;
+STAR || std::vector<R> r{R{t}}; K! | return *r[0];
+STAR || std::map<int, R> r; r[0].p = t; K! | return *r[0];
+STAR || std::vector<R> r{R{t}}; K! | for (auto &x : r) argc += *x; return argc;
+STAR || std::vector<R> r{R{t}}; K! | std::for_each(r.begin(), r.end(), [&](R &x) { argc += *x; }); return argc;
+INT || std::vector<R> r{R{t}}; K! | return std::accumulate(r.begin(), r.end(), 0);
+struct W { int n = g[0]; W() = default; W(int) {} }; || G! | W w; w = 3; return w.n;
+struct W { int n; W(int) { n = g[0]; } }; int h(const W &w) { return w.n; } || G! | return h(argc);
+struct W { int n; W(int) { n = g[0]; } }; W h() { return 3; } || G! | return h().n;
+struct W { int n; W(int) { n = g[0]; } }; W h() { return {3}; } || G! | return h().n;
+struct W { int n; W(int) { n = g[0]; } }; struct V { W w; }; || G! | V v{3}; return v.w.n;
+struct W { int n; W(int) { n = g[0]; } }; struct V { W w = 3; }; || G! | V v; return v.w.n;
+struct W { int n; W(int) { n = g[0]; } }; || G! | W w[] = {1, 2}; return w[0].n;
+struct W { int n; W(int) { n = g[0]; } }; || G! | return static_cast<W>(3).n;
+struct W { int n; W(int) { n = g[0]; } }; || G! | return ((W)3).n;
+struct W { int n; W(int) { n = g[0]; } }; || G! | const W &w = 3; return w.n;
+struct W { int n; W(int) { n = g[0]; } }; int h(W w = 3) { return w.n; } || G! | return h();
+struct W { int n; W(int) { n = g[0]; } bool operator==(const W &) const { return true; } }; || W v(1); G! | return v == 3;
+struct W { int n; W() {} W(const W &) { n = g[0]; } }; || G! | W w; auto f = [w] { return w.n; }; return f();
+struct W { int n; W() {} W(const W &) { n = g[0]; } }; || G! | W w[2]; for (auto x : w) argc += x.n; return argc;
+struct W { int n; W() {} W(const W &) { n = g[0]; } }; || G! | W w[2]; auto [a, b] = w; return a.n;
+struct W { int n; W() {} W(const W &) { n = g[0]; } }; static int h(W w) { return w.n; } || G! | W w; int (*f)(W) = h; return f(w);
+int operator""_x(unsigned long long) { return g[0]; } || G! | return 3_x;
+namespace a { int h() { return g[0]; } } namespace b = a; || G! | return b::h();
+namespace a { inline namespace v { int h() { return g[0]; } } } || G! | return a::h();
+struct S { static inline int *q; }; || S s; s.q = t; K! | return S::q[0];
+template <class F> int each(F &&f) { return f(); } || G! | return each([] { return g[0]; });
+template <class F> int each(const F &f) { return f(); } || G! | return each([] { return g[0]; });
+template <auto F> int each() { return F(); } int h() { return g[0]; } || G! | return each<h>();
+std::vector<int *> v{t}; K! | std::for_each(v.begin(), v.end(), [&](int *p) { argc += *p; }); return argc;
+std::vector<int *> v{t}; K! | return std::accumulate(v.begin(), v.end(), 0, [&](int n, int *p) { return n + *p; });
+std::vector<int *> v{t}; K! | std::erase_if(v, [&](int *p) { return *p; });
+std::vector<int *> v{t}; K! | for (int x : v | std::views::transform([](int *p) { return *p; })) argc += x; return argc;
+std::vector<int> v(3); K! | for (int x : v | std::views::transform([&](int) { return *t; })) argc += x; return argc;
+struct H { std::vector<int *> v; int sum() { int n = 0; std::for_each(v.begin(), v.end(), [&](int *p) { n += *p; }); return n; } }; || H h; h.v.push_back(t); K! | return h.sum();
+struct H { int *p; bool operator()(int a, int b) const { return *p; } }; || K! | int v[3]; std::sort(v, v + 3, H{t}); return v[0];
+auto cmp = [&](int a, int b) { return *t > a; }; K! | std::vector<int> v(3); std::sort(v.begin(), v.end(), cmp); return v[0];
+auto cmp = [&](int a, int b) { return *t > a; }; K! | std::set<int, decltype(cmp)> v(cmp); v.insert(1); v.insert(2); return v.size();
+auto cmp = [&](int a, int b) { return *t > a; }; K! | std::priority_queue<int, std::vector<int>, decltype(cmp)> v(cmp); v.push(1); v.push(2); return v.top();
+auto cmp = [&](int a, int b) { return *t > a; }; std::set<int, decltype(cmp)> v(cmp); K! | v.insert(1); v.insert(2); return v.size();
+std::function<int()> f = [=] { return *t; }; K! | return f();
+auto f = [=] { return *t; }; K! | return std::invoke(f);
+auto f = [=](int x) { return *t + x; }; K! | return std::apply(f, std::make_tuple(1));
+auto f = std::async(std::launch::deferred, [=] { return *t; }); K! | return f.get();
+std::packaged_task<int()> f([=] { return *t; }); K! | f(); return f.get_future().get();
+std::unique_ptr<int, void (*)(int *)> f(t, [](int *p) { g[0] = *p; }); K! | f.reset(); return g[0];
+K! | try { throw t; } catch (int *p) { return *p; }
+K! | try { throw std::make_pair(t, 1); } catch (std::pair<int *, int> &p) { return *p.first; }
+std::exception_ptr e; try { throw t; } catch (...) { e = std::current_exception(); } K! | try { std::rethrow_exception(e); } catch (int *p) { return *p; }
+K! | switch (argc) { case 0: if (0) { case 1: return *t; } }
+K! | int n = argc; switch (n & 3) { case 0: do { argc += *t; case 1: argc++; } while (--n > 0); } return argc;
+K! | goto a; b: return *t; a: if (argc) goto b;
+K! | for (;;) { if (argc++ > 3) break; else continue; } return t[0];
+K! | while (argc--) if (argc == 2) return t[argc]; else if (argc == 1) break;
+K! | do { argc--; } while (argc > 0 && t[0]);
+K! | return argc > 1 ? 0 : t[0];
+K! | return argc || t[0];
+K! | return (argc, t)[0];
+K! | return t ? *t : 0;
+K! | return argc[t];
+K! | int a[t[0]]; return sizeof a;
+K! | int *a = (int *)alloca(t[0]); return a[0];
+K! | return (int){t[0]};
+K! | struct Q { int x; } q = {.x = t[0]}; return q.x;
+K! | struct Q { int x : 3; } q; q.x = t[0]; return q.x;
+K! | int &&r = std::move(t[0]); return r;
+K! | auto [a, b] = std::pair(t[0], t[1]); return a;
+K! | if (int x = t[0]; x > 1) return x;
+K! | if (auto x = t[0]) return x;
+K! | while (auto x = t[0]) return x;
+K! | for (int i = t[0]; i < 3; i++) argc++;
+K! | for (int i = 0; i < t[0]; i++) argc++;
+K! | for (int i = 0; i < 3; i += t[0]) argc++;
+K! | return sizeof(int) + alignof(int) + t[0];
+K! | static int z = t[0]; return z;
+K! | const int z{t[0]}; return z;
+K! | int z(t[0]); return z;
+K! | delete new int(t[0]);
+K! | auto p = new int[t[0]]; return p[0];
+K! | std::vector<int> v(t[0]); return v.size();
+K! | std::vector<int> v{t[0]}; return v[0];
+K! | std::string s(t[0], 'x'); return s.size();
+K! | std::array<int, 2> v{t[0], t[1]}; return v[0];
+K! | return std::max({t[0], t[1]});
+K! | return [x = t[0]] { return x; }();
+K! | return [](int x) { return x; }(t[0]);
+K! | throw t[0];
+K! | if constexpr (sizeof(int) == 4) return t[0];
+K! | return std::bit_cast<float>(t[0]) > 0;
+K! | return reinterpret_cast<float &>(t[0]) > 0;
+K! | return *std::launder(t);
+K! | return std::as_const(t[0]);
+K! | std::swap(t[0], argc); return argc;
+K! | return std::exchange(t[0], 3);
+K! | t[0] = 3;
+K! | t[0]++;
+K! | t[0] += 3;
+K! | std::memcpy(&argc, t, 4); return argc;
+K! | std::fill_n(t, 3, 1);
+K! | *t = argc, argc = 3;
+K! | int x = 0; x = *t ?: 3; return x;
+K! | asm volatile("" : "+r"(t[0]));
+K! | return __builtin_expect(t[0], 0);
+K! | __builtin_prefetch(t); return __atomic_load_n(t, __ATOMIC_SEQ_CST);
+K! | return std::atomic_ref<int>(t[0]).fetch_add(1);
+K! | return __sync_fetch_and_add(t, 1);
+K! | return ((volatile int *)t)[0];
+K! | return *(int *)((char *)t + 4);
+K! | return ((int (*)[2])t)[0][1];
+K! | fwrite(t, 4, 1, stdout);
+K! | write(1, t, 4);
+K! | send(1, t, 4, 0);
+K! | struct iovec v{t, 4}; writev(1, &v, 1);
+K! | qsort(t, 1, 4, [](const void *, const void *) { return 0; });
+K! | std::thread([&] { argc = t[0]; }).join(); return argc;
+struct R { int *p; bool operator==(const R &o) const { return *p == *o.p; } }; struct P { int x; R r; bool operator==(const P &) const = default; }; || P a{1, {t}}, b{1, {t}}; K! | return a == b;
+struct R { int *p; bool operator==(const R &o) const { return *p == *o.p; } }; struct P { int x; R r; bool operator==(const P &) const = default; }; || P a{1, {t}}, b{1, {t}}; K! | return a != b;
+struct R { int *p; int operator<=>(const R &o) const { return *p - *o.p; } }; struct P { int x; R r; auto operator<=>(const P &) const = default; }; || P a{1, {t}}, b{1, {t}}; K! | return a < b;
+struct R { int *p; bool operator==(const R &o) const { return *p == *o.p; } }; struct P : R { int x; bool operator==(const P &) const = default; }; || P a, b; a.p = b.p = t; K! | return a == b;
+struct R { int *p; int operator<=>(const R &o) const { return *p - *o.p; } }; struct P { R r; auto operator<=>(const P &) const = default; }; || std::set<P> s; K! | s.insert(P{{t}}); s.insert(P{{t}}); return 0;
+std::optional<int *> get(int *q) { return q; } || K! | return **get(t);
+std::optional<int *> get(int *q) { return q; } || auto o = get(t); K! | return *o.value();
+std::optional<int *> get(int *q) { return q; } || auto o = get(t); K! | return **o;
+struct S { int *p; }; std::optional<S> get(int *q) { return S{q}; } || auto o = get(t); K! | return *o->p;
+struct S { int *p; int v() { return *p; } }; std::optional<S> get(int *q) { return S{q}; } || auto o = get(t); K! | return o->v();
+struct S { int *p; int v() { return *p; } }; std::optional<S> get(int *q) { return S{q}; } || K! | if (auto o = get(t)) return o->v();
+struct S { int *p; int v() { return *p; } }; std::optional<S> get(int *q) { S s{q}; return s; } || K! | if (auto o = get(t)) return (*o).v();
+"""
+
+
+@pytest.mark.parametrize("case", cases(EVALUATED))
+def test_whatever_evaluates_an_expression_waits_for_what_it_reads(case: str) -> None:
+    assert not moves_without(source_of(case), "Synchronize")

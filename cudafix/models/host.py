@@ -180,6 +180,12 @@ for_each                                host    hrw hrw fn
 for_each_n                              host    hrw - fn
 {copy,move,reverse_copy,move_backward,copy_backward,unique_copy} host hr hr hw
 copy_n                                  host    hr - hw
+{copy,move,reverse_copy,move_backward,copy_backward,unique_copy}/2 host hr hw
+{copy_if,remove_copy_if,transform}/3    host    hr hw fn
+remove_copy/3                           host    hr hw -
+{merge,set_union,set_intersection,set_difference,set_symmetric_difference}/3 host hr hr hw
+views::{take,drop,reverse,iota,enumerate,keys,values,elements,join,common,all,counted,stride,chunk,slide,repeat,single,\
+empty} host hr* ; returns=same
 {copy_if,remove_copy,remove_copy_if,rotate_copy} host hr hr hw fn
 transform/4                             host    hr hr hw fn
 transform/5                             host    hr hr hr hw fn
@@ -213,7 +219,12 @@ returns=keeper
 {plus,minus,multiplies,divides,modulus,negate,less,greater,less_equal,greater_equal,equal_to,not_equal_to,identity,\
 hash} host hr*
 {logical_and,logical_or,logical_not,bit_and,bit_or,bit_xor,not_fn,mem_fn} host hr*
-{apply,invoke,visit}                    external rw*        ; why=calls a function object
+{apply,visit}                           host    hrw*
+invoke                                  external rw*        ; why=calls a function object
+{tuple_cat,bind_front,bind_back}        host    keep*       ; returns=keeper
+{cmp_less,cmp_less_equal,cmp_greater,cmp_greater_equal,cmp_equal,cmp_not_equal,in_range} host hr hr
+{errc,source_location::current}         host    -
+{make_unique_for_overwrite,make_shared_for_overwrite} host keep* ; returns=keeper
 {terminate_handler,uncaught_exception,uncaught_exceptions,current_exception} host hr*
 {rethrow_exception,throw_with_nested}   exit    -
 {real,imag,conj,norm,arg,polar,proj,complex} host hr hr

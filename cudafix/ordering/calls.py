@@ -28,6 +28,7 @@ from cudafix.ordering.state import Bits, In, numbers
 SHORT = 30  # statements of a function that is followed though it works on the host alone
 FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
 MAX_CALLBACKS = 10  # rounds until nothing changes
+_CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _KEEPS_ONE = re.compile(
@@ -518,11 +519,16 @@ class Calls(Operations):
 
     def _called_back(self, call: ir.Call, state: State) -> State:
         """An algorithm of the host calls the functions that it is given, for any number of elements."""
-        for expr in call.args:
+        for expr in call.given:
             if (cls := last(self.type_of(expr).strip(" &"))) in self.classes.callable:
                 self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
-        functions = [v for expr in call.args for v in self.values(state, expr) if isinstance(v, mem.Function)]
-        found = [f for v in functions for f in self.program.resolve(v.name, 0, v.path) if not self.slicer.is_inert(f)]
+        functions = [v for expr in call.given for v in self.values(state, expr) if isinstance(v, mem.Function)]
+        if last(call.callee) in _CALLS_WHAT_IS_HELD:
+            held = self.reachable(state, mem.NOTHING.union(*(self.whole(state, expr) for expr in call.given)))
+            functions = [v for v in held if isinstance(v, mem.Function)]
+        calm = self.passes_over(state)
+        named = (f for v in functions for f in self.program.resolve(v.name, 0, v.path))
+        found = [f for f in named if not (calm and self.slicer.is_inert(f))]
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}{''.join(self.family)}"
         self.loops += 1
         parts = [part for expr in call.args for part in ir.variables(expr)] if found else []

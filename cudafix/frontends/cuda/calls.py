@@ -198,9 +198,7 @@ class Calls(Objects):
                     return self._launch(node, function, child, arguments)
         cast = self._cast_argument(node)
         if cast is not None:
-            written = function.child_by_field_name("arguments")
-            kind = self.raw(written)[1:-1].strip() if written is not None else ""
-            return self.ended(node, kind, self.value(cast, target, used))
+            return self.ended(node, self.cast_type(node), self.value(cast, target, used))
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
@@ -310,6 +308,8 @@ class Calls(Objects):
         fixed: str | None = None,
     ) -> Expr:  # fmt: skip
         macro = self.file.macros.get(name)
+        if "::" in name and macro is None:
+            name = self.file.index.in_a_library(name)
         if macro is None and name not in self.file.hosts:
             if name in UNEVALUATED:
                 return Opaque(())
@@ -336,6 +336,12 @@ class Calls(Objects):
             moved, count = self.lvalue(at[0]), self.value(at[1])
             self.store(moved, self.moved(moved, opaque(count)), node)
             return Opaque(())
+        if name == "std::invoke" and arguments is not None and arguments.named_child_count:
+            values, _ = self.arguments(arguments)
+            if not (isinstance(values[0], Addr) or self._class_at(values[0]) is not None):
+                self.unknown(ir.THROUGH_POINTER, node, values)
+                return Opaque(values)
+            return self.emit_call(node, function, name, values, (), None, target, used)
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
             return self._exchange(node, *arguments.named_children)
         if (

@@ -39,6 +39,7 @@ _ALIASES = re.compile(
     rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
 )
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
+_LIBRARIES = frozenset(("std", "thrust", "cub", "cuda"))
 _NAMESPACE = re.compile(r"\b(?!inline\b)[A-Za-z_]\w*")
 # `using X = …decltype(…)…;`: a type that may be any
 _MEASURED = re.compile(
@@ -71,7 +72,9 @@ _STD_ARRAY = re.compile(r"(?:std::)?array\s*<(.*),([^,<>]*)>")
 _OPERATOR = re.compile(r"\boperator\s+(?=[^\w\s])")
 _HOLDERS = tuple(
     f"{name}<"
-    for name in "std::vector vector thrust::host_vector std::array std::unique_ptr std::span std::optional".split()
+    for name in (
+        "std::vector vector thrust::host_vector std::array std::unique_ptr std::shared_ptr std::span std::optional"
+    ).split()
 )
 _MAP = re.compile(r"std::(?:unordered_)?map\s*<")
 _BLANKS = re.compile(rb"\s+")
@@ -309,6 +312,7 @@ class Class:
     unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
     assigned: bool = False  # it writes an assignment, beside others
+    compared: set[str] = field(default_factory=set)  # the comparisons that the compiler writes, `= default`
     idle: bool = False  # its destructor is written, and empty
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
 
@@ -460,6 +464,14 @@ class Declarations:
     def global_named(self, name: str) -> GlobalVar | None:
         found = self.globals.get(name)
         return found if found is not None or self.visible is None else self.visible.globals.get(name)
+
+    def in_a_library(self, name: str) -> str:
+        """A qualified name, or what it means of a library through an alias of a namespace: `fs::exists`."""
+        scope = name.partition("::")[0]
+        outer = self.visible.namespaces if self.visible is not None else {}
+        others = (*self.namespaces.get(scope, ()), *outer.get(scope, ()))
+        meant = next((other for other in others if other.partition("::")[0] in _LIBRARIES), None)
+        return meant + name.removeprefix(scope) if meant is not None else name
 
     def found_global(self, name: str) -> GlobalVar | None:
         """The global variable with this qualified name, or that is found by it through other namespaces."""
@@ -929,8 +941,12 @@ def _function(
     one = declared(base, declarator, text) if declarator is not None else None
     if one is None or declarator is None:
         return
-    if any(child.type == "default_method_clause" for child in node.children) and _defaulted(found, cls, one, text):
-        return
+    if any(child.type == "default_method_clause" for child in node.children):
+        if _defaulted(found, cls, one, text):
+            return
+        if cls is not None and one.name in ("operator==", "operator<=>"):
+            cls.compared.add(one.name)
+            return
     if cls is not None:
         cls.methods.add(one.name)
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0

@@ -80,6 +80,7 @@ _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
 _TEXT = re.compile(r"(?:std::)?string")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
+OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
@@ -433,11 +434,13 @@ class Expressions:
             if kind in ("parenthesized_expression", "cast_expression"):
                 inner = node.child_by_field_name("value") if kind == "cast_expression" else first_named(node)
                 if inner is not None and inner.type != "compound_statement":
-                    return self.lvalue(inner)
+                    written = node.child_by_field_name("type")
+                    place = self.lvalue(inner)
+                    return self.ended(node, self.raw(written), place) if written is not None else place
             if kind == "qualified_identifier":
                 return self.qualified(node)
             if kind == "call_expression" and (cast := self._cast_argument(node)) is not None:
-                return self.lvalue(cast)
+                return self.ended(node, self.cast_type(node), self.lvalue(cast))
             if kind == "this":
                 return Var("this")
             return self.value(node)
@@ -555,7 +558,7 @@ class Expressions:
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
-        if isinstance(base, Const):  # `0[p]`
+        if isinstance(base, Const) or (is_number(self.type_of(base)) and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
         self.overloaded(node, "[]", (base, index))
         return index_of(base, index)
@@ -958,6 +961,8 @@ class Expressions:
         self.bump(place)
         self.hands_on(node, value)
         kind = self.type_of(place)
+        if OPTIONAL.match(kind):
+            value = self.held(value, node)
         self.copied(node, kind, (value,))
         if kind and not is_number(kind) and not is_pointer(kind) and self.file.index.class_of(kind) is None:
             self.hands_over(node, kind, (value,))
@@ -984,6 +989,16 @@ class Expressions:
             for cls in self.file.index.lineage(self.type_of(place.base)):
                 for other in cls.overlaid(place.name):
                     self.emit(ir.Assign(Field(place.base, other), value, self.span(node)))
+
+    def held(self, value: Expr, node: Node) -> Expr:
+        """What an object is where another one holds it without a name: all that is in it."""
+        kind = self.type_of(value)
+        if is_pointer(kind) or self.file.index.class_of(kind) is None:
+            return value
+        made = value if is_temporary(value) else self.temporary(kind)
+        if made != value:
+            self.emit(ir.Assign(made, value, self.span(node)))
+        return opaque(made)
 
     def copied(self, node: Node, kind: str, values: tuple[Expr, ...]) -> None:
         """What a container of values is made of, compared with or extended by, it reads there and then."""
@@ -1296,6 +1311,12 @@ class Expressions:
         while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
             node = inner
         return node.type == "cast_expression" or self._cast_argument(node) is not None
+
+    def cast_type(self, node: Node) -> str:
+        """The type of `static_cast<T>(x)` and the like."""
+        function = node.child_by_field_name("function")
+        written = function.child_by_field_name("arguments") if function is not None else None
+        return self.raw(written)[1:-1].strip() if written is not None else ""
 
     def _cast_argument(self, node: Node) -> Node | None:
         """The argument of `static_cast<T>(x)` and the like."""

@@ -480,6 +480,11 @@ class Objects(Expressions):
     def _called(self, node: Node, name: str, values: tuple[Expr, ...]) -> Expr | None:
         """The call of a member of the first object, or of a function that takes them all; None if there is none."""
         index, classes = self.file.index, [self._class_at(value) for value in values]
+        if (own := classes[0]) is not None and name in own.compared and len(values) == 2:
+            for part, cls, _ in index.parts(own):  # member by member (C++20, 11.10.1 [class.compare.default])
+                of_both = tuple(Field(value, part) if part else self._as_base(node, value, cls) for value in values)
+                self.overloaded(node, name.removeprefix("operator"), of_both)
+            return opaque(*values)
         taken = index.taken(name)
         lineage = index.lineage(classes[0].name) if classes[0] is not None else ()
         if any(len(listed) == len(values) - 1 for listed in taken) and any(name in cls.methods for cls in lineage):
@@ -488,6 +493,12 @@ class Objects(Expressions):
         if any(self._fits(listed, classes) for listed in taken):
             return self.emit_call(node, node, name, self.converted(node, name, None, values), (), None, None, True)
         return None
+
+    def _as_base(self, node: Node, value: Expr, cls: Class) -> Var:
+        """An object as one of a class that its own is derived from."""
+        made = self.temporary(cls.name)
+        self.store(made, value, node)
+        return made
 
     def _fits(self, params: tuple[Param, ...], classes: list[Class | None]) -> bool:
         """Whether a function takes an object of one of these classes at its place."""
@@ -746,7 +757,8 @@ class Objects(Expressions):
             return "std::chrono::time_point"
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
-        return kind if index.class_of(kind.strip(" *&")) is not None else ""
+        standard = kind.startswith("std::optional<") and name in self.file.hosts
+        return kind if standard or index.class_of(kind.strip(" *&")) is not None else ""
 
     # -- new and delete -----------------------------------------------------------------------------------------------
 

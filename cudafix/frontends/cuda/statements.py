@@ -21,7 +21,7 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     text_of,
 )
-from cudafix.frontends.cuda.expressions import first_named
+from cudafix.frontends.cuda.expressions import OPTIONAL, first_named
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.terms import is_temporary, matters, opaque
@@ -140,6 +140,8 @@ class Statements(Loops):
     def _made_to_return(self, node: Node, value: Expr) -> Expr:
         """The object that a function returns, where it is made of braces or of a value that is none."""
         cls = self.file.index.class_of(self.gives) if self.gives and not is_pointer(self.gives) else None
+        if OPTIONAL.match(self.gives):
+            return self.held(value, node)
         if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
             return self.made_of(node, self.gives, value)
         made = self.temporary(cls.name)

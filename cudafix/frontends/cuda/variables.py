@@ -270,6 +270,7 @@ class Variables(Blocks):
             if not is_floating(kind) or var.name in self.addressed:
                 self.emit(self._fresh(var, one, node))
             if one.array:
+                self._sizes(node)
                 self._elements(var, one, node)
             return
         if KEEPS_REFERENCES.search(kind):
@@ -298,7 +299,7 @@ class Variables(Blocks):
         holder = Var(self._future_name(one, kind))
         if one.array or cls is not None:
             self.emit(ir.Declare(holder, element_type(kind), one.array, self.span(node)))
-        if (is_number(kind) or is_pointer(kind)) and not kind.startswith("auto"):  # what an object is converted to
+        if cls is None and not one.array and not kind.startswith("auto"):  # what an object is converted to
             self.types[holder.name] = kind
         count = len(self.out)
         result = self.value(value, holder)
@@ -515,6 +516,14 @@ class Variables(Blocks):
         if cls is None or cls.fields or cls.bases or cls.methods & {cls.constructor, cls.destructor}:
             return None
         return f"{cls.name}::operator()" if "operator()" in cls.methods else None
+
+    def _sizes(self, node: Node | None) -> None:
+        """The sizes of an array, which may be computed (C17, 6.7.6.2)."""
+        while node is not None:
+            size = node.child_by_field_name("size")
+            if size is not None and size.child_count:
+                self.value(size)
+            node = node.child_by_field_name("declarator")
 
     def _elements(self, var: Var, one: Declared, node: Node) -> None:
         """The constructors of the elements of a local array, and at the end of its scope their destructors."""

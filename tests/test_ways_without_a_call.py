@@ -505,6 +505,97 @@ def test_a_wait_that_may_not_be_carried_out_is_none(way: str) -> None:
     assert not moves_without(read_behind(way), "Synchronize")
 
 
+SELDOM = r"""
+struct T { T() { cudaDeviceSynchronize(); } T(int) {} }; struct M { T t; }; || K M m{3}; cudaFree(d);
+struct T { T() { cudaDeviceSynchronize(); } T(int) {} }; struct M { T t; M() : t(3) {} }; || K M m; cudaFree(d);
+struct T { T() { cudaDeviceSynchronize(); } T(int) {} }; struct M { T t = 3; }; || K M m; cudaFree(d);
+struct T { T() { cudaDeviceSynchronize(); } T(int) {} }; struct M { T t; M(int x) : t(x) {} M() : M(3) {} }; || K M m; cudaFree(d);
+struct B {}; struct T : B { T() {} T(const B &) { cudaDeviceSynchronize(); } }; || K T x; B &b = x; static_cast<T &>(b); cudaFree(d);
+struct B {}; struct T : B { T() {} T(const B &) { cudaDeviceSynchronize(); } int n; }; || K T x; B &b = x; static_cast<T &>(b).n = 3; cudaFree(d);
+struct B {}; struct T : B { T() {} T(const B &) { cudaDeviceSynchronize(); } int n; }; || K T x; B *b = &x; ((T *)b)->n = 3; cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } }; static void f(const T &) {} static void f(int) {} || K f(3); cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } }; static void f(const T &) {} static void f(double) {} || K f(3.0); cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } }; static void f(const T &, int) {} static void f(int) {} || K f(3); cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } }; struct S { S(const T &) {} S(int) {} }; || K S s(3); cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } }; struct S { S(const T &) {} S(long) {} }; || K S s = 3; cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } T &operator=(int) { return *this; } }; || K T x; x = 3; cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } bool operator==(int) const { return true; } }; || K T x; if (x == 3) argc++; cudaFree(d);
+struct T { T() {} T(int) { cudaDeviceSynchronize(); } bool operator==(const T &) const { return true; } bool operator==(int) const { return true; } }; || K T x; if (x == 3) argc++; cudaFree(d);
+struct T { T() {} T(float) { cudaDeviceSynchronize(); } T(int) {} }; || K T x = 3; cudaFree(d);
+struct T { T() {} T(float) { cudaDeviceSynchronize(); } T(int) {} }; static void f(T) {} || K f(3); cudaFree(d);
+struct T { T() {} T(const char *) { cudaDeviceSynchronize(); } T(int) {} }; static void f(T) {} || K f(3); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; static T g; static T f() { return T(); } || K T x = f(); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; static T f() { T r; return r; } || K T x = f(); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } T(T &&) {} }; static T f(bool b) { T r, q; if (b) return r; return q; } || K T x = f(argc); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } T(T &&) {} }; || K T a; T b = std::move(a); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } T(T &&) {} }; static void f(T) {} || K f(T()); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } T(T &&) {} }; static void f(T) {} || K T a; f(std::move(a)); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; static void f(const T &) {} || K T a; f(a); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; static void f(T &&) {} || K f(T()); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; template <class X> static void f(X &&) {} || K T a; f(a); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; || K T a; auto f = [&a] {}; f(); cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; || K T a[2]; for (auto &x : a) argc++; cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; || K T a[2]; for (const auto &x : a) argc++; cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; || K T a[2]; auto &[x, y] = a; cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; || K try { argc++; } catch (T t) { } cudaFree(d);
+struct T { T() {} T(const T &) { cudaDeviceSynchronize(); } }; || K T a; throw a; cudaFree(d);
+struct T { T() {} ~T() { cudaDeviceSynchronize(); } }; || K new T; cudaFree(d);
+struct T { T() {} ~T() { cudaDeviceSynchronize(); } }; || K auto p = std::make_unique<T>(); cudaFree(d);
+struct T { T() {} ~T() { cudaDeviceSynchronize(); } }; || K auto p = std::make_unique<T>(); p.release(); cudaFree(d);
+struct T { T() {} ~T() { cudaDeviceSynchronize(); } }; || K std::vector<T> v(0); v.clear(); cudaFree(d);
+struct T { T() { cudaDeviceSynchronize(); } }; T early; || K cudaFree(d);
+struct T { ~T() { cudaDeviceSynchronize(); } }; T late; || K cudaFree(d);
+struct T { T() { cudaDeviceSynchronize(); } }; extern T early; || K cudaFree(d);
+struct T { T() { cudaDeviceSynchronize(); } }; || K static T x; cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } || K static int x = w(); cudaFree(d);
+static int w() { return cudaDeviceSynchronize(); } static void f() { static int x = w(); } || f(); K f(); cudaFree(d);
+template <class F> static void each(F &&f, int n) { for (int i = 0; i < n; i++) f(); } || K each([] { cudaDeviceSynchronize(); }, argc); cudaFree(d);
+template <class F> static void maybe(F &&f, bool b) { if (b) f(); } || K maybe([] { cudaDeviceSynchronize(); }, argc); cudaFree(d);
+template <class F> static void never(F &&f) { (void)f; } || K never([] { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::vector<int> v(argc); std::for_each(v.begin(), v.end(), [](int) { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::vector<int> v(argc); for (int x : v) cudaDeviceSynchronize(); cudaFree(d);
+K std::vector<int> v(argc); std::any_of(v.begin(), v.end(), [](int) { return cudaDeviceSynchronize() == 0; }); cudaFree(d);
+K std::variant<int, float> v; std::visit([](auto x) { if constexpr (std::is_same_v<decltype(x), float>) cudaDeviceSynchronize(); }, v); cudaFree(d);
+K std::optional<int> o; if (o) cudaDeviceSynchronize(); cudaFree(d);
+K std::function<void()> f; if (argc) f = [] { cudaDeviceSynchronize(); }; else f = [] {}; f(); cudaFree(d);
+K std::function<void()> f = [] { cudaDeviceSynchronize(); }; f = nullptr; if (f) f(); cudaFree(d);
+K void (*f)() = [] {}; void (*g)() = [] { cudaDeviceSynchronize(); }; std::swap(f, g); g(); cudaFree(d);
+K auto f = [] { cudaDeviceSynchronize(); }; auto g = [&] { f(); }; (void)g; cudaFree(d);
+K std::call_once(*new std::once_flag, [] {}); cudaFree(d);
+K auto r = std::async(std::launch::deferred, [] { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::thread([] { cudaDeviceSynchronize(); }).detach(); cudaFree(d);
+K std::jthread th([] { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::vector<int> v(3); auto w = v | std::views::transform([](int) { return (int)cudaDeviceSynchronize(); }); cudaFree(d);
+K std::vector<int> v(3); auto w = std::views::transform(v, [](int) { return (int)cudaDeviceSynchronize(); }); cudaFree(d);
+K std::set_terminate([] { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::atexit([] { cudaDeviceSynchronize(); }); cudaFree(d);
+K signal(SIGINT, [](int) { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::bind([] { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::packaged_task<void()> p([] { cudaDeviceSynchronize(); }); cudaFree(d);
+K auto l = [](auto f) { return [=] { f(); }; }([] { cudaDeviceSynchronize(); }); cudaFree(d);
+K std::unique_ptr<int, void (*)(int *)> u(nullptr, [](int *) { cudaDeviceSynchronize(); }); u.reset(); cudaFree(d);
+K std::shared_ptr<int> u(new int, [](int *p) { cudaDeviceSynchronize(); delete p; }); auto v = u; u.reset(); cudaFree(d);
+namespace a { static void w() { cudaDeviceSynchronize(); } } namespace b { static void w() {} using namespace a; } || K b::w(); cudaFree(d);
+namespace a { inline namespace v1 { static void w() {} } namespace v2 { static void w() { cudaDeviceSynchronize(); } } } || K a::w(); cudaFree(d);
+namespace a { static void w() { cudaDeviceSynchronize(); } } namespace b = a; namespace c { namespace b { static void w() {} } static void g() { b::w(); } } || K c::g(); cudaFree(d);
+struct S { static void w() { cudaDeviceSynchronize(); } }; struct R : S { static void w() {} }; || K R::w(); cudaFree(d);
+struct S { virtual void w() { cudaDeviceSynchronize(); } }; struct R : S { void w() override {} }; || K R r; S &s = r; s.w(); cudaFree(d);
+struct S { virtual void w() { cudaDeviceSynchronize(); } }; struct R : S { void w() override {} }; || K R r; S *s = &r; s->w(); cudaFree(d);
+struct S { virtual void w() { cudaDeviceSynchronize(); } }; struct R : S { void w() override {} }; || K std::unique_ptr<S> s = std::make_unique<R>(); s->w(); cudaFree(d);
+struct S { void w() { cudaDeviceSynchronize(); } }; struct R : S { void w() {} }; || K R r; r.w(); cudaFree(d);
+template <class T> struct S { void w() { cudaDeviceSynchronize(); } }; template <> struct S<int> { void w() {} }; || K S<int> r; r.w(); cudaFree(d);
+template <class T> static void w(T) { cudaDeviceSynchronize(); } template <> void w(int) {} || K w(3); cudaFree(d);
+template <class T> static void w() { if constexpr (std::is_same_v<T, float>) cudaDeviceSynchronize(); } || K w<int>(); cudaFree(d);
+static void w(float) { cudaDeviceSynchronize(); } static void w(int) {} || K w(3); cudaFree(d);
+static void w(float) { cudaDeviceSynchronize(); } static void w(int) {} || K (w)(3); cudaFree(d);
+"""
+
+
+@pytest.mark.parametrize("way", cases(SELDOM))
+def test_a_wait_of_code_that_another_one_runs_instead_of_is_none(way: str) -> None:
+    assert not moves_without(read_behind(way), "Synchronize")
+
+
 ASSERTED = r"""
 int *d; assert(!cudaMalloc(&d, 4)); k<<<1,1>>>(d, t); assert(!cudaDeviceSynchronize()); cudaFree(d);
 #define CK(x) assert(!(x)) || int *d; CK(cudaMalloc(&d, 4)); k<<<1,1>>>(d, t); CK(cudaDeviceSynchronize()); cudaFree(d);

@@ -270,7 +270,7 @@ class Objects(Expressions):
 
     def ended(self, node: Node, kind: str, value: Expr) -> Expr:
         """The same for a temporary object, which ends with the statement."""
-        made = self.made_of(node, kind, value)
+        made = self.made_of(node, kind, value) if not kind.endswith("&") else value
         if made is not value and isinstance(made, Var) and (cls := self.converting(kind)) is not None:
             self._ends(node, made, cls)
         return made
@@ -303,7 +303,11 @@ class Objects(Expressions):
             callee = f"{cls.name}::{cls.constructor}"
             given = values if cls.constructor in cls.methods else ()
             given = self.converted(node, callee, None, given) if own is not cls else given
-            self.emit(ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver))
+            call = ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver)
+            if values and cls.constructor not in cls.methods:  # of what the braces leave out, if anything
+                self.emit(ir.If(ir.Test("other", None, "braces leave members out"), (call,), (), span))
+            else:
+                self.emit(call)
         else:
             self.start_null(self.span(node), receiver, cls)
         if cls.constructor not in cls.methods:
@@ -820,7 +824,7 @@ class Objects(Expressions):
             self.constructor(node, name, (*values, result), ())
             self.store(deref(result), opaque(*values), node)
         cls = self.file.index.class_of(name) if not is_pointer(name) else None
-        if cls is None and values and declarator is None and not self.is_unseen(name):
+        if cls is None and any(map(self.may_lead, values)) and declarator is None and not self.is_unseen(name):
             self.store(deref(result), values[0] if len(values) == 1 else opaque(*values), node)
         if cls is not None and values and declarator is None and not self.file.index.has(cls, cls.constructor):
             self.build(node, deref(result), cls, values)

@@ -268,6 +268,110 @@ struct T { std::unique_ptr<T> n; int *p = nullptr; void go(cudaStream_t s) { if 
 """
 
 
-@pytest.mark.parametrize("case", [*cases(CALLED), *cases(HANDED_OVER), *cases(OTHERS)])
+# libraries, graphs, tables of pointers, and launches with what a template was given
+LAUNCHED = r"""
+void *args[] = {&d}; cudaLaunchKernel((void *)k, dim3(1), dim3(1), args, 0, other);
+void *args[] = {&d}; cudaLaunchCooperativeKernel((void *)k, 1, 1, args, 0, other);
+cudaLaunchConfig_t c = {}; c.gridDim = 1; c.blockDim = 1; c.stream = other; cudaLaunchKernelEx(&c, k, d);
+cudaLaunchConfig_t c{}; c.gridDim = 1; c.blockDim = 1; c.stream = other; void *args[] = {&d}; cudaLaunchKernelExC(&c, (void *)k, args);
+cudaLaunchConfig_t c{1, 1, 0, other}; cudaLaunchKernelEx(&c, k, d);
+cudaLaunchConfig_t c = {.gridDim = 1, .blockDim = 1, .stream = other}; cudaLaunchKernelEx(&c, k, d);
+cudaLaunchConfig_t mk(cudaStream_t s) { cudaLaunchConfig_t c{}; c.stream = s; return c; } || auto c = mk(other); cudaLaunchKernelEx(&c, k, d);
+cudaLaunchConfig_t c = {}; cudaLaunchAttribute a[1]; a[0].id = cudaLaunchAttributeProgrammaticStreamSerialization; a[0].val.programmaticStreamSerializationAllowed = 1; c.attrs = a; c.numAttrs = 1; c.stream = other; cudaLaunchKernelEx(&c, k, d);
+cudaLaunchHostFunc(other, [](void *p) { cudaMemset(p, 0, 4); }, d);
+cudaStreamAddCallback(other, [](cudaStream_t, cudaError_t, void *p) {}, d, 0); run(d, other);
+cudaMemcpyAsync(d, e, 4, cudaMemcpyHostToDevice, other);
+cudaMemcpy2DAsync(d, 4, e, 4, 4, 1, cudaMemcpyHostToDevice, other);
+cudaMemcpy3DParms p = {}; p.dstPtr = make_cudaPitchedPtr(d, 4, 4, 1); p.kind = cudaMemcpyDefault; cudaMemcpy3DAsync(&p, other);
+void *dst[] = {d}; void *src[] = {e}; size_t sz[] = {4}; cudaMemcpyAttributes at; size_t ix = 0, fi; cudaMemcpyBatchAsync(dst, src, sz, 1, &at, &ix, 1, &fi, other);
+cudaMemcpyPeerAsync(d, 0, e, 0, 4, other);
+cudaMemsetAsync(d, 0, 4, other);
+cudaMemset2DAsync(d, 4, 0, 4, 1, other);
+cudaMemPrefetchAsync(d, 4, 0, other);
+cudaTextureObject_t t; cudaResourceDesc r = {}; r.resType = cudaResourceTypeLinear; r.res.linear.devPtr = d; cudaCreateTextureObject(&t, &r, nullptr, nullptr); kt<<<1, 1, 0, other>>>(t);
+__global__ void kt(cudaTextureObject_t t) { tex1Dfetch<int>(t, 0); } || cudaTextureObject_t t; cudaResourceDesc r = {}; r.resType = cudaResourceTypeLinear; r.res.linear.devPtr = d; cudaCreateTextureObject(&t, &r, nullptr, nullptr); kt<<<1, 1, 0, other>>>(t);
+texture<int> tx; __global__ void kt() { tex1Dfetch(tx, 0); } || cudaBindTexture(0, tx, d, 4); kt<<<1, 1, 0, other>>>();
+__constant__ int *c; __global__ void kc() { *c = 1; } || cudaMemcpyToSymbol(c, &d, sizeof d); kc<<<1, 1, 0, other>>>();
+__device__ int *c[2]; __global__ void kc() { *c[1] = 1; } || int *h[2] = {e, d}; cudaMemcpyToSymbol(c, h, sizeof h); kc<<<1, 1, 0, other>>>();
+__device__ struct { int *p; int n; } c; __global__ void kc() { *c.p = 1; } || struct { int *p; int n; } h{d, 1}; cudaMemcpyToSymbol(c, &h, sizeof h); kc<<<1, 1, 0, other>>>();
+__device__ int *c; __global__ void kc() { *c = 1; } || void *a; cudaGetSymbolAddress(&a, c); cudaMemcpy(a, &d, sizeof d, cudaMemcpyHostToDevice); kc<<<1, 1, 0, other>>>();
+__managed__ int *c; __global__ void kc() { *c = 1; } || c = d; kc<<<1, 1, 0, other>>>();
+__managed__ struct { int *p; } c; __global__ void kc() { *c.p = 1; } || c.p = d; kc<<<1, 1, 0, other>>>();
+__global__ void kk(int **p) { *p[0] = 1; } || int **t; cudaMallocManaged(&t, 8); t[0] = d; kk<<<1, 1, 0, other>>>(t);
+__global__ void kk(int **p) { *p[0] = 1; } || int **t; cudaMallocHost(&t, 8); *t = d; kk<<<1, 1, 0, other>>>(t);
+__global__ void kk(int **p) { *p[0] = 1; } || int **t; cudaMalloc(&t, 8); int *h[1] = {d}; cudaMemcpy(t, h, 8, cudaMemcpyHostToDevice); kk<<<1, 1, 0, other>>>(t);
+struct S { int *p; int n; }; __global__ void kk(S *s) { *s->p = 1; } || S *t; cudaMallocManaged(&t, sizeof(S)); t->p = d; kk<<<1, 1, 0, other>>>(t);
+struct S { int *p; int n; }; __global__ void kk(S *s) { *s->p = 1; } || S *t; cudaMalloc(&t, sizeof(S)); S h{d, 1}; cudaMemcpy(t, &h, sizeof h, cudaMemcpyHostToDevice); kk<<<1, 1, 0, other>>>(t);
+struct S { int *p; int n; }; __global__ void kk(S s) { *s.p = 1; } || kk<<<1, 1, 0, other>>>({d, 1});
+struct S { int *p; int n; }; __global__ void kk(S s) { *s.p = 1; } || kk<<<1, 1, 0, other>>>(S{d, 1});
+struct S { int *p[2]; }; __global__ void kk(S s) { *s.p[1] = 1; } || S s; s.p[1] = d; kk<<<1, 1, 0, other>>>(s);
+struct S { int *p; __device__ void operator()() { *p = 1; } }; template <class F> __global__ void kk(F f) { f(); } || kk<<<1, 1, 0, other>>>(S{d});
+template <class F> __global__ void kk(F f) { f(); } || auto f = [=] __device__() { *d = 1; }; kk<<<1, 1, 0, other>>>(f);
+template <class F> __global__ void kk(F f) { f(); } template <class F> void launch(F f, cudaStream_t s) { kk<<<1, 1, 0, s>>>(f); } || launch([=] __device__() { *d = 1; }, other);
+template <class F> __global__ void kk(F f) { f(); } template <class F> void launch(F &&f, cudaStream_t s) { kk<<<1, 1, 0, s>>>(std::forward<F>(f)); } || launch([p = d] __host__ __device__() { *p = 1; }, other);
+template <class... A> __global__ void kk(A... a) {} template <class... A> void launch(cudaStream_t s, A... a) { kk<<<1, 1, 0, s>>>(a...); } || launch(other, 1, d);
+template <class K, class... A> void launch(K kern, cudaStream_t s, A... a) { kern<<<1, 1, 0, s>>>(a...); } || launch(k, other, d);
+template <class... P, class... A> void launch(void (*kern)(P...), cudaStream_t s, A &&...a) { void *v[] = {(void *)&a...}; cudaLaunchKernel((void *)kern, 1, 1, v, 0, s); } || launch(k, other, d);
+auto f = k; f<<<1, 1, 0, other>>>(d);
+void (*f)(int *) = k; f<<<1, 1, 0, other>>>(d);
+void (*f[])(int *) = {k, k}; f[1]<<<1, 1, 0, other>>>(d);
+struct S { void (*f)(int *); }; || S s{k}; s.f<<<1, 1, 0, other>>>(d);
+auto pol = thrust::cuda::par_nosync.on(other); auto p = thrust::device_pointer_cast(d); thrust::for_each(pol, p, p + 1, [] __device__(int &x) { x = 1; });
+size_t n = 0; cub::DeviceReduce::Sum(nullptr, n, e, d, 1, other); void *tmp; cudaMalloc(&tmp, n); cub::DeviceReduce::Sum(tmp, n, e, d, 1, other);
+cublasHandle_t h; cublasCreate(&h); cublasSetStream(h, other); cublasSetWorkspace(h, d, 4); float a = 1, *x; cublasSscal(h, 1, &a, x, 1);
+cufftHandle h; cufftCreate(&h); cufftSetStream(h, other); cufftSetWorkArea(h, d); cufftComplex *x; cufftExecC2C(h, x, x, CUFFT_FORWARD);
+cufftHandle h; cufftPlan1d(&h, 4, CUFFT_C2C, 1); cufftSetStream(h, other); cufftExecC2C(h, (cufftComplex *)d, (cufftComplex *)d, CUFFT_FORWARD);
+cudaGraph_t g; cudaGraphExec_t x; cudaStreamBeginCapture(other, cudaStreamCaptureModeGlobal); run(d, other); cudaStreamEndCapture(other, &g); cudaGraphInstantiate(&x, g, 0); cudaGraphLaunch(x, other);
+cudaGraph_t g; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphInstantiate(&x, g, 0); cudaGraphNode_t n; cudaKernelNodeParams p = {}; void *a[] = {&d}; p.kernelParams = a; cudaGraphExecKernelNodeSetParams(x, n, &p); cudaGraphLaunch(x, other);
+cudaStream_t s2[2]; for (auto &s : s2) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); run(d, s2[1]);
+std::vector<cudaStream_t> s2(2); for (auto &s : s2) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); for (auto s : s2) run(d, s);
+cudaStream_t mk() { cudaStream_t s; cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); return s; } || run(d, mk());
+cudaStream_t mk() { static cudaStream_t s = [] { cudaStream_t t; cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking); return t; }(); return s; } || run(d, mk());
+cudaStream_t &mk() { static cudaStream_t s; if (!s) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); return s; } || run(d, mk());
+nvtxRangePushA("x"); run(d, other); nvtxRangePop(); cudaProfilerStop();
+int nb; cudaOccupancyMaxActiveBlocksPerMultiprocessor(&nb, k, 1, 0); cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 4); k<<<nb, 1, 0, other>>>(d);
+cudaEvent_t ev; cudaEventCreateWithFlags(&ev, cudaEventDisableTiming); run(d, other); cudaEventRecord(ev, 0); cudaEventSynchronize(ev);
+cudaEvent_t ev; cudaEventCreate(&ev); cudaEventRecord(ev, other); run(d, other); cudaEventSynchronize(ev);
+cudaEvent_t ev; cudaEventCreate(&ev); run(d, other); cudaEventRecordWithFlags(ev, other, cudaEventRecordExternal); cudaStreamWaitEvent(0, ev, cudaEventWaitExternal);
+run(d, other); while (cudaStreamQuery(other) == cudaErrorNotReady && rand());
+run(d, other); cudaStreamQuery(other);
+run(d, other); if (cudaStreamQuery(other) != cudaSuccess) e = 0;
+run(d, other); cudaGetLastError(); cudaPeekAtLastError();
+run(d, other); cudaStreamSynchronize(0);
+run(d, other); cudaStreamSynchronize(cudaStreamPerThread);
+run(d, other); cudaMemcpy(e, e, 0, cudaMemcpyDefault);
+run(d, other); int *t; cudaMalloc(&t, 4);
+cudaGraph_t g; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphNode_t n; cudaMemsetParams p = {}; p.dst = d; cudaGraphAddMemsetNode(&n, g, nullptr, 0, &p); cudaGraphInstantiate(&x, g, 0); cudaGraphLaunch(x, other);
+cudaGraph_t g; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphNode_t n; cudaMemsetParams p = {}; p.dst = d; cudaGraphAddMemsetNode(&n, g, nullptr, 0, &p); cudaGraphInstantiate(&x, g, nullptr, nullptr, 0); cudaGraphLaunch(x, other);
+cudaGraph_t g; cudaGraphCreate(&g, 0); cudaGraphNode_t n; cudaMemsetParams p = {}; p.dst = d; cudaGraphAddMemsetNode(&n, g, NULL, 0, &p); cudaGraphExec_t x; cudaGraphInstantiate(&x, g, NULL, NULL, 0); cudaGraphLaunch(x, other);
+cudaGraph_t g, c; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphCreate(&c, 0); cudaGraphNode_t n; cudaMemsetParams p = {}; p.dst = d; cudaGraphAddMemsetNode(&n, c, nullptr, 0, &p); cudaGraphAddChildGraphNode(&n, g, nullptr, 0, c); cudaGraphInstantiate(&x, g, 0); cudaGraphLaunch(x, other);
+cudaGraph_t g, c; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphNode_t n; cudaMemsetParams p = {}; p.dst = d; cudaGraphAddMemsetNode(&n, g, nullptr, 0, &p); cudaGraphClone(&c, g); cudaGraphInstantiate(&x, c, 0); cudaGraphLaunch(x, other);
+cudaGraph_t g, c; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphCreate(&c, 0); cudaGraphInstantiate(&x, c, 0); cudaGraphNode_t n; cudaMemsetParams p = {}; p.dst = d; cudaGraphAddMemsetNode(&n, g, nullptr, 0, &p); cudaGraphExecUpdateResultInfo i; cudaGraphExecUpdate(x, g, &i); cudaGraphLaunch(x, other);
+cudaGraph_t g; cudaGraphExec_t x; cudaGraphCreate(&g, 0); cudaGraphNode_t n; cudaGraphAddMemcpyNode1D(&n, g, nullptr, 0, d, e, 4, cudaMemcpyDefault); cudaGraphInstantiateWithFlags(&x, g, 0); cudaGraphLaunch(x, other);
+struct G { cudaGraph_t g; cudaGraphExec_t x; void add(int *p) { cudaGraphNode_t n; cudaGraphAddMemcpyNode1D(&n, g, nullptr, 0, p, p, 4, cudaMemcpyDefault); cudaGraphInstantiate(&x, g, 0); } void go(cudaStream_t s) { cudaGraphLaunch(x, s); } }; || G g; cudaGraphCreate(&g.g, 0); g.add(d); g.go(other);
+CUgraph g; CUgraphExec x; cuGraphCreate(&g, 0); CUgraphNode n; CUDA_MEMSET_NODE_PARAMS p = {}; p.dst = (CUdeviceptr)d; cuGraphAddMemsetNode(&n, g, nullptr, 0, &p, 0); cuGraphInstantiate(&x, g, 0); cuGraphLaunch(x, other);
+thrust::fill(thrust::cuda::par_nosync.on(other), d, d + 1, 0);
+template <class P> void go(P pol, int *d) { thrust::fill(pol, d, d + 1, 0); } || go(thrust::cuda::par_nosync.on(other), d);
+template <class P> void go(const P &pol, int *d) { thrust::sort(pol, d, d + 1); } || auto p = thrust::cuda::par_nosync.on(other); go(p, d);
+struct A { int x; }; || A alloc; thrust::sort(thrust::cuda::par_nosync(alloc).on(other), d, d + 1);
+thrust::transform(thrust::cuda::par_nosync.on(other), d, d + 1, d, thrust::negate<int>());
+thrust::copy(thrust::cuda::par_nosync.on(other), d, d + 1, d);
+thrust::inclusive_scan(thrust::cuda::par_nosync.on(other), d, d + 1, d);
+template <class... P, class... A> void launch(void (*kern)(P...), cudaStream_t s, A &&...a) { kern<<<1, 1, 0, s>>>(std::forward<A>(a)...); } || launch(k, other, d);
+template <class... A> void launch(void (*kern)(int *), cudaStream_t s, A &&...a) { kern<<<1, 1, 0, s>>>(std::forward<A>(a)...); } || launch(k, other, d);
+template <class... A> void launch(void (*kern)(int *), cudaStream_t s, A... a) { kern<<<1, 1, 0, s>>>(a...); } || launch(k, other, d);
+template <class... A> void launch(void (*kern)(A...), cudaStream_t s, A... a) { kern<<<1, 1, 0, s>>>(a...); } || launch(k, other, d);
+template <class... A> void launch(cudaStream_t s, A &&...a) { k<<<1, 1, 0, s>>>(std::forward<A>(a)...); } || launch(other, d);
+template <class... A> void launch(cudaStream_t s, A &&...a) { run(std::forward<A>(a)..., s); } || launch(other, d);
+template <class F, class... A> void launch(F f, cudaStream_t s, A &&...a) { f(std::forward<A>(a)..., s); } || launch(run, other, d);
+template <class F, class... A> void launch(F f, A &&...a) { f(std::forward<A>(a)...); } || launch(run, d, other);
+template <class A> void launch(cudaStream_t s, A &&a) { k<<<1, 1, 0, s>>>(a); } || launch(other, d);
+template <class A> void launch(cudaStream_t s, const A &a) { k<<<1, 1, 0, s>>>(a); } || launch(other, d);
+void launch(cudaStream_t s, int *const &a) { k<<<1, 1, 0, s>>>(a); } || launch(other, d);
+struct L { template <class... A> void operator()(cudaStream_t s, A &&...a) const { k<<<1, 1, 0, s>>>(std::forward<A>(a)...); } }; || L{}(other, d);
+"""
+
+
+@pytest.mark.parametrize("case", [*cases(CALLED), *cases(HANDED_OVER), *cases(OTHERS), *cases(LAUNCHED)])
 def test_what_a_function_that_is_a_value_does_counts(case: str) -> None:
     check(analyze(source_of(case)))

@@ -124,17 +124,17 @@ cuGraphCreate                           nothing         graph_out -
 cuGraphInstantiate{,WithFlags,WithParams} nothing       graph_out graph -*
 cuGraphClone                            nothing         graph_out graph
 cuGraph{,Exec}Destroy                   nothing         graph
-cuGraphExecUpdate                       nothing         graph graph - -
+cuGraphExecUpdate                       nothing         graph keep - -
 cuGraphAddNode/5                        nothing         - graph - - keep
 cuGraphAddNode                          nothing         - graph - - - keep
 cuGraphAdd{Kernel,Host,MemAlloc,MemFree}Node nothing    - graph - - keep
 cuGraphAdd{Memcpy,Memset}Node           nothing         - graph - - keep -
-cuGraphAddChildGraphNode                nothing         - graph - - graph
+cuGraphAddChildGraphNode                nothing         - graph - - keep
 cuGraphAdd{Empty,EventRecord,EventWait}Node nothing     - graph - - -
 cuGraph{Add,Remove}Dependencies         nothing         graph - - - -
 cuGraphAdd{ExternalSemaphoresSignal,ExternalSemaphoresWait,BatchMemOp}Node external - graph - - - ; why=a semaphore
 cuGraphExec{Kernel,Memcpy,Memset,Host,}NodeSetParams nothing graph - keep -
-cuGraphExecChildGraphNodeSetParams      nothing         graph - graph
+cuGraphExecChildGraphNodeSetParams      nothing         graph - keep
 cuGraphExecEvent{Record,Wait}NodeSetEvent nothing       graph - -
 cuGraphNode{SetEnabled,GetEnabled}      nothing         graph - -
 cuGraph{Kernel,Memcpy,Memset,Host,}NodeSetParams external - params ; why=a graph node takes other memory

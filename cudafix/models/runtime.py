@@ -135,7 +135,7 @@ cudaGraphInstantiateWithFlags           nothing         graph_out graph -
 cudaGraphInstantiateWithParams          nothing         graph_out graph -
 cudaGraphClone                          nothing         graph_out graph
 cudaGraph{,Exec}Destroy                 nothing         graph
-cudaGraphExecUpdate                     nothing         graph graph - -
+cudaGraphExecUpdate                     nothing         graph keep - -
 cudaGraphAddNode/5                      nothing         - graph - - keep
 cudaGraphAddNode                        nothing         - graph - - - keep
 cudaGraphAddKernelNode                  nothing         - graph - - keep
@@ -144,7 +144,7 @@ cudaGraphAddMemsetNode                  nothing         - graph - - keep
 cudaGraphAddMemcpyNode1D                nothing         - graph - - keep keep - kind
 cudaGraphAddMemcpyNode{To,From}Symbol   nothing         - graph - - keep keep - - kind
 cudaGraphAddMemFreeNode                 nothing         - graph - - keep
-cudaGraphAddChildGraphNode              nothing         - graph - - graph
+cudaGraphAddChildGraphNode              nothing         - graph - - keep
 cudaGraphAdd{Empty,EventRecord,EventWait}Node nothing   - graph - - -
 cudaGraphAddDependencies                nothing         graph - - - -
 cudaGraphRemoveDependencies             nothing         graph - - - -
@@ -152,7 +152,7 @@ cudaGraphAddExternalSemaphores{Signal,Wait}Node external - graph - - - ; why=a s
 cudaGraphExec{Kernel,Memcpy,Memset,Host,}NodeSetParams nothing graph - keep
 cudaGraphExecMemcpyNodeSetParams1D      nothing         graph - keep keep - kind
 cudaGraphExecMemcpyNodeSetParams{To,From}Symbol nothing graph - keep keep - - kind
-cudaGraphExecChildGraphNodeSetParams    nothing         graph - graph
+cudaGraphExecChildGraphNodeSetParams    nothing         graph - keep
 cudaGraphExecEvent{Record,Wait}NodeSetEvent nothing     graph - -
 cudaGraphNodeSetEnabled                 nothing         graph - -
 cudaGraphNodeGetEnabled                 nothing         graph - out

@@ -1,10 +1,10 @@
 """Thrust and CUB: the CCCL documentation (CUDA 13.0).
 
-Thrust algorithms that take no `par_nosync` policy run on the policy's stream, the default stream without one, and the
-host waits for that stream before they return ("all of Thrust's algorithms that are not async are synchronous", since
-1.9.4). An algorithm whose iterators are all host memory runs on the host and waits for nothing: `hr`-like use of host
-memory only, the operation touches no device memory. A policy made by `par.on(s)` is a handle on stream s. Vectors
-allocate and free with the blocking calls inside, which stays as it is.
+Thrust algorithms run on the policy's stream, the default stream without one, and the host waits for that stream before
+they return ("all of Thrust's algorithms that are not async are synchronous", since 1.9.4); those of a program that
+names the policy `par_nosync` may wait or not. An algorithm whose iterators are all host memory runs on the host and
+waits for nothing: `hr`-like use of host memory only, the operation touches no device memory. A policy made by
+`par.on(s)` is a handle on stream s. Vectors allocate and free with the blocking calls inside, which stays as it is.
 
 CUB's device-wide algorithms take temporary storage and its size, run on the last argument's stream (default 0) and do
 not wait. With a null storage they only compute the size.
@@ -71,8 +71,8 @@ thrust::{device,host,seq,omp,tbb}       host
 # policies
 thrust::cuda::par                       host            -
 thrust::{cuda::par,device}.on           handle_create   - stream ; returns=handle
-# without the wait that every algorithm has: no order may be built on what follows
-thrust::cuda::par_nosync.on             external        - stream ; why=an execution policy without synchronization
+# without the wait that every algorithm has (`cudafix.ordering.effects`)
+thrust::cuda::par_nosync.on             handle_create   - stream ; returns=handle
 """
 
 _METHODS = """

@@ -330,10 +330,18 @@ class Calls(Operations):
         packed = self._packed(call, state)
         for n, arg in enumerate(call.args):
             if packed is not None and n >= packed[0]:
-                args += [packed[1]] * (len(function.params) - n)
+                _, held, places = packed
+                args += [places if param.by_reference else held for param in function.params[n:]]
                 break
             if n < len(function.params) and function.params[n].type.endswith("..."):
-                args.append(mem.NOTHING.union(*(self.values(state, a) for a in call.args[n:])))
+                rest = call.args[n:]
+                held = mem.NOTHING.union(*(self.values(state, a) for a in rest))
+                if function.params[n].by_reference:
+                    known = (
+                        self.reference(c) for a in rest if not isinstance(a, ir.Addr) for c in self.cells(state, a)
+                    )
+                    held = frozenset(known) | self._kept_apart(call, held, state)
+                args.append(held)
                 break
             by_reference = n < len(function.params) and function.params[n].by_reference
             place = self.cells(state, arg) if by_reference else []
@@ -488,14 +496,23 @@ class Calls(Operations):
         for path in self.scopes.copies.get(plain, ()):
             yield "global", path, plain
 
-    def _packed(self, call: ir.Call, state: State) -> tuple[int, Values] | None:
-        """The position of an argument that expands a parameter pack, and what the pack may hold."""
-        packs = {p.name for p in self.frame.function.params if p.type.endswith("...")}
+    def _packed(self, call: ir.Call, state: State) -> tuple[int, Values, Values] | None:
+        """The position of an argument that expands a parameter pack, what the pack may hold, and where that is."""
+        packs = {p.name: p for p in self.frame.function.params if p.type.endswith("...")}
         for n, arg in enumerate(call.args):
             names = [e for e in ir.variables(arg) if isinstance(e, ir.Var) and e.name in packs]
+            if names and packs[names[0].name].by_reference:
+                return n, self.values(state, ir.Deref(names[0])), self.values(state, names[0])
             if names:
-                return n, self.values(state, names[0])
+                held = self.values(state, names[0])
+                return n, held, self._kept_apart(call, held, state)
         return None
+
+    def _kept_apart(self, call: ir.Call, values: Values, state: State) -> Values:
+        """Where references lead to values that are in no variable, or of which it is not known in which."""
+        root: mem.Root = ("local", self.frame.name, f"%pack {call.span.start}")
+        state.env.write([(root, ())], values)
+        return frozenset({mem.Ref((root, ()))})
 
     def _hand_over(self, call: ir.Call, function: ir.Function, frame: str, state: State) -> None:
         """Copy what structs that are passed by value hold into the callee's parameters."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from cudafix import ir
+from cudafix.ir import walk
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
@@ -238,6 +239,8 @@ class Effects(Allocations):
         streams = self.streams_for(api, args, state)
         if api.on == "none" and args.stream is None and args.one("handle") is None and not (args.reads or args.writes):
             return state
+        if self._without_waits(api) and not any(s.kind is StreamKind.NON_BLOCKING for s in streams):
+            streams = frozenset({UNKNOWN_STREAM})  # that of a policy which is not seen
         op = self.operation("work", call, f"`{call.callee}`", state)
         reads, writes = self.mask(args.reads), self.mask(args.writes)
         if call.callee.startswith("cu") and "::" not in call.callee:
@@ -250,7 +253,7 @@ class Effects(Allocations):
                 writes |= self.anywhere(state, held)
         self.issue(op, streams, state, where, call.span, reads, writes, certain=not api.idle)
         self._library_waits(api, streams, state, where)
-        if api.waits is Waits.OWN:  # whichever stream it ran on
+        if api.waits is Waits.OWN and not self._without_waits(api):  # whichever stream it ran on
             state.orders.finish(1 << op.number, where)
         return state
 
@@ -261,8 +264,15 @@ class Effects(Allocations):
         kind = self.type_of(expr)
         return "*" in kind or (not kind and not held and not isinstance(expr, ir.Const))
 
+    def _without_waits(self, api: Api) -> bool:
+        """Whether an algorithm of Thrust may be given a policy without waits: the program names one somewhere."""
+        thrust = api.source.startswith("Thrust")
+        return thrust and self.program.kept("without waits", lambda: _names_nosync(self.program))
+
     def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:
-        if api.waits is Waits.OWN:
+        if api.waits is Waits.OWN and self._without_waits(api):
+            self._may_wait(streams, state, where)
+        elif api.waits is Waits.OWN:
             self.host_waits_for(streams, state, where)
         elif api.waits is Waits.DEVICE:
             state.orders.finish(self.same_device(state), where)
@@ -695,3 +705,13 @@ class Effects(Allocations):
         """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
         kind = self.type_of(call.receiver) if call.receiver is not None else ""
         return bool(kind) and self.tables.method(kind, call.callee) is not None
+
+
+def _names_nosync(program: Program) -> bool:
+    for function in program.functions():
+        for stmt in walk(function.body):
+            if isinstance(stmt, ir.Call) and "par_nosync" in stmt.callee:
+                return True
+            if any(isinstance(e, ir.Const) and "par_nosync" in e.text for e in ir.values_in(stmt)):
+                return True
+    return False

@@ -102,6 +102,9 @@ class Roles(Calls):
                         frozenset({mem.Handle(self._handle_name(call))}),
                         call.span,
                     )
+        if "graph_out" in args.named and "graph" in args.named:  # made of another graph, it uses the same memory
+            made_of = mem.NOTHING.union(*(self.reachable(state, self.values(state, e)) for e in args.named["graph"]))
+            state.env.write([(("global", "", self._handle_name(call)), (("at", mem.ANY),))], made_of)
         if api.holds is not None:
             own = self.new_object(("held", *self.context(call)), api.holds, api.holds, call, state)
             state.live |= 1 << own.number

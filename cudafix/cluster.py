@@ -179,7 +179,7 @@ def _fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -
         for k in ks
     )
     functions = tuple(sorted(of(f) for f in _functions(view)))
-    unseen = tuple(sorted(assigned_unseen(view.program)))
+    unseen = tuple(sorted((*assigned_unseen(view.program), *(c for m in view.program.modules for c in m.ended))))
     return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals)), unseen
 
 

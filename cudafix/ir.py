@@ -540,6 +540,7 @@ class Module:
     types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros
     template_arguments: frozenset[str] = frozenset()  # the classes of which templates may make objects, and assign them
     namespaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in which the names of one are found too
+    prototypes: frozenset[str] = frozenset()  # the functions that are declared, by last name component
     ended: frozenset[str] = frozenset()  # the classes of which templates may end objects
 
 

@@ -642,8 +642,21 @@ class Calls(Operations):
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
             cells = self.cells(state, stmt.receiver)
             state.env.write([*cells, *cells], back)
-        self._foreign_work(stmt, name, self.mask(values), state)
+        reached = self._held_in_globals(state) if self._is_of_the_program(stmt, why) else mem.NOTHING
+        self._foreign_work(stmt, name, self.mask(values | reached), state)
         return back
+
+    def _is_of_the_program(self, stmt: ir.Call | None, why: str) -> bool:
+        """Whether unseen code may be a function of the program: it knows the names of its global variables."""
+        if stmt is None:
+            return why == ir.THROUGH_POINTER
+        declared = self.program.kept("declared", lambda: {n for m in self.program.modules for n in m.prototypes})
+        return not self.in_python and last(stmt.callee) in declared
+
+    def _held_in_globals(self, state: State) -> Values:
+        """What leads to memory in the variables of which all files of the program know the names."""
+        held = (v for root, inner in state.env if root[:2] == ("global", "") for v in mem.NOTHING.union(*inner.values()))
+        return self.reachable(state, frozenset(held))
 
     def _numbers_change(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
         """Code that is not seen may store numbers: through references and addresses, and in variables that others see.

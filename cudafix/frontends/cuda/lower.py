@@ -96,6 +96,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         found.types | {name for name, macro in parsed.macros.items() if macro.params is None},
         assigned | file.deduced,
         found.namespaces,
+        frozenset(name.rpartition("::")[2] for name in found.prototypes),
         ended | file.deduced,
     )
 

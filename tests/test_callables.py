@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.other_stream import analyze, check
+from cudafix.findings import Safety
+from tests.other_stream import MAIN, analyze, check
 from tests.test_special_members import source_of
 from tests.test_ways_to_memory import cases
 
@@ -214,6 +215,10 @@ G! struct B { B() { run(gp, gs); } }; struct X : virtual B {}; struct Y : virtua
 
 # logs, coroutines, functions that call each other, and objects behind `std::optional`
 OTHERS = r"""
+cudaStream_t gs; int *gp; void go() { run(gp, gs); } || gp = d; gs = other; std::vector<void (*)()> v; v.push_back(go); for (auto f : v) f();
+cudaStream_t gs; int *gp; void go() { run(gp, gs); } || gp = d; gs = other; std::map<int, void (*)()> v; v[1] = go; for (auto &[k, f] : v) f();
+cudaStream_t gs; int *gp; void go() { run(gp, gs); } std::vector<void (*)()> v; || v.push_back(go); gp = d; gs = other; v[0]();
+cudaStream_t gs; void go(int *p) { run(p, gs); } || gs = other; std::vector<void (*)(int *)> v{go}; for (auto f : v) f(d);
 int f(int *p, cudaStream_t s) { run(p, s); return 1; } || VLOG(1) << f(d, other);
 int f(int *p, cudaStream_t s) { run(p, s); return 1; } || LOG(INFO) << f(d, other);
 int f(int *p, cudaStream_t s) { run(p, s); return 1; } || LOG_IF(INFO, f(d, other)) << 1;
@@ -375,3 +380,62 @@ struct L { template <class... A> void operator()(cudaStream_t s, A &&...a) const
 @pytest.mark.parametrize("case", [*cases(CALLED), *cases(HANDED_OVER), *cases(OTHERS), *cases(LAUNCHED)])
 def test_what_a_function_that_is_a_value_does_counts(case: str) -> None:
     check(analyze(source_of(case)))
+
+
+KERNEL = "__global__ void touch(int *v) { *v = 1; }"
+GLOBALS = "extern int *gp; extern cudaStream_t gs;"
+REGISTRY = f"{GLOBALS} void add(void (*f)()); void fire(); struct Reg {{ Reg(void (*f)()) {{ add(f); }} }};"
+FILES = {
+    "an alias of a namespace": (
+        "z::go(d, other);",
+        "namespace a { void go(int *p, cudaStream_t s); } namespace z = a;",
+        "namespace a { void go(int *p, cudaStream_t s) { touch<<<1, 1, 0, s>>>(p); } }",
+    ),
+    "an inline namespace": (
+        "a::go(d, other);",
+        "namespace a { inline namespace v { void go(int *p, cudaStream_t s); } }",
+        "namespace a { inline namespace v { void go(int *p, cudaStream_t s) { touch<<<1, 1, 0, s>>>(p); } } }",
+    ),
+    "a static member": (
+        "S s; s.slot = d; go(other);",
+        "struct S { static int *slot; }; void go(cudaStream_t s);",
+        "int *S::slot;\nvoid go(cudaStream_t s) { touch<<<1, 1, 0, s>>>(S::slot); }",
+    ),
+    "a constructor of an element": (
+        "gp = d; gs = other; std::vector<T> v(2);",
+        GLOBALS + "\nstruct T { T(); };",
+        "int *gp; cudaStream_t gs;\nT::T() { touch<<<1, 1, 0, gs>>>(gp); }",
+    ),
+    "a constructor that converts": (
+        "gp = d; gs = other; use(3);",
+        GLOBALS + "\nstruct T { T(int); };\nvoid use(const T &);",
+        "int *gp; cudaStream_t gs;\nT::T(int) { touch<<<1, 1, 0, gs>>>(gp); }\nvoid use(const T &) {}",
+    ),
+    "a constructor of a member": (
+        "gp = d; gs = other; M m;",
+        GLOBALS + "\nstruct T { T(int); }; struct M { T t = 3; };",
+        "int *gp; cudaStream_t gs;\nT::T(int) { touch<<<1, 1, 0, gs>>>(gp); }",
+    ),
+    "a template": ("each([&] { run(d, other); });", "template <class F> void each(F &&f) { f(); }", ""),
+    "a function that is registered before `main`": (
+        "gp = d; gs = other; fire();",
+        REGISTRY,
+        "#include <vector>\nint *gp; cudaStream_t gs; static std::vector<void (*)()> all;\n"
+        "void add(void (*f)()) { all.push_back(f); }\nvoid fire() { for (auto f : all) f(); }",
+        "static void go() { run(gp, gs); } static Reg reg(go);",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", FILES)
+def test_what_other_files_do_counts(way: str) -> None:
+    statements, header, source, *more = FILES[way]
+    main = '#include "1.h"\n' + "".join(more) + MAIN % statements
+    check(analyze(main, f"#pragma once\n{header}\n", f'#include "1.h"\n{KERNEL}\n{source}\n'))
+
+
+def test_code_that_is_not_seen_may_reach_what_a_global_variable_holds() -> None:
+    reached = analyze("int *gp; void ext();" + MAIN % "gp = d; ext();")
+    assert [f.safety for f in reached.findings] == [Safety.ASSUMES]
+    hidden = analyze("static int *gp; void ext();" + MAIN % "gp = d; ext();")
+    assert [f.safety for f in hidden.findings] == [Safety.PROVEN]

@@ -655,7 +655,9 @@ class Calls(Operations):
 
     def _held_in_globals(self, state: State) -> Values:
         """What leads to memory in the variables of which all files of the program know the names."""
-        held = (v for root, inner in state.env if root[:2] == ("global", "") for v in mem.NOTHING.union(*inner.values()))
+        held = (
+            v for root, inner in state.env if root[:2] == ("global", "") for v in mem.NOTHING.union(*inner.values())
+        )
         return self.reachable(state, frozenset(held))
 
     def _numbers_change(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:

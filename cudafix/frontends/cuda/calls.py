@@ -284,6 +284,8 @@ class Calls(Objects):
     def _is_object(self, kind: str) -> bool:
         """Whether a type can only be a class, of another file: a call of such an object is its `operator()`."""
         plain = kind.partition("<")[0]
+        if "(" in plain:  # `void (*)()`
+            return False
         if not plain or is_pointer(kind) or is_number(kind) or plain.startswith(("auto", "decltype")):
             return False
         return not self.file.index.names_type(plain) and plain.removeprefix("std::") not in (

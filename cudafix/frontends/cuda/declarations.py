@@ -846,7 +846,8 @@ def _declaration(
         one = declared(base, child, text)
         if one is None:
             continue
-        if one.parameters is not None and not one.pointer_to_function:
+        is_object = cls is None and "extern" not in words and _is_object(found, one, text)
+        if one.parameters is not None and not one.pointer_to_function and not is_object:
             # `A &A::operator=(A &&) noexcept = default;` reads as a variable
             value = child.child_by_field_name("value")
             if value is not None and text_of(value, text) == "default" and _defaulted(found, cls, one, text):
@@ -898,6 +899,16 @@ def _declaration(
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
         if space == "host" and "extern" not in words:
             found.initializers.append((made, value if value is not None else child))
+
+
+def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:
+    """Whether `T x(f);` makes an object of functions and variables of this file, though it reads as a function."""
+    given = one.parameters.named_children if one.parameters is not None else []
+    if not given or is_pointer(one.type) or found.class_of(one.type) is None:
+        return False
+    names = {text_of(child, text) for child in given if child.named_child_count == 1}
+    known = {function.name.rpartition("::")[2] for function in found.functions}
+    return len(names) > 0 and all(name in known or f"::{name}" in found.globals for name in names)
 
 
 def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: bytes) -> bool:

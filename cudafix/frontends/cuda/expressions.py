@@ -487,7 +487,9 @@ class Expressions:
 
     def _literal(self, node: Node, target: Expr | None, used: bool) -> Expr:
         suffix = node.named_children[-1] if node.type == "user_defined_literal" else None
-        if suffix is not None and (name := f'operator""{self.raw(suffix)}') in self.file.hosts:
+        if suffix is not None and (
+            (name := f'operator""{self.raw(suffix)}') in self.file.hosts or self.file.index.is_declared_function(name)
+        ):
             return self.emit_call(node, suffix, name, (Const(self.raw(node)),), (), None, target, used)
         return Const(self.raw(node))
 

@@ -473,6 +473,10 @@ class Statements(Loops):
             self.each(value, cls, "", (), (), var, f"?{self.span(value).start}")
         elif value.type in ("argument_list", "initializer_list"):
             self.build(value, var, cls, *self.arguments(value))
+        elif value.type == "function_declarator":  # `T x(f);`
+            listed = value.child_by_field_name("parameters")
+            names = listed.named_children if listed is not None else []
+            self.build(value, var, cls, tuple(self.resolve(self.raw(child), child) for child in names))
         elif value.type.endswith(("declarator", "identifier")):
             self.build(value, var, cls, ())
         else:

@@ -162,9 +162,6 @@ ENDS = {
     "what a function returns is an argument": "use(make(d, other));",
     "what a function returns is kept": "{ auto b = make(d, other); }",
     "a variable whose type is not written": "{ auto b = B(d, other); }",
-    "what a smart pointer makes": "{ auto b = std::make_unique<B>(d, other); }",
-    "what a shared pointer makes": "{ std::shared_ptr<B> b = std::make_shared<B>(d, other); }",
-    "what a smart pointer owns": "{ std::unique_ptr<B> b(new B(d, other)); }",
     "an element of a local array": f"{LOUD} {{ C c[2]; c[0].p = d; c[0].s = other; }}",
     "a class in a function": f"{LOUD} {{ C c; c.p = d; c.s = other; }}",
     "a member of a class in a function": "struct C { B b; C(int *p, cudaStream_t s) : b(p, s) {} }; { C c(d, other); }",
@@ -193,6 +190,9 @@ def test_classes_of_one_name_in_two_functions_are_two() -> None:
 
 
 OWNED = {
+    "what a smart pointer makes": "auto b = std::make_unique<B>(d, other);",
+    "what a shared pointer makes": "std::shared_ptr<B> b = std::make_shared<B>(d, other);",
+    "what a smart pointer owns": "std::unique_ptr<B> b(new B(d, other));",
     "a smart pointer hands the object on": "auto b = std::make_unique<B>(d, other); auto c = std::move(b);",
     "shared pointers own the object": "std::shared_ptr<B> b = std::make_shared<B>(d, other), c = b;",
     "a smart pointer gets the object of another": "std::unique_ptr<B> b(new B(d, other)), c(std::move(b));",

@@ -39,7 +39,9 @@ class Allocations(Roles):
         if self.reach.in_threads(call):
             text = f"is allocated by `{call.callee}` where other host threads may run too"
             self.obstacle(bit, "several_host_threads", text, call.span)
-        if unseen := next((f.function for f in self.frames if self.classes.runs_in_templates(f.function)), None):
+        hidden = (frame.function for frame in self.frames if self.classes.runs_in_templates(frame.function))
+        # where unseen code calls it anyway, the proof names what that is not expected to do
+        if self._callers_work is None and (unseen := next(hidden, None)) is not None:
             text = f"is allocated in `{unseen.name}`, which may run where no call is written"
             self.obstacle(bit, "unknown_call", text, call.span)
         state.live |= bit
@@ -62,7 +64,9 @@ class Allocations(Roles):
         expr = args.one("free")
         values = self._addresses(state, expr)
         objects = self._freed(values)
-        if unseen := self.classes.leaves_work:
+        # unseen code calls the function that is run: what that leaves itself is work of its caller
+        running = {id(frame.function) for frame in self.frames} if self._callers_work is not None else set[int]()
+        if unseen := next((f.name for f in self.classes.leaving_work if id(f) not in running), ""):
             text = f"is freed where work may run that `{unseen}` has left, for which no call is written"
             self.obstacle(self.mask(values), "unknown_call", text, call.span)
         if api.memory in ("device", "async") and where is not In.REWRITTEN:

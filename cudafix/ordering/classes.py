@@ -129,10 +129,9 @@ class Classes:
         return id(function) in self._in_templates
 
     @cached_property
-    def leaves_work(self) -> str:
-        """One of these functions that leaves work on the device. Empty if there is none."""
-        found = self._in_templates.values()
-        return next((f.name for f in found if self.reach.leaves_work(f)), "")
+    def leaving_work(self) -> list[ir.Function]:
+        """Those of these functions that leave work on the device."""
+        return [f for f in self._in_templates.values() if self.reach.leaves_work(f)]
 
     @cached_property
     def _in_templates(self) -> dict[int, ir.Function]:

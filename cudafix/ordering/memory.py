@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import inf
 from typing import TypeAlias
 
@@ -272,13 +272,13 @@ def _perhaps(inner: Cells) -> Cells:
 def _either(mine: Cells, theirs: Cells) -> Cells:
     """What the cells of a root hold after one of two paths; `mine` itself if the other adds nothing."""
     merged = None
-    wholes: dict[Path, Values] = {}
+    wholes = _Wholes(theirs)
     for path in mine.keys() - theirs.keys():
         values, other = _or_unset(mine[path]), _unwritten(theirs, path, wholes)
         if values is not mine[path] or not other <= values:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
-    wholes = {}
+    wholes = _Wholes(mine)
     for path, values in theirs.items():
         old = mine.get(path)
         if old is None or not values <= old:
@@ -295,32 +295,68 @@ def _held(inner: Cells, path: Path) -> Values:
     return NOTHING.union(*(held for other, held in inner.items() if len(other) == n and overlaps(other, path)))
 
 
-def _unwritten(inner: Cells, path: Path, joining: dict[Path, Values] | None = None) -> Values:
+class _Wholes:
+    """What wholes of a root hold of which parts are asked for, each found once, while two paths meet."""
+
+    def __init__(self, inner: Cells) -> None:
+        self._inner = inner
+        self._held: dict[Path, Values] = {}
+
+    def held(self, path: Path) -> Values:
+        if path not in self._held:
+            if _is_unique(path):
+                self._held[path] = self._inner.get(path, NOTHING)
+            else:
+                alike = self._by_kind.get(_kind(path), ())
+                self._held[path] = NOTHING.union(*(self._inner[other] for other in alike if overlaps(other, path)))
+        return self._held[path]
+
+    def sum_of_fields(self, path: Path) -> Values:
+        return self._sums.get(path, NOTHING)
+
+    @cached_property
+    def _by_kind(self) -> dict[Path, list[Path]]:
+        found: dict[Path, list[Path]] = {}
+        for path in self._inner:
+            found.setdefault(_kind(path), []).append(path)
+        return found
+
+    @cached_property
+    def _sums(self) -> dict[Path, Values]:
+        found: dict[Path, set[Value]] = {}
+        for path, held in self._inner.items():
+            leads = leading(held)
+            for n, (kind, _) in enumerate(path) if leads else ():
+                if kind == "field":
+                    found.setdefault(path[:n], set()).update(leads)
+        return {path: frozenset(values) for path, values in found.items()}
+
+
+def _sum_of_fields(inner: Cells, path: Path) -> Values:
+    """What the fields of a struct lead to, together."""
+    n = len(path)
+    fields = (held for other, held in inner.items() if len(other) > n and other[:n] == path and other[n][0] == "field")
+    return NOTHING.union(*map(leading, fields))
+
+
+def _unwritten(inner: Cells, path: Path, meeting: _Wholes | None = None) -> Values:
     """What a part of a place is if nothing was written there, but something to all of a struct that it is in: what came
     from outside, or the sum of the parts of which it is one.
 
-    `joining`: where a path that has written the part meets one that has not, what wholes of this root are known to
-    hold. The sum of a function that was not followed, which leads to host memory only, is left out there: with it all
-    parts would soon hold all of them.
+    Where a path that has written the part is `meeting` one that has not, the sum of a function that was not followed,
+    which leads to host memory only, is left out: with it all parts would soon hold all of them.
     """
     found = NOTHING
     for n in range(len(path)):
-        if joining is None:
-            whole = _held(inner, path[:n])
-        elif (known := joining.get(path[:n])) is not None:
-            whole = known
-        else:
-            whole = joining[path[:n]] = _held(inner, path[:n])
-        if joining is not None and MIXED in whole:
+        whole = _held(inner, path[:n]) if meeting is None else meeting.held(path[:n])
+        if meeting is not None and MIXED in whole:
             continue
         if Ptr(EXTERNAL) in whole:  # unless it was set since
             return found | UNKNOWN | leading(whole)
         if path[n][0] == "field":  # of a struct of which only the sum of its parts is known
             found |= leading(whole)
         else:  # an operator of a struct picks from what it holds
-            for other, held in inner.items():
-                if len(other) > n and other[:n] == path[:n] and other[n][0] == "field":
-                    found |= leading(held)
+            found |= _sum_of_fields(inner, path[:n]) if meeting is None else meeting.sum_of_fields(path[:n])
     return found
 
 

@@ -29,12 +29,24 @@ _SILENT = re.compile(
     rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL
 )  # comments and literals
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
+_OPERATOR = re.compile(rb"\boperator\b[^(]*(?:\(\s*\))?")  # also `operator()`
+_DIRECTIVE = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
+_DELIMITER = re.compile(rb"([{};])")
+_NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a literal is left out
+_CALLED = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_MEMBER = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>]*>)?\s*::\s*(?:~|operator\b)")
 _STATIC = re.compile(rb"\bstatic\b")
 _QUERY = """
     (function_definition body: (_) @body) @definition
     (function_declarator declarator: (_) @name)
     (class_specifier name: (_) body: (_)) @class
     (struct_specifier name: (_) body: (_)) @class
+    (alias_declaration name: (_) @macro type: (_) @words)
+    (type_definition type: (_) declarator: (_) @macro)
+    (operator_cast) @name
+    (base_class_clause) @part
+    (field_declaration type: (_) @part)
+    (declaration type: (_) @value declarator: [(identifier) (array_declarator) (init_declarator)])
     (init_declarator value: (_) @value)
     (preproc_def name: (_) @macro value: (_) @words)
     (preproc_function_def name: (_) @macro value: (_) @words)
@@ -174,9 +186,31 @@ def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
 
 def _words_of(data: bytes) -> Any:
     """The fields of `Words`, sorted."""
-    every = frozenset(_WORD.findall(_SILENT.sub(b" ", data)))
+    code = _SILENT.sub(b" ", data)
+    every = frozenset(_WORD.findall(code))
+    if b"{" not in data:
+        return sorted(every), []
     pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
-    return sorted(every), sorted(frozenset(pattern.findall(data)) if b"{" in data else ())
+    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)})
+
+
+def _defined_outside(code: bytes) -> Iterator[bytes]:
+    """The names in front of the braces that are in no others but those of namespaces, wherever on a line they stand,
+    and the classes of destructors and operators, which are not called by a name.
+    """
+    inside = 0  # braces that are open, behind one that is not of a namespace
+    head, *pieces = _DELIMITER.split(_DIRECTIVE.sub(b" ", code))
+    for delimiter, text in zip(pieces[::2], pieces[1::2], strict=True):
+        if delimiter == b"{" and (inside or _NAMESPACE.match(head) is None):
+            if not inside and b"(" in head:
+                yield from _CALLED.findall(head)[:1]
+                yield from _MEMBER.findall(head)
+                if b"operator" in head:
+                    yield b"operator"
+            inside += 1
+        elif delimiter == b"}" and inside:
+            inside -= 1
+        head = text
 
 
 def _outline_of(data: bytes) -> Any:
@@ -191,7 +225,7 @@ def _outline_of(data: bytes) -> Any:
         for node in captures.get("class", ())
         if (name := node.child_by_field_name("name")) is not None
     ]
-    names = sorted((node.start_byte, node.end_byte) for node in captures.get("name", ()))
+    names = sorted((_qualified(node).start_byte, node.end_byte) for node in captures.get("name", ()))
     outside: list[tuple[int, int]] = []
     at = end = 0
     for node in sorted(captures.get("definition", ()), key=lambda node: node.start_byte):
@@ -200,10 +234,16 @@ def _outline_of(data: bytes) -> Any:
         head = bisect_left(names, (node.start_byte, 0))
         if head < len(names) and names[head][0] < body.start_byte:
             start, stop = names[head]
-            *scopes, last = _WORD.findall(_ARGUMENTS.sub(b"", data[start:stop])) or [b""]
-            uses.setdefault(last, set()).update(_WORD.findall(data[stop : node.end_byte]))
-            is_member = any(first < start < behind for first, behind, _ in classes)
-            if not is_member and _STATIC.search(data, node.start_byte, start) is None:
+            *scopes, last = _names(data, start, stop)
+            around = [cls for cls in classes if cls[0] < start < cls[1]]
+            words = _WORD.findall(data[node.start_byte : node.end_byte])
+            if not last.startswith(b"operator"):
+                uses.setdefault(last, set()).update(words)
+            elif scope := max(around)[2] if around else b"".join(scopes[-1:]):
+                uses.setdefault(scope, set()).update(words)  # it is called where an object of the class is used
+            else:
+                always.update(words)
+            if not around and _STATIC.search(data, node.start_byte, start) is None:
                 exports.add((scopes[-1] if scopes else b"", last))
         if node.start_byte >= end:
             outside.append((end, node.start_byte))
@@ -213,16 +253,38 @@ def _outline_of(data: bytes) -> Any:
         while at < len(names) and names[at][0] < behind:
             start, stop = names[at]
             at += 1
-            if start >= first and (words := _WORD.findall(data[start:stop])):
+            if start >= first and (last := _names(data, start, stop)[-1]):
                 around = [cls for cls in classes if cls[0] < start < cls[1]]
-                declares.add((max(around)[2] if around else b"", words[-1]))
+                declares.add((max(around)[2] if around else b"", last))
     for macro in captures.get("macro", ()):
-        value = macro.parent.child_by_field_name("value") if macro.parent is not None else None
+        assert macro.parent is not None
+        value = macro.parent.child_by_field_name("value") or macro.parent.child_by_field_name("type")
         if value is not None:
             words = _WORD.findall(data[value.start_byte : value.end_byte])
-            uses.setdefault(data[macro.start_byte : macro.end_byte], set()).update(words)
+            for name in _WORD.findall(data[macro.start_byte : macro.end_byte]):
+                uses.setdefault(name, set()).update(words)
+    for node in captures.get("part", ()):  # made and destroyed with the class
+        around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
+        if around:
+            uses.setdefault(max(around)[2], set()).update(_WORD.findall(data[node.start_byte : node.end_byte]))
     for node in captures.get("value", ()):
         if any(first <= node.start_byte < behind for first, behind in outside):
             always.update(_WORD.findall(data[node.start_byte : node.end_byte]))
     named = sorted((name, sorted(words)) for name, words in uses.items())
     return named, sorted(always), sorted(declares), sorted(exports), sorted({name for _, _, name in classes})
+
+
+def _qualified(name: tree_sitter.Node) -> tree_sitter.Node:
+    """The name of a function with its scopes: those of a conversion are around it."""
+    while (around := name.parent) is not None and around.type == "qualified_identifier":
+        name = around
+    return name
+
+
+def _names(data: bytes, start: int, stop: int) -> list[bytes]:
+    """The names of a declarator: those of its scopes, and that of the function, with what an operator is of."""
+    text = _ARGUMENTS.sub(b"", data[start:stop])
+    operator = _OPERATOR.search(text)
+    if operator is None:
+        return _WORD.findall(text) or [b""]
+    return [*_WORD.findall(text[: operator.start()]), b"".join(operator[0].split())]

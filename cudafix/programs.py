@@ -221,7 +221,7 @@ class _Linker:
         while fresh:
             reached |= fresh
             fresh = set().union(*(uses[name] for name in fresh & uses.keys())) - reached
-        wanted = (sources for name, sources in sorted(offered.items()) if name.last in reached)
+        wanted = (sources for name, sources in sorted(offered.items()) if _is_reached(name, reached))
         return [path for sources in wanted for path in _nearest(sources, start)]
 
     def _offered(self, header: str) -> dict[Name, list[str]]:
@@ -254,6 +254,13 @@ class _Linker:
             words = self._outlines.words(header).all if sources else frozenset()
             self._defining_by_header[header] = list(self._defining(sources, words))
         return self._defining_by_header[header]
+
+
+def _is_reached(function: Name, reached: AbstractSet[bytes]) -> bool:
+    """Whether the words that are reached may call a function: an operator is called without its name."""
+    if function.last.startswith(b"operator"):
+        return not function.scope or function.scope in reached
+    return function.last in reached
 
 
 def _upward(folder: str) -> Iterator[str]:

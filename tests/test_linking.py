@@ -1,5 +1,7 @@
 """Sources of other folders: what links a program to the function that it calls."""
 
+# ruff: noqa: E501  (each program is a line)
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -13,6 +15,9 @@ from cudafix.driver import analyze
 from cudafix.findings import Report, Safety
 from cudafix.programs import clusters_of
 from cudafix.tree import Tree
+from tests.other_stream import HEAD, check
+from tests.other_stream import MAIN as MAIN_PROGRAM
+from tests.test_ways_to_memory import cases
 
 HEADER = b"#pragma once\nvoid scale(float *p, int n);\n"
 KERNEL = b"""
@@ -224,3 +229,57 @@ def test_what_is_kept_of_links_is_what_would_be_found(
     assert clusters_of(Tree(before), Cache(file)) == clusters_of(Tree(before))
     assert clusters_of(Tree(after), Cache(file)) == clusters_of(Tree(after))
     assert clusters_of(Tree(before), Cache(file)) == clusters_of(Tree(before))
+
+
+# a header, what `main` does, and a source: `B` uses the memory of `main` on another stream
+WITHOUT_A_NAME = """
+struct T { T(); ~T(); }; using Ts = std::vector<T>; || Ts v(2); || T::T() {} T::~T() B
+struct T { T(); ~T(); }; using Ts = std::vector<T>; || Ts v(2); || T::T() B T::~T() {}
+struct T { T(); ~T(); }; typedef std::vector<T> Ts; || Ts v(2); || T::T() B T::~T() {}
+struct T { T(); ~T(); }; using Ts = T; || Ts v; || T::T() {} T::~T() B
+struct T { T(); ~T(); }; struct W { T t; }; || W v; || T::T() {} T::~T() B
+struct T { T(); ~T(); }; struct W : T { int x; }; || W v; || T::T() {} T::~T() B
+struct T { ~T(); }; || T v; || T::~T() B
+struct T { ~T(); }; || T v; || int q; T::~T() B
+struct O { struct T { ~T(); }; }; || O::T v; || O::T::~T() B
+struct T { ~T(); }; inline T make() { return T(); } || auto x = make(); || T::~T() B
+struct T { ~T(); }; struct F { T make() { return {}; } }; || F f; f.make(); || T::~T() B
+namespace n { struct T { T(); ~T(); }; } using Z = n::T; || Z v; || namespace n { T::T() {} T::~T() B }
+template <class X> struct T { T(); }; using Z = T<int>; || Z v; || template <class X> T<X>::T() B template struct T<int>;
+struct T { T &operator=(int); }; || T v; v = 3; || T &T::operator=(int) { B return *this; }
+struct T { void operator()(int); }; || T v; v(3); || void T::operator()(int) B
+struct T { operator bool() const; }; || T v; if (v) e = 0; || T::operator bool() const { B return true; }
+struct T { operator int() const; }; || T v; int q = v; || T::operator int() const { B return 1; }
+struct T { int x; T operator+(T b); }; || T v, w; v + w; || T T::operator+(T b) { B return b; }
+struct T { int x; T *operator->(); }; || T v; v->x; || T *T::operator->() { B return this; }
+struct T { static void *operator new(size_t n); }; || T *v = new T; || void *T::operator new(size_t n) { B return malloc(n); }
+struct T { static void operator delete(void *); }; || T *v = new T; delete v; || void T::operator delete(void *n) B
+struct T { int x; }; T operator+(T a, T b); || T v, w; v + w; || T operator+(T a, T b) { B return a; }
+struct T { int x; }; T &operator<<(T &a, int b); || T v; v << 3; || T &operator<<(T &a, int b) { B return a; }
+int operator""_x(unsigned long long); || 3_x; || int operator""_x(unsigned long long) { B return 1; }
+void go(); || go(); || int q; void go() B
+void go(); || go(); || namespace { int q; } void go() B
+void go(); || go(); || /* a */ void go() B
+void go(); || go(); || [[gnu::noinline]] void go() B
+void go(); || go(); ||           void go() B
+extern "C" void go(); || go(); || extern "C" { void go() B }
+namespace n { void go(); } || n::go(); || namespace n { void go() B }
+"""
+SHARED = "#pragma once\n#include <vector>\nextern int *gp; extern cudaStream_t gs; void run(int *d, cudaStream_t s);\n"
+
+
+@pytest.mark.parametrize("folders", [("", "", ""), ("app/", "lib/", "lib/"), ("app/", "inc/", "lib/")])
+@pytest.mark.parametrize("case", cases(WITHOUT_A_NAME))
+def test_what_runs_without_its_name_or_is_not_first_on_its_line_is_linked(
+    case: str, folders: tuple[str, str, str]
+) -> None:
+    header, statements, source = (part.strip(" ").replace("B", "{ run(gp, gs); }") for part in case.split("||"))
+    main, inc, lib = folders
+    include = '#include "../%st.h"\n' if main else '#include "%st.h"\n'
+    program = f"int *gp; cudaStream_t gs;\n{MAIN_PROGRAM % f'gp = d; gs = other; {statements}'}"
+    texts = {
+        f"{main}main.cu": include % inc + HEAD + program,
+        f"{inc}t.h": SHARED + header,
+        f"{lib}t.cu": include % inc + source,
+    }
+    check(analyze({path: text.encode() for path, text in texts.items()}, Config()))

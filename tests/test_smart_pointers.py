@@ -6,6 +6,8 @@ import pytest
 
 from cudafix import driver, edits
 from cudafix.config import Config
+from tests.other_stream import MAIN, analyze
+from tests.test_ways_to_memory import cases
 
 PINNED = """
 struct HostFree { void operator()(void *p) const { cudaFreeHost(p); } };
@@ -315,3 +317,39 @@ int main() {
     report = driver.analyze({"a.cu": source.encode()}, Config())
     moved = [f for f in report.findings if b"Gpu(int" in source.encode()[f.offset - 60 : f.offset]]
     assert all(any(b"cudaStreamSynchronize(s)" in edit.text for edit in f.edits) for f in moved)
+
+
+# a stream that an object destroys which a template ends: nothing may be inserted on it behind that
+STREAMS = r"""
+auto c = std::make_unique<Ctx>(); c->s = other; run(d, other); c.reset();
+auto c = std::make_unique<Made>(); run(d, c->s); c.reset();
+{ std::vector<Ctx> c(1); c[0].s = other; run(d, other); }
+std::vector<Ctx> c; c.emplace_back(); c[0].s = other; run(d, other); c.pop_back();
+struct W { std::vector<Ctx> c; }; { W w; w.c.resize(1); w.c[0].s = other; run(d, other); }
+struct W { std::unique_ptr<Ctx> c; }; { W w; w.c.reset(new Ctx{other}); run(d, other); }
+{ std::optional<Ctx> c; c.emplace(Ctx{other}); run(d, other); }
+run(d, other); std::make_unique<Ctx>(Ctx{other});
+std::unique_ptr<Ctx> c(new Ctx{other}); run(d, other); c = nullptr;
+std::vector<std::unique_ptr<Ctx>> c; c.emplace_back(new Ctx{other}); run(d, other); c.clear();
+"""
+CONTEXTS = """
+struct Ctx { cudaStream_t s; ~Ctx() { cudaStreamDestroy(s); } };
+struct Made {
+    cudaStream_t s;
+    Made() { cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking); }
+    ~Made() { cudaStreamDestroy(s); }
+};
+"""
+
+
+@pytest.mark.parametrize("body", cases(STREAMS))
+def test_a_stream_may_be_destroyed_where_no_call_is_written(body: str) -> None:
+    report = analyze(CONTEXTS + MAIN % body)
+    assert report.refusals
+    assert not report.findings
+
+
+@pytest.mark.parametrize("body", ["Ctx c{other};", "std::unique_ptr<Ctx> c(new Ctx{other});"])
+def test_where_the_end_of_an_object_is_seen_its_stream_is_waited_for_before(body: str) -> None:
+    report = analyze(CONTEXTS + MAIN % f"{{ {body} run(d, other); }}")
+    assert [f.safety.value for f in report.findings] == ["proven"]

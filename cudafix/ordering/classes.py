@@ -134,6 +134,11 @@ class Classes:
         return [f for f in self._in_templates.values() if self.reach.leaves_work(f)]
 
     @cached_property
+    def ends_streams(self) -> bool:
+        """Whether one of these functions destroys a stream."""
+        return any(map(self.reach.ends_streams, self._in_templates.values()))
+
+    @cached_property
     def _in_templates(self) -> dict[int, ir.Function]:
         modules = self.program.modules
         made = {cls for module in modules for cls in module.template_arguments}

@@ -120,8 +120,8 @@ class Effects(Allocations):
         if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call))
-        if args.stream is not None and state.destroyed and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
-            gone = self.streams(state, args.stream) & state.destroyed
+        if args.stream is not None and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
+            gone = self.may_be_gone(self.streams(state, args.stream), state, where)
             if gone:
                 op, point = (
                     self.operation("step", call, f"`{call.callee}`", state),

@@ -58,6 +58,8 @@ class Operations(Engine):
             if s in state.destroyed:
                 sure = op.stmt is None or self._runs_on_nothing(op.stmt, state)
                 self.wrong(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams, certain=sure)
+            elif self.may_be_gone(frozenset({s}), state, where):
+                self.wrong(Wrong.STREAM_DESTROYED, op, Point(span, op.text, op.stmt), streams=streams, certain=False)
         lost &= ~self.told
         if not op.rewritten_only and lost and not self.others:
             point = Point(span, f"{op.text} runs", op.stmt)
@@ -117,6 +119,16 @@ class Operations(Engine):
             return False
         given = stmt.given if isinstance(stmt, ir.Call) else stmt.args
         return any(self.mask(self.values(state, e)) >> obj.number & 1 for e in given if self.is_gone(state, e))
+
+    def may_be_gone(self, streams: frozenset[Stream], state: State, where: In) -> frozenset[Stream]:
+        """Those of some streams that may be destroyed. For what is inserted an object that a template ends may have
+        done it, where no call is written; what the program does itself on a stream it does while there is one, and
+        such an object is there in its own functions.
+        """
+        if where is In.REWRITTEN and self.classes.ends_streams:
+            if not any(self.classes.runs_in_templates(frame.function) for frame in self.frames):
+                return streams - {self.default_stream}
+        return streams & state.destroyed if state.destroyed else frozenset()
 
     def _runs_on_nothing(self, stmt: ir.Call | ir.Launch, state: State) -> bool:
         """Whether the stream of a statement is one that was destroyed on every path; a free is always told."""

@@ -88,6 +88,15 @@ class Reach:
         """Whether a function may leave more on the device than memory, streams and events of its own."""
         return id(function) in self.program.reaching("work that is left", self._leaves_work)
 
+    def ends_streams(self, function: ir.Function) -> bool:
+        return id(function) in self.program.reaching("streams that end", self._ends_stream)
+
+    def _ends_stream(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call) or not self._is_device_work(stmt):
+            return False
+        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        return api is not None and api.effect is Effect.STREAM_DESTROY
+
     def _leaves_work(self, stmt: ir.Stmt) -> bool:
         if not self._is_device_work(stmt) or not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch)

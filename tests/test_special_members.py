@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
 from tests.test_ways_to_memory import cases
 
@@ -346,6 +347,80 @@ struct S { static inline int *slot; void go(cudaStream_t s) { run(this->slot, s)
 template <class T> struct S { static inline T *slot; void go(cudaStream_t s) { run(slot, s); } }; || S<int>::slot = d; S<int> x; x.go(other);
 template <class T> T *slot; void go(cudaStream_t s) { run(slot<int>, s); } || slot<int> = d; go(other);
 """
+
+
+# a class that looks at what a copy brings to the host, and what ends, makes, copies or compares its objects
+LOOKS = {
+    "struct C { C() { seen = *hh; } };": r"""
+std::vector<C> v(1);
+std::vector<C> v; v.resize(1);
+std::vector<C> v; v.emplace_back();
+std::optional<C> o; o.emplace();
+std::map<int, C> m; m[3];
+std::array<C, 2> a;
+std::tuple<C> p;
+struct W { std::vector<C> c = std::vector<C>(1); }; W w;
+auto x = new std::vector<C>(2);
+using V = std::vector<C>; V v(2);
+std::variant<C, int> v;
+""",
+    "struct C { int x; ~C() { seen = *hh; } };": r"""
+{ std::vector<C> v(1); }
+std::vector<C> v(1); v.clear();
+auto c = std::make_unique<C>(); c.reset();
+std::unique_ptr<C> c(new C); c = nullptr;
+std::optional<C> o; o.emplace(); o.reset();
+{ std::pair<int, C> p; }
+delete new std::vector<C>(2);
+{ auto p = std::unique_ptr<C[]>(new C[2]); }
+std::vector<std::unique_ptr<C>> v; v.emplace_back(new C); v.clear();
+std::vector<std::vector<C>> v(2, std::vector<C>(2)); v.clear();
+""",
+    "struct C { int x; C() {} C(const C &o) { seen = *hh; } C &operator=(const C &o) { seen = *hh; return *this; } };": r"""
+std::vector<C> v(2); auto w = v;
+std::vector<C> v(2), w(2); std::copy(v.begin(), v.end(), w.begin());
+C a, b; std::swap(a, b);
+std::pair<int, C> p; auto q = p;
+std::vector<C> v(2); std::reverse(v.begin(), v.end());
+""",
+    "struct C { int x; bool operator<(const C &o) const { seen = *hh; return x < o.x; } };": r"""
+std::vector<C> v(2); std::sort(v.begin(), v.end());
+std::map<C, int> m; m[C{3}] = 3; m[C{4}] = 3;
+std::set<C> m; m.insert(C{3}); m.insert(C{4});
+""",
+}
+STAGED = """
+int *hh, seen;
+%s
+int main() {
+    int *d;
+    cudaMallocHost(&hh, 4);
+    for (int i = 0; i < 9; i++) {
+        cudaMalloc(&d, 4);
+        k<<<1, 1>>>(d);
+        cudaMemcpyAsync(hh, d, 4, cudaMemcpyDeviceToHost, 0);
+        cudaFree(d);
+        %s
+    }
+    cudaFreeHost(hh);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(("declared", "use"), [(cls, use) for cls, uses in LOOKS.items() for use in cases(uses)])
+def test_what_is_looked_at_without_a_call_is_waited_for(declared: str, use: str) -> None:
+    report = analyze(STAGED % (declared, use))
+    moved = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    assert moved or report.refusals
+    assert all(any(b"Synchronize(" in edit.text for edit in f.edits) for f in moved)
+
+
+def test_what_objects_hold_themselves_needs_no_wait() -> None:
+    report = analyze(STAGED % ("struct C { int x; C() { x = 3; } ~C() { x = 0; } };", "std::vector<C> v(2);"))
+    (moved,) = (f for f in report.findings if f.codemod == "stream_ordered_pairs")
+    assert moved.safety is Safety.PROVEN
+    assert not any(b"Synchronize(" in edit.text for edit in moved.edits)
 
 
 @pytest.mark.parametrize("case", [*cases(MISREAD), *cases(UNWRITTEN), *cases(NAMES)])

@@ -10,7 +10,7 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import waits_by_itself
 from cudafix.ordering.program import Object, Operation, Point, Wrong, key_of
 from cudafix.ordering.roles import Arguments, Roles
-from cudafix.ordering.state import HOST, In, Stream, StreamKind, numbers
+from cudafix.ordering.state import HOST, Bits, In, Stream, StreamKind, numbers
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 
@@ -103,6 +103,10 @@ class Allocations(Roles):
         if objects and all(o.memory == "async" for o in objects):
             self._give_back(expr, state)
         return state
+
+    def _of_the_host(self) -> Bits:
+        """All memory that the host may look at."""
+        return sum(1 << o.number for o in self.outcome.objects if o.memory not in ("device", "async"))
 
     def _give_back(self, expr: ir.Expr | None, state: State) -> None:
         """What a variable holds is not there any more, a block or a stream."""
@@ -254,5 +258,8 @@ class Allocations(Roles):
         self._free_and_wait(call, objects, values, state, In.ORIGINAL)
         if state.threads:
             self._others_look(call, "another host thread may look at what it has done", state)
+        if unseen := self.classes.look_at_the_host:
+            point = Point(call.span, f"`{unseen}` may run, for which no call is written", call)
+            self.host_observes(state, Wrong.HOST_ACCESS, point, reads=self._of_the_host())
         self._free_on(call, objects, values, streams, state, In.REWRITTEN)
         self._gone(objects, values, state)

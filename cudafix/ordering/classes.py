@@ -139,20 +139,31 @@ class Classes:
         return any(map(self.reach.ends_streams, self._in_templates.values()))
 
     @cached_property
+    def look_at_the_host(self) -> str:
+        """A function that may run where templates make, copy, compare or end objects, and looks at memory that is not
+        their own. Empty if there is none.
+        """
+        looking = self.program.reaching("host memory", _looks_elsewhere)
+        return next((f.name for f in self._of_templates if id(f) in looking), "")
+
+    @cached_property
     def _in_templates(self) -> dict[int, ir.Function]:
+        return {id(f): f for f in self._of_templates if self.reach.works_on_device(f)}
+
+    @cached_property
+    def _of_templates(self) -> list[ir.Function]:
         modules = self.program.modules
         made = {cls for module in modules for cls in module.template_arguments}
         ended = {cls for module in modules for cls in module.ended}
         ended |= {last(f.cls or "") for cls in ended for f in self._derived.get(cls, ())}
-        found = {}
+        found = []
         for function in self.program.functions():
             name, owner = last(function.name), last(function.cls or "")
             special = name in (owner, f"~{owner}") or name.startswith("operator")
             special = special or (name, len(function.params)) in _OF_ALLOCATORS
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
-            here = here or (special and owner in made) or (name == f"~{owner}" and owner in ended)
-            if here and self.reach.works_on_device(function):
-                found[id(function)] = function
+            if here or (special and owner in made) or (name == f"~{owner}" and owner in ended):
+                found.append(function)
         return found
 
     @cached_property
@@ -216,6 +227,18 @@ class Classes:
             for base in function.bases:
                 found.setdefault(last(base), []).append(function)
         return found
+
+
+def _looks_elsewhere(stmt: ir.Stmt) -> bool:
+    """Whether a statement looks at memory through a pointer, or at a variable of the program."""
+    return isinstance(stmt, ir.HostAccess) and not all(map(_is_own, (*stmt.reads, *stmt.writes)))
+
+
+def _is_own(place: ir.Expr) -> bool:
+    """Whether a place is in a local variable, or a part of the object or of one that a reference is to."""
+    while isinstance(place, ir.Field):
+        place = place.base
+    return place == ir.Deref(ir.Var("this")) or (isinstance(place, ir.Var) and "::" not in place.name)
 
 
 def _class_of(param: ir.Param) -> str:

@@ -349,6 +349,22 @@ template <class T> T *slot; void go(cudaStream_t s) { run(slot<int>, s); } || sl
 """
 
 
+# objects of a class without a constructor, and objects that nobody takes
+UNNAMED = r"""
+G! struct T { ~T() { run(gp, gs); } }; || G! T();
+G! struct T { ~T() { run(gp, gs); } }; || G! (void)T();
+G! struct T { ~T() { run(gp, gs); } }; || G! static_cast<void>(T());
+G! struct T { ~T() { run(gp, gs); } }; || G! static_cast<void>(T{});
+G! struct T { ~T() { run(gp, gs); } }; || G! void(T());
+G! struct T { ~T() { run(gp, gs); } }; || G! ((void)T());
+G! struct T { int x; ~T() { run(gp, gs); } }; || G! T(), e;
+G! struct T { int x; ~T() { run(gp, gs); } }; || G! e = (T(), e);
+G! struct T { int x; ~T() { run(gp, gs); } }; || G! std::shared_ptr<void> p(new T);
+G! struct T { int x; ~T() { run(gp, gs); } }; || G! std::shared_ptr<void> p{new T()};
+G! struct T { int x; ~T() { run(gp, gs); } }; || G! std::shared_ptr<void> p; p.reset(new T);
+G! struct T { int x; ~T() { run(gp, gs); } }; || G! auto p = std::shared_ptr<void>(new T);
+"""
+
 # a class that looks at what a copy brings to the host, and what ends, makes, copies or compares its objects
 LOOKS = {
     "struct C { C() { seen = *hh; } };": r"""
@@ -423,6 +439,6 @@ def test_what_objects_hold_themselves_needs_no_wait() -> None:
     assert not any(b"Synchronize(" in edit.text for edit in moved.edits)
 
 
-@pytest.mark.parametrize("case", [*cases(MISREAD), *cases(UNWRITTEN), *cases(NAMES)])
+@pytest.mark.parametrize("case", [*cases(MISREAD), *cases(UNNAMED), *cases(UNWRITTEN), *cases(NAMES)])
 def test_what_runs_without_a_call_counts(case: str) -> None:
     check(analyze(source_of(case)))

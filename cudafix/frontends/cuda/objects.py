@@ -41,6 +41,7 @@ _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
+_OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
 _OPERATOR = re.compile(r"operator(?!\s*(?:=|new\b|delete\b)$)")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
@@ -53,6 +54,7 @@ _ASSIGNING = _SWAPS | frozenset(
 # those that take references
 _REFERS = COMPARING | _ASSIGNING
 _DEDUCED = frozenset("auto decltype typeof __typeof__ __typeof typename".split())
+_TAKES_OVER = frozenset(("return_statement", "throw_statement", "init_declarator", "initializer_list"))
 _SOMETIMES = frozenset(("conditional_expression", "lambda_expression"))
 
 
@@ -90,7 +92,7 @@ class Objects(Expressions):
         target: Expr | None,
     ) -> Expr:
         """`T(args)`: a temporary, or the object that `target` names."""
-        if not self.file.index.has(cls, cls.constructor):
+        if not self.file.index.has(cls, cls.constructor) and not self._is_kept(cls):
             return opaque(*values)
         target = target if self._is_to_be(target, cls) else None
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
@@ -110,6 +112,10 @@ class Objects(Expressions):
         kind = self.type_of(target) if target is not None else ""
         return not kind or kind.startswith("auto") or self.file.index.class_of(kind) is cls
 
+    def _is_kept(self, cls: Class) -> bool:
+        """Whether something may run on an object of a class without a constructor."""
+        return self.file.index.has(cls, cls.destructor) or any(map(_OPERATOR.match, cls.methods))
+
     def braced(self, node: Node, target: Expr | None) -> Expr:
         """`T{a, b}`: as `T(a, b)` where the class has a constructor, else its members in their order."""
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
@@ -127,8 +133,7 @@ class Objects(Expressions):
             return self._other(node)
         if self.file.index.has(cls, cls.constructor):
             return self._construct(node, kind, cls, *self.arguments(value), target)
-        kept = self.file.index.has(cls, cls.destructor) or any(map(_OPERATOR.match, cls.methods))
-        if not kept or any(c.type == "initializer_pair" for c in value.children):
+        if not self._is_kept(cls) or any(c.type == "initializer_pair" for c in value.children):
             return self._other(node)
         values, _ = self.arguments(value)
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
@@ -615,7 +620,10 @@ class Objects(Expressions):
             if params is not None and not any(self._is_open(word) for p in params for word in WORDS.findall(p.type)):
                 continue
             taken = [p.type.partition("<")[0].strip(" &*") for p in params or ()]
-            if cls is not None and (any(map(self._is_open, taken)) if params else not is_pointer(kind)):
+            owned = name.partition("<")[0] in _OWNS or not is_pointer(
+                kind
+            )  # `std::shared_ptr<void>(new T)` ends the `T`
+            if cls is not None and (any(map(self._is_open, taken)) if params else owned):
                 self.file.deduced.add(cls.constructor)
             self.unwritten.add(cls.constructor if cls is not None else "")
             if params is None and name not in _REFERS:
@@ -671,14 +679,12 @@ class Objects(Expressions):
         if not self.file.index.has(cls, cls.destructor) or self.place is None:
             return
         outer = node.parent
-        while outer is not None and outer.type in ("parenthesized_expression", "qualified_identifier"):
-            outer = outer.parent
-        if outer is None or outer.type in (
-            "return_statement",
-            "throw_statement",
-            "init_declarator",
-            "initializer_list",
+        while outer is not None and (
+            outer.type in ("parenthesized_expression", "qualified_identifier") or self._is_discarded(outer)
         ):
+            outer = outer.parent
+        in_loop = outer is not None and outer.parent is not None and outer.parent.type == "for_range_loop"
+        if outer is None or (outer.type in _TAKES_OVER and not in_loop):
             return
         if outer.type == "argument_list":
             given = [child for child in outer.named_children if child.type != "comment"]
@@ -703,6 +709,11 @@ class Objects(Expressions):
             self.unknown("a temporary object that ends in the middle of a statement", node, (made,))
         else:
             self.ending.append((made, cls, node))
+
+    def _is_discarded(self, node: Node) -> bool:
+        """Whether it is `static_cast<void>(…)`, or the parentheses of it."""
+        call = node.parent if node.type == "argument_list" else node
+        return call is not None and self._cast_argument(call) is not None and self.cast_type(call) == "void"
 
     def _is_value(self, arguments: Node) -> bool:
         """Whether arguments go to a function that is a value: a pointer to one, a function object."""

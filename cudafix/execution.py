@@ -6,6 +6,7 @@ worker had is given to another one.
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -84,16 +85,18 @@ def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
         decided = [
             _decide(tree.part(needed(tree, asked.programs)), asked, tables, batch.config) for asked in batch.asked
         ]
+        gc.collect()  # programs refer to themselves in circles, and what is looked for by itself is rarely found
         return Done(decided, signature())
 
 
 def _decide(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> Decided:
     """Of a cluster that is known, no proof is made again for the certificates: its scenes are known too."""
     found = asked.before or Decided(*Cluster(tree, asked.programs, tables, config).report())
-    if not config.certificates:
-        return found
-    views = views_of(tree, asked.programs) if found.scenes.of else []
-    return found._replace(shown=certified(found.report, found.scenes, views, tables))
+    if config.certificates:
+        views = views_of(tree, asked.programs) if found.scenes.of else []
+        found = found._replace(shown=certified(found.report, found.scenes, views, tables))
+    tree.views.clear()  # with all that was found out about these programs; the files stay for the next cluster
+    return found
 
 
 def needed(tree: Tree, programs: Programs) -> list[str]:

@@ -164,7 +164,7 @@ def moved(value: Value) -> Value | None:
     return None
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def is_summary(path: Path) -> bool:
     """Whether the path may name several cells at once."""
     return any(kind == "at" and (key == ANY or key.startswith("o|")) for kind, key in path)
@@ -217,13 +217,13 @@ def _holds(range_: str, key: str) -> bool:
     return around[0] <= inside[0] and inside[1] <= around[1]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _is_unique(path: Path) -> bool:
     """Whether no other path names the same cell: only elements of arrays have several names."""
     return all(kind == "field" for kind, _ in path)
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def overlaps(a: Path, b: Path) -> bool:
     """Whether two paths from one root may name the same cell."""
     if a == b:
@@ -236,7 +236,7 @@ def overlaps(a: Path, b: Path) -> bool:
     return True
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)
 def _kind(path: Path) -> Path:
     """Equal for all paths that may overlap: they lead through the same fields."""
     return tuple(step if step[0] == "field" else ("at", ANY) for step in path)

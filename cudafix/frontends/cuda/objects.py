@@ -66,20 +66,6 @@ class Objects(Expressions):
     def arguments(self, node: Node | None) -> tuple[tuple[Expr, ...], tuple[Span, ...]]:
         raise NotImplementedError
 
-    def emit_call(
-        self,
-        node: Node,
-        name_node: Node,
-        callee: str,
-        values: tuple[Expr, ...],
-        spans: tuple[Span, ...],
-        receiver: Expr | None,
-        target: Expr | None,
-        used: bool,
-        pasted: bool = False,
-    ) -> Expr:
-        raise NotImplementedError
-
     # -- made, copied, converted --------------------------------------------------------------------------------------
 
     def _construct(

@@ -11,7 +11,7 @@ import marshal
 import re
 import sys
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,22 +36,16 @@ _NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a l
 _CALLED = re.compile(rb"([A-Za-z_]\w*)\s*\(")
 _MEMBER = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>]*>)?\s*::\s*(?:~|operator\b)")
 _STATIC = re.compile(rb"\bstatic\b")
+# Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
 _QUERY = """
-    (function_definition body: (_) @body) @definition
-    (function_declarator declarator: (_) @name)
-    (class_specifier name: (_) body: (_)) @class
-    (struct_specifier name: (_) body: (_)) @class
-    (alias_declaration name: (_) @macro type: (_) @words)
-    (type_definition type: (_) declarator: (_) @macro)
-    (operator_cast) @name
-    (base_class_clause) @part
-    (field_declaration type: (_) @part)
-    (declaration type: (_) @value declarator: [(identifier) (array_declarator) (init_declarator)])
-    (init_declarator value: (_) @value)
-    (preproc_def name: (_) @macro value: (_) @words)
-    (preproc_function_def name: (_) @macro value: (_) @words)
-    (ERROR) @value
+    (function_definition) @definition
+    [(function_declarator) (operator_cast)] @declarator
+    [(class_specifier) (struct_specifier)] @class
+    [(alias_declaration) (type_definition) (preproc_def) (preproc_function_def)] @macro
+    [(base_class_clause) (field_declaration)] @part
+    [(declaration) (init_declarator) (ERROR)] @value
 """
+_VARIABLES = frozenset(("identifier", "array_declarator", "init_declarator"))
 
 
 _WITHOUT_REFERENCES = 2
@@ -220,23 +214,29 @@ def _outline_of(data: bytes) -> Any:
     always: set[bytes] = set()
     declares: set[tuple[bytes, bytes]] = set()
     exports: set[tuple[bytes, bytes]] = set()
+
+    def words_of(node: tree_sitter.Node) -> list[bytes]:
+        return _WORD.findall(data, node.start_byte, node.end_byte)
+
     classes = [
-        (node.start_byte, node.end_byte, _WORD.findall(data[name.start_byte : name.end_byte])[0])
+        (node.start_byte, node.end_byte, words_of(named)[0])
         for node in captures.get("class", ())
-        if (name := node.child_by_field_name("name")) is not None
+        if (named := node.child_by_field_name("name")) is not None and node.child_by_field_name("body") is not None
     ]
-    names = sorted((_qualified(node).start_byte, node.end_byte) for node in captures.get("name", ()))
+    declarators = map(_declared, captures.get("declarator", ()))
+    names = sorted((_qualified(node).start_byte, node.end_byte) for node in declarators if node is not None)
     outside: list[tuple[int, int]] = []
     at = end = 0
     for node in sorted(captures.get("definition", ()), key=lambda node: node.start_byte):
         body = node.child_by_field_name("body")
-        assert body is not None
+        if body is None:
+            continue
         head = bisect_left(names, (node.start_byte, 0))
         if head < len(names) and names[head][0] < body.start_byte:
             start, stop = names[head]
             *scopes, last = _names(data, start, stop)
             around = [cls for cls in classes if cls[0] < start < cls[1]]
-            words = _WORD.findall(data[node.start_byte : node.end_byte])
+            words = words_of(node)
             if not last.startswith(b"operator"):
                 uses.setdefault(last, set()).update(words)
             elif scope := max(around)[2] if around else b"".join(scopes[-1:]):
@@ -256,22 +256,39 @@ def _outline_of(data: bytes) -> Any:
             if start >= first and (last := _names(data, start, stop)[-1]):
                 around = [cls for cls in classes if cls[0] < start < cls[1]]
                 declares.add((max(around)[2] if around else b"", last))
-    for macro in captures.get("macro", ()):
-        assert macro.parent is not None
-        value = macro.parent.child_by_field_name("value") or macro.parent.child_by_field_name("type")
+    for node in captures.get("macro", ()):
+        value = node.child_by_field_name("value") or node.child_by_field_name("type")
         if value is not None:
-            words = _WORD.findall(data[value.start_byte : value.end_byte])
-            for name in _WORD.findall(data[macro.start_byte : macro.end_byte]):
-                uses.setdefault(name, set()).update(words)
+            words = words_of(value)
+            for one in (*node.children_by_field_name("name"), *node.children_by_field_name("declarator")):
+                for name in words_of(one):
+                    uses.setdefault(name, set()).update(words)
     for node in captures.get("part", ()):  # made and destroyed with the class
+        part = node if node.type == "base_class_clause" else node.child_by_field_name("type")
         around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
-        if around:
-            uses.setdefault(max(around)[2], set()).update(_WORD.findall(data[node.start_byte : node.end_byte]))
+        if part is not None and around:
+            uses.setdefault(max(around)[2], set()).update(words_of(part))
     for node in captures.get("value", ()):
         if any(first <= node.start_byte < behind for first, behind in outside):
-            always.update(_WORD.findall(data[node.start_byte : node.end_byte]))
-    named = sorted((name, sorted(words)) for name, words in uses.items())
-    return named, sorted(always), sorted(declares), sorted(exports), sorted({name for _, _, name in classes})
+            for one in _given(node):
+                always.update(words_of(one))
+    used = sorted((name, sorted(words)) for name, words in uses.items())
+    return used, sorted(always), sorted(declares), sorted(exports), sorted({name for _, _, name in classes})
+
+
+def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:
+    """What names a function: its declarator, or the whole of a conversion."""
+    return node if node.type == "operator_cast" else node.child_by_field_name("declarator")
+
+
+def _given(node: tree_sitter.Node) -> Iterable[tree_sitter.Node]:
+    """The parts of a declaration outside of functions that run or make something: what could not be read, all of it."""
+    if node.type == "ERROR":
+        return (node,)
+    if node.type == "init_declarator":
+        return node.children_by_field_name("value")
+    declarators = node.children_by_field_name("declarator")
+    return node.children_by_field_name("type") if any(one.type in _VARIABLES for one in declarators) else ()
 
 
 def _qualified(name: tree_sitter.Node) -> tree_sitter.Node:

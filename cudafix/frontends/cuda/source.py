@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import tree_sitter
 import tree_sitter_cuda
@@ -29,8 +30,11 @@ __all__ = [
     "read",
 ]
 
-_LANGUAGE = tree_sitter.Language(tree_sitter_cuda.language())
-_FUNCTIONS = tree_sitter.Query(_LANGUAGE, "(function_definition) @function")
+
+@cache
+def _query() -> tree_sitter.Query:
+    """Compiled where it is asked for: that takes as long as lowering some ten functions."""
+    return tree_sitter.Query(tree_sitter.Language(tree_sitter_cuda.language()), "(function_definition) @function")
 
 
 @dataclass(slots=True)
@@ -140,5 +144,5 @@ def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Pars
 
 
 def _functions(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
-    captures = tree_sitter.QueryCursor(_FUNCTIONS).captures(tree.root_node)
+    captures = tree_sitter.QueryCursor(_query()).captures(tree.root_node)
     return [(node.start_byte, node.end_byte) for node in captures.get("function", [])]

@@ -49,7 +49,9 @@ def before(site: Site, lines: Sequence[str], data: bytes) -> list[Edit]:
     newline = (" \\" if site.continuation else "") + style.newline
     span = site.span
     if not site.needs_braces:
-        text = "".join(line + newline + site.indent for line in lines)
+        in_front = data[data.rfind(b"\n", 0, span.start) + 1 : span.start].strip()
+        between = " " if in_front and _fit_on_a_line(lines) else newline + site.indent
+        text = "".join(line + between for line in lines)
         return [Edit(span.path, span.start, span.start, text.encode())]
     opening, outer = _before_body(span, data)
     inner = outer + style.unit
@@ -76,9 +78,15 @@ def after(site: Site, lines: Sequence[str], data: bytes, comment: bytes = COMMEN
     at = span.end
     rest = data[at : data.find(b"\n", at) if b"\n" in data[at:] else len(data)].rstrip(b"\r\n \t")
     if not site.continuation and re.fullmatch(rb"\s*(" + comment + rb")", rest):
-        at += len(rest)
-    text = "".join(newline + site.indent + line for line in lines)
+        at, rest = at + len(rest), b""
+    between = " " if rest and not site.continuation and _fit_on_a_line(lines) else newline + site.indent
+    text = "".join(between + line for line in lines)
     return [Edit(span.path, at, at, text.encode())]
+
+
+def _fit_on_a_line(lines: Sequence[str]) -> bool:
+    """Whether statements may stand on the line of another one, as in the body of a function that is one line."""
+    return len(lines) <= 2 and all(line.endswith(";") and "//" not in line for line in lines)
 
 
 def _before_body(span: Span, data: bytes) -> tuple[int, str]:

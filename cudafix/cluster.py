@@ -40,6 +40,11 @@ from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_progr
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
 
+MOST_STEPS = 1_000_000
+"""Statements that may be run for one cluster, all of its programs and all that is tried together: some two minutes. A
+run ends whatever it is given: what is not proved by then is refused as too large.
+"""
+
 MOST_LINKED = 10_000
 """Files of all programs of one cluster together. A library of headers with a hundred programs beside it, each of which
 would have to be linked and proved in each of its configurations, is refused as too large instead.
@@ -211,6 +216,7 @@ class Cluster:
         # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
         # which they differ, which matter only while the host does not know all that it knew
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
+        self.steps = 0  # statements run so far, see `MOST_STEPS`
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
         if sum(map(len, programs)) > MOST_LINKED:
@@ -242,8 +248,13 @@ class Cluster:
         allocating = {key for _, moved in calls if moved is not None and moved.allocations for key in moved.all}
         return [v for v, moved in calls if moved is None or moved.allocations or not allocating.isdisjoint(moved.all)]
 
-    def run(self, overlay: Overlay, views: Sequence[View]) -> list[Outcome]:
-        return [check.run(v.program, self.tables, overlay, v.root, per_thread=self.per_thread) for v in views]
+    def run(self, overlay: Overlay, view: View, known: frozenset[object] | None = None) -> Outcome:
+        """Raises OutOfBudget where the program is too large, or its cluster has been run for too long."""
+        if self.steps > MOST_STEPS:
+            raise check.OutOfBudget
+        found = check.run(view.program, self.tables, overlay, view.root, per_thread=self.per_thread, known=known)
+        self.steps += found.steps
+        return found
 
     def survey(self) -> list[Outcome]:
         """One run of the original program for each view, of those that differ only in quiet statements for one. Views
@@ -269,10 +280,10 @@ class Cluster:
                     self.alike.setdefault(id(first), []).append((view, _differences(first, view)))
                     continue
                 try:
-                    found = self.run(Overlay(), [view])
-                    outcomes += found
+                    found = self.run(Overlay(), view)
+                    outcomes.append(found)
                     fitting.append(view)
-                    refused = (g for g in groups_of(found) if static_refusal(g, found) is not None)
+                    refused = (g for g in groups_of([found]) if static_refusal(g, [found]) is not None)
                     decided.update(key for group in refused for key, _ in group.sites())
                     continue
                 except check.OutOfBudget:
@@ -352,7 +363,8 @@ class Cluster:
                 run, unclear = _Memory(self, relevant).run, self._unclear()
                 return Repair(run, outcomes, groups, events, unclear).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
-                self._leave_out(found.view)
+                for view in [found.view] if self.steps <= MOST_STEPS else [view for view, _ in relevant]:
+                    self._leave_out(view)
                 for group in groups:
                     group.refused = group.refused or self._too_large_at(group)
 
@@ -368,9 +380,17 @@ class Cluster:
             and not self.config.is_off_everywhere(name)
         }
         outcomes = [o for _, o in faulty]
+        memory = _Memory(self, faulty)
+
+        def run(overlay: Overlay) -> list[Outcome]:
+            try:
+                return memory.run(overlay)
+            except _TooLarge:
+                return outcomes  # as if nothing were mended
+
         return defects(
             outcomes,
-            _Memory(self, faulty).run,
+            run,
             Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear()),
             found,
         )
@@ -515,14 +535,11 @@ class _Memory:
         return outcomes
 
     def _run(self, overlay: Overlay, view: View, known: frozenset[object]) -> Iterator[Outcome]:
-        cluster = self.cluster
-        first = check.run(view.program, cluster.tables, overlay, view.root, per_thread=cluster.per_thread, known=known)
+        first = self.cluster.run(overlay, view, known)
         yield first
-        for other, differ in cluster.alike.get(id(view), ()):
+        for other, differ in self.cluster.alike.get(id(view), ()):
             if not differ.isdisjoint(first.uncalm):
-                yield check.run(
-                    other.program, cluster.tables, overlay, other.root, per_thread=cluster.per_thread, known=known
-                )
+                yield self.cluster.run(overlay, other, known)
 
 
 def _words(calls: Sequence[ir.Call]) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks import costs
-from cudafix import driver
+from cudafix import cluster, driver
 from cudafix.config import Config
 from cudafix.ordering import check, engine
 from cudafix.ordering.program import Outcome
@@ -43,6 +43,62 @@ def test_a_program_that_is_too_large_is_refused_by_name(monkeypatch: pytest.Monk
     report = driver.analyze(costs.long_function(500), Config())
     assert not report.findings
     assert {refusal.name for refusal in report.refusals} == {"budget"}
+
+
+TWO_PROGRAMS = """#include <cuda_runtime.h>
+__global__ void k(float *v);
+inline void work(cudaStream_t s) {
+    float *v;
+    cudaMalloc(&v, 4);
+    k<<<1, 1, 0, s>>>(v);
+    cudaFree(v);
+}
+"""
+
+
+def two_programs() -> dict[str, bytes]:
+    files = {"work.h": TWO_PROGRAMS.encode()}
+    for name in ("one", "two"):
+        files[f"{name}.cu"] = b'#include "work.h"\nint main() { work(0); return 0; }\n'
+    return files
+
+
+@pytest.mark.parametrize("most", range(0, 60, 3))
+def test_programs_that_share_a_buffer_are_refused_if_not_all_could_be_proved(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster, "MOST_STEPS", most)
+    report = driver.analyze(two_programs(), Config())
+    assert [refusal.name for refusal in report.refusals] == ["budget"] * (not report.findings)
+    assert report == driver.analyze(two_programs(), Config())
+
+
+def test_programs_that_share_a_buffer_need_a_few_steps() -> None:
+    assert driver.analyze(two_programs(), Config()).findings
+
+
+LATE_FREE = """#include <cuda_runtime.h>
+__global__ void k(float *v);
+int main() {
+    float *v;
+    cudaStream_t s;
+    cudaStreamCreate(&s);
+    cudaMallocAsync(&v, 4, s);
+    k<<<1, 1, 0, s>>>(v);
+    cudaStreamDestroy(s);
+    cudaFreeAsync(v, s);
+    return 0;
+}
+"""
+
+
+def test_a_defect_is_named_though_there_is_no_time_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    (mended,) = driver.analyze({"main.cu": LATE_FREE.encode()}, Config()).findings
+    monkeypatch.setattr(cluster, "MOST_STEPS", 0)
+    (named,) = driver.analyze({"main.cu": LATE_FREE.encode()}, Config()).findings
+    assert mended.edits
+    assert not named.edits
+    assert named.codemod == mended.codemod
 
 
 NESTED = """#include <cuda_runtime.h>

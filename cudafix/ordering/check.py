@@ -52,6 +52,7 @@ def run(
             others.append(_once(program, tables, overlay, root, per_thread, frozenset(), straight=True))
         for without in (other.outcome for other in others):
             outcome.uncalm |= without.uncalm
+            outcome.steps += without.steps
             for violation in without.violations:
                 if _identity(violation) not in seen:
                     seen.add(_identity(violation))
@@ -82,13 +83,16 @@ def _once(
 ) -> Effects:
     ways: dict[int, list[Followed]] = program.kept("what is followed", dict)
     left = ways.setdefault(id(root), list(Followed))
+    steps = 0
     while True:
         engine = Effects(program, tables, overlay, per_thread)
         engine.empty, engine.straight, engine.followed = empty, straight, left[0]
         try:
             start(engine, root)
+            engine.outcome.steps = steps + engine.steps
             return engine
         except OutOfBudget:
+            steps += engine.steps
             if left[0] is Followed.SHORT and not engine.mixed_up:
                 left.remove(Followed.ALL)  # as large
             if len(left) == 1:

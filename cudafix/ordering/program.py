@@ -242,3 +242,4 @@ class Outcome:
     assumption: Assumption | None = None  # what every proof from this root rests on
     blocking: bool = False  # a stream that waits for the legacy stream is created
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host
+    steps: int = 0  # statements run for it, rounds of loops and other ways counted

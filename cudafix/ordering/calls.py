@@ -470,14 +470,18 @@ class Calls(Operations):
         anything = frozenset({mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)})
         stored = anything if stores else frozenset({mem.OTHER})
         self.mixed_up |= stores
+        places: list[mem.Cell] = []
         for value in leads:
             if isinstance(value, mem.Ref):
                 root, path = value.cell
-                state.env.may_hold(root, path[:-1] if path and path[-1][0] == "at" else path, stored)
+                places.append((root, path[:-1] if path and path[-1][0] == "at" else path))
             elif isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL:
-                state.env.may_hold(("memory", value.object, ""), (), stored)
+                places.append((("memory", value.object, ""), ()))
             elif isinstance(value, mem.Handle):
-                state.env.may_hold(("global", "", value.name), (), stored)
+                places.append((("global", "", value.name), ()))
+        self.spend(state, places)
+        for root, path in places:
+            state.env.may_hold(root, path, stored)
         return anything if any(f.returns not in NUMBERS for f, _ in found) else frozenset({mem.OTHER})
 
     def _is_anchored(self, functions: Iterable[ir.Function]) -> bool:

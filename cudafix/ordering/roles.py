@@ -193,6 +193,7 @@ class Roles(Calls):
         if len(swapped) == 2:
             a, b = (self.cells(state, e) for e in swapped)
             of_a, of_b = (state.env.parts(cells) for cells in (a, b))
+            self.spend(state, (*a, *b), len(of_a) + len(of_b))
             state.env.write_parts(a, of_b)
             state.env.write_parts(b, of_a)
 

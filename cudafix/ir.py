@@ -25,6 +25,8 @@ CLASS = "<class>"
 _MAX_NAMES = 50
 _ANY = "|"
 _HELD = "*"
+HANDED_OUT = "::<functions that code which is not seen has got>"
+"""The name of a variable for the functions of the program that code which is not seen may call whenever it runs."""
 NO_OBJECT = "<no object>"
 """In `Function.unwritten`: a value of a type that is known, and is no class of the program."""
 PYTHON = (".py", ".ipynb")

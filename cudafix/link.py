@@ -145,8 +145,10 @@ class Program:
         return self._resolved[question]
 
     def _resolve(self, name: str, arity: int, path: str, cls: str | None) -> list[ir.Function]:
-        name = name.removeprefix("::")
+        outermost, name = name.startswith("::"), name.removeprefix("::")
         found = [f for f in self._functions[last(name)] if _may_take(f, arity)]
+        if outermost:  # no method that hides it (C++17, 6.4.3 [basic.lookup.qual] 4)
+            cls, found = None, [f for f in found if f.cls is None or "::" in name]
         # a `static` function of a header is one of each file that includes it
         found = [
             f

@@ -21,7 +21,7 @@ from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
-from cudafix.ordering.reach import THREAD
+from cudafix.ordering.reach import THREAD, Reach
 from cudafix.ordering.slicing import NUMBERS
 from cudafix.ordering.state import Bits, In, numbers
 
@@ -580,8 +580,11 @@ class Calls(Operations):
     def may_mean(self, arity: int) -> str:
         """A function that works on the device and is a value somewhere: a call of what is not known may mean it."""
         names = self.program.kept("functions that are values", lambda: _functions_that_are_values(self.program))
-        found = (f for name, path in names for f in self.program.resolve(name, arity, path))
-        return next((f.name for f in found if len(f.params) == arity and self.reach.leaves_work(f)), "")
+        found = [f for name, path in names for f in self.program.resolve(name, arity, path) if len(f.params) == arity]
+        if arity:  # the first argument may be the object of a method
+            rest = (f for name, path in names for f in self.program.resolve(name, arity - 1, path))
+            found += [f for f in rest if f.cls is not None and len(f.params) == arity - 1]
+        return next((f.name for f in found if self.reach.leaves_work(f)), "")
 
     # -- code that is not seen -----------------------------------------------------------------------------------------
 
@@ -621,6 +624,7 @@ class Calls(Operations):
             device |= self._all_that_is_held(state)
         self.escaped |= device
         self._give_away(values, state)
+        self.hands_out(values, args, stmt, state)
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
         name = f"`{said(stmt)}`" if stmt is not None else why
         point = Point(span, f"{name} runs, which is not seen", stmt)
@@ -691,6 +695,29 @@ class Calls(Operations):
         found = frozenset(one for held in classes for one in held if isinstance(one, mem.Number))
         if not found <= (known := state.env.read(_GIVEN_AWAY)):
             state.env.write([_GIVEN_AWAY], known | found)
+
+    def hands_out(self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State) -> None:
+        """Code that is not seen gets functions of the program, or objects with methods, or these as template arguments:
+        it may call them, now and whenever it runs again.
+        """
+        able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach))
+        if self.in_python or not able:
+            return
+        path = self.frame.function.span.path
+        words = set(_WORD.findall(call.template_args)) if call is not None else set[str]()
+        for expr in args:
+            for part in ir.variables(expr):
+                if isinstance(part, ir.Var | ir.Field | ir.Index | ir.Deref):
+                    words.update(_WORD.findall(self.type_of(part)))
+        names = {v.name for v in values if isinstance(v, mem.Function)} | words
+        found = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
+        known = state.env.read(_HANDED_OUT)
+        if not found <= known:
+            state.env.write([_HANDED_OUT], known | found)
+        span = call.span if call is not None else self.frame.function.span
+        for one in sorted(last(v.name) for v in known | found if isinstance(v, mem.Function) and last(v.name) in able):
+            text = f"is live where code that is not seen runs, which has got `{one}` and may call it"
+            self.obstacle(state.live, "unknown_call", text, span)
 
     def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
         """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
@@ -775,6 +802,24 @@ def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Roo
     return found
 
 
+def _of_use_elsewhere(program: Program, reach: Reach) -> dict[str, tuple[str, ...]]:
+    """The functions that leave work on the device whatever they are given, since they know global variables or those
+    around them: by their own last name components, and those of their classes, the bases of these and the derived ones.
+    """
+    found: dict[str, dict[str, None]] = {}
+    derived: dict[str, set[str]] = {}
+    for function in program.functions():
+        for base in function.bases:
+            derived.setdefault(last(base), set()).add(last(function.cls or ""))
+    for function in program.functions():
+        if reach.leaves_work(function) and (LAMBDA in function.name or reach.names_globals(function)):
+            own = [] if function.cls is None else [last(function.cls), *map(last, function.bases)]
+            of_class = derived.get(own[0], set()) if own else ()
+            for name in (last(function.name), *own, *of_class):
+                found.setdefault(name, {})[function.name] = None
+    return {name: tuple(functions) for name, functions in found.items()}
+
+
 def _functions_that_are_values(program: Program) -> list[tuple[str, str]]:
     """The names of functions that are stored, or given to somebody or to a template, with the file where they are."""
     names: dict[tuple[str, str], None] = {}
@@ -793,6 +838,8 @@ def said(call: ir.Call) -> str:
 
 
 _GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given away>"), ())
+
+_HANDED_OUT: mem.Cell = (("global", "", ir.HANDED_OUT.removeprefix("::")), ())
 
 
 def _element(kind: str) -> str:

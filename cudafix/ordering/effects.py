@@ -659,6 +659,7 @@ class Effects(Allocations):
         state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self._give_away(values, state)
+        self.hands_out(values, call.given, call, state)
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
         name = "several_host_threads" if threads else name

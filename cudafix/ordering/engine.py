@@ -490,7 +490,9 @@ class Engine(Machine):
             for cell in self.cells(state, place):
                 bits |= self.mask([mem.reference(cell)])
             if isinstance(place, ir.Index | ir.Deref):
-                bits |= self.mask(self.values(state, place.base))
+                values = self.values(state, place.base)
+                kept = frozenset(v for v in values if isinstance(v, mem.Handle))  # one of what a tuple keeps
+                bits |= self.mask(values) | (self.mask(self.reachable(state, kept)) if kept else 0)
             if state.live & self.host_visible and self._leads_anywhere(state, place):
                 bits |= state.live & self.host_visible
         return bits

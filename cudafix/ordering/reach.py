@@ -88,6 +88,10 @@ class Reach:
         """Whether a function may leave more on the device than memory, streams and events of its own."""
         return id(function) in self.program.reaching("work that is left", self._leaves_work)
 
+    def names_globals(self, function: ir.Function) -> bool:
+        """Whether a function gets at variables by their names that outlive it: at namespace scope, or static."""
+        return id(function) in self.program.reaching("names of globals", _names_global)
+
     def ends_streams(self, function: ir.Function) -> bool:
         return id(function) in self.program.reaching("streams that end", self._ends_stream)
 
@@ -141,3 +145,7 @@ class Reach:
             if not known and self.tables.lookup(stmt.callee, len(stmt.args)) is None and stmt.callee != "throw":
                 return True
         return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)
+
+
+def _names_global(stmt: ir.Stmt) -> bool:
+    return any(isinstance(expr, ir.Var) and "::" in expr.name for expr in ir.values_in(stmt))

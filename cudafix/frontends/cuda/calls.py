@@ -14,6 +14,7 @@ from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import is_number, is_pointer, plain_name, pointee, tidy
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
+from cudafix.frontends.cuda.macros import words as words_in
 from cudafix.frontends.cuda.names import (
     COMPARING,
     DEBUG_ONLY,
@@ -284,7 +285,7 @@ class Calls(Objects):
     def _is_object(self, kind: str) -> bool:
         """Whether a type can only be a class, of another file: a call of such an object is its `operator()`."""
         plain = kind.partition("<")[0]
-        if "(" in plain:  # `void (*)()`
+        if "(" in plain or plain == "void":  # `void (*)()`, and what a pointer of that type leads to
             return False
         if not plain or is_pointer(kind) or is_number(kind) or plain.startswith(("auto", "decltype")):
             return False
@@ -319,8 +320,10 @@ class Calls(Objects):
                 return self.perhaps(node, name, lambda: opaque(*self.arguments(arguments)[0]))
             if DEBUG_ONLY.fullmatch(name) and not self.file.asserts_hold:
                 return self.perhaps(node, "NDEBUG", lambda: self._asserted(node, arguments))
-        if macro is not None and name not in self.expanding and fixed is None:
+        if macro is not None and name not in self.expanding:
+            kept, self.fixed = self.fixed, self.fixed or fixed
             done = self._macro(node, function, macro, arguments, target, used)
+            self.fixed = kept
             if done is not None:
                 return done
             if macro.params is None and macro.kind in ("rename", "constant"):
@@ -364,6 +367,8 @@ class Calls(Objects):
                 name = self.lambdas[local.name]
             else:
                 return self._called_object(node, function, arguments, local, target, used)
+        elif isinstance(place := self.qualified(function) if "::" in name else None, Var):
+            return self._called_object(node, function, arguments, place, target, used)
         elif name in self.file.index.given and name not in self.file.hosts:
             return self._computed(node, Var(name), arguments, target)
         elif name not in self.file.hosts and (
@@ -397,6 +402,9 @@ class Calls(Objects):
                 if place is not None:
                     self.unknown(ir.THROUGH_POINTER, node, (place, *values))
                     return Opaque((place, *values))
+        if receiver is None and not self._is_function(name) and self.file.may_be_made(name.rpartition("::")[2]):
+            self.unread(f"`{name}`, which a macro may define", node)
+            return opaque(*values)
         kept = self.fixed
         self.fixed = self.fixed or fixed
         try:
@@ -410,7 +418,7 @@ class Calls(Objects):
         self.hands_over(node, "std::ref", values)
         kept = [one.base if isinstance(one, Deref) else Addr(one) for one in values if isinstance(one, _PLACES)]
         made = self.temporary("std::reference_wrapper")
-        self.emit(ir.Assign(made, Opaque((*kept, *values)), self.span(node)))
+        self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
         return made
 
     def _asserted(self, node: Node, arguments: Node | None) -> Expr:
@@ -563,6 +571,10 @@ class Calls(Objects):
             return self._other(node)
         arrow = operator is not None and operator.type == "->"
         receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
+        if self._is_to_member(function) or self._is_to_member(argument):  # `(o.*f)(x)`, `(o.*p.f)(x)`
+            values, _ = self.arguments(arguments)
+            self.unknown(ir.THROUGH_POINTER, node, (Opaque(()), receiver, *values))
+            return Opaque((receiver, *values))
         name = plain_name(self.raw(name_node))
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
@@ -611,6 +623,11 @@ class Calls(Objects):
             self.copied_inside(node, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
 
+    def _is_to_member(self, node: Node) -> bool:
+        """Whether it is `o.*m`."""
+        operator = node.child_by_field_name("operator") if node.type == "field_expression" else None
+        return operator is not None and operator.type.endswith("*")
+
     def _elements_of(self, arguments: Node, kind: str, values: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """What a container of structs gets: `v.push_back({a, b})` makes a struct of the braces first."""
         nodes = [child for child in arguments.named_children if child.type != "comment"]
@@ -656,9 +673,13 @@ class Calls(Objects):
         if macro.kind == "transparent" and not expands and not acts and not self._vanishes(macro):
             checked = self.checked(node)
             if checked is None:
-                return self.unread(f"macro `{macro.name}`", node, self.arguments(arguments)[0])
+                return self._unread(macro, node, self.arguments(arguments)[0])
             return self._through(arguments, checked, target)
         bindings = self.bind(macro, nodes)
+        if bindings is not None and b"##" in macro.body:
+            done = self.expand(macro, bindings, node, want_value=used or target is not None)
+            if done is not None:
+                return done
         if macro.kind == "rename":
             return self._pasted(node, macro, bindings, nodes, target, used)
         if bindings is not None and macro.kind in ("operates", "constant", "transparent"):
@@ -668,7 +689,22 @@ class Calls(Objects):
         values, _ = self.arguments(arguments)
         if macro.kind == "constant":
             return opaque(*values)
-        return self.unread(f"macro `{macro.name}`", node, values)
+        return self._unread(macro, node, values)
+
+    def _unread(self, macro: Macro, node: Node, values: tuple[Expr, ...]) -> Expr:
+        """A macro of which it is not understood what it does: to what it is given, or to all that it names."""
+        self.unread(f"macro `{macro.name}`", node, () if self._names_more(macro, frozenset()) else values)
+        return opaque(*values)
+
+    def _names_more(self, macro: Macro, around: frozenset[str]) -> bool:
+        """Whether the body of a macro, or of one in it, makes names, or has that of a variable or function."""
+        words = {word.decode() for word in words_in(macro.body)} - set(macro.params or ())
+        if b"##" in macro.body or any(word in self.file.hosts or self.local(word) is not None for word in words):
+            return True
+        if any(self.file.index.is_declared_function(word) or self._global(word) is not None for word in words):
+            return True
+        inner = (self.file.macros[word] for word in words - around if word in self.file.macros)
+        return any(self._names_more(one, around | words) for one in inner)
 
     def bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
         params = macro.params or ()
@@ -716,4 +752,4 @@ class Calls(Objects):
         inner = re.match(r"([A-Za-z_]\w*)\s*\(", body)
         if bindings is not None and inner is not None and "##" not in body:
             return self.expand(macro, bindings, node, want_value=used)
-        return self.unread(f"macro `{macro.name}`", node, tuple(self.value(one) for one in nodes))
+        return self._unread(macro, node, tuple(self.value(one) for one in nodes))

@@ -606,6 +606,7 @@ def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
             elif old.params == macro.params and _leaves(old) and _leaves(macro):
                 macro = old if old.kind == "operates" else macro
             elif any((_PLACE if alike and macro.kind == "constant" else _MATTERS).search(m.body) for m in (old, macro)):
-                macro = replace(macro, kind="opaque", passes=None, looks=False)
+                both = b"%b %b" % (old.body, macro.body)
+                macro = replace(macro, body=both, kind="opaque", passes=None, looks=False)
         result[macro.name] = macro
     return result

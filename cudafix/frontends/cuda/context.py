@@ -27,6 +27,7 @@ class Source:
     shift: int
     path: str
     stop: int | None = None  # where the text of a macro body ends in the file
+    pasted: Mapping[str, str] = field(default_factory=dict, hash=False)  # what names in it are that `##` makes
 
 
 @dataclass(slots=True)
@@ -44,6 +45,13 @@ class Bound:
     reports: bool = False  # the macro only looks at a status, and its branches are for failures
 
 
+_WORD = re.compile(rb"[A-Za-z_]\w*")
+_DEFINES = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+\(([^)]*)\)((?:[^\\\n]|\\.)*)", re.MULTILINE | re.DOTALL)
+# the head of a function, with a body or at the end
+_DEFINED_FUNCTION = re.compile(
+    rb"[\w*&>]\s+(\w+(?:\s*##\s*\w+)*)\s*\([^(){};]*\)\s*(?:const\s*)?(?:noexcept\s*)?(?:\{|\Z)"
+)
+_GIVEN = re.compile(rb"\w[ \t]*\(([^(){};]*)\)")  # what may be the arguments of a macro
 # an API call that is more than a wait or a question
 _WORKS = rb"\b(?:assert|%s)\s*\(+[^;()]*\bcu(?:da|blas|fft|rand)?(?!\w*(?:Synchronize|Query|LastError)\b)[A-Z]\w*\s*\("
 _ASSERTS = re.compile(rb"\bassert\s*\(")
@@ -67,7 +75,7 @@ class File:
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
     deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
-    bodies: dict[tuple[str, bool], tuple[Node, Source] | None] = field(default_factory=dict)
+    bodies: dict[tuple[str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
 
     @cached_property
     def asserts_hold(self) -> bool:
@@ -80,10 +88,38 @@ class File:
 
     def macro_body(self, macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
         """The parsed body of a macro: a compound statement, or an expression; None where it is neither."""
-        key = (macro.name, as_statement)
+        key = (macro.name, macro.body, as_statement)
         if key not in self.bodies:
             self.bodies[key] = _parse_body(macro, as_statement)
         return self.bodies[key]
+
+    def may_be_made(self, name: str) -> bool:
+        """Whether a function of this name may be one that a macro defines."""
+        return name in self._made or any(one.fullmatch(name) for one in self._patterns)
+
+    @cached_property
+    def _defining(self) -> list[tuple[bytes, list[bytes]]]:
+        """The names of the functions that macros define, as they are written, and the parameters of these."""
+        given = [(macro.body, [p.encode() for p in macro.params]) for macro in self.macros.values() if macro.params]
+        for params, body in _DEFINES.findall(self.original):  # also those that are undefined further down
+            given.append((body.replace(b"\\\n", b" "), [param.strip() for param in params.split(b",")]))
+        return [(name, params) for body, params in given for name in _DEFINED_FUNCTION.findall(body)]
+
+    @cached_property
+    def _patterns(self) -> list[re.Pattern[str]]:
+        found: set[str] = set()
+        for name, params in self._defining:
+            parts = [part.strip() for part in name.split(b"##")]
+            if len(parts) > 1 and any(part in params for part in parts):
+                found.add("".join(r"\w*" if part in params else part.decode() for part in parts))
+        return [re.compile(pattern) for pattern in sorted(found)]
+
+    @cached_property
+    def _made(self) -> set[str]:
+        """The words that macros get, if one of these defines a function of such a name."""
+        if not any(name in params for name, params in self._defining):
+            return set()
+        return {word.decode() for listed in _GIVEN.findall(self.original) for word in _WORD.findall(listed)}
 
 
 def _blank_strings(found: re.Match[bytes]) -> bytes:

@@ -898,17 +898,18 @@ def _declaration(
         found.globals[name] = made
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
         if space == "host" and "extern" not in words:
+            value = value if value is not None else node.child_by_field_name("default_value")  # of an inline member
             found.initializers.append((made, value if value is not None else child))
 
 
 def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:
     """Whether `T x(f);` makes an object of functions and variables of this file, though it reads as a function."""
     given = one.parameters.named_children if one.parameters is not None else []
-    if not given or is_pointer(one.type) or found.class_of(one.type) is None:
-        return False
     names = {text_of(child, text) for child in given if child.named_child_count == 1}
+    if not names or any(found.names_type(name) or found.class_of(name) is not None for name in names):
+        return False
     known = {function.name.rpartition("::")[2] for function in found.functions}
-    return len(names) > 0 and all(name in known or f"::{name}" in found.globals for name in names)
+    return all(name in known or f"::{name}" in found.globals for name in names)
 
 
 def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: bytes) -> bool:

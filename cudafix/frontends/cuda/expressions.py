@@ -136,7 +136,13 @@ class Expressions:
     # -- text and positions -------------------------------------------------------------------------------------------
 
     def raw(self, node: Node) -> str:
-        return self.source.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        text = self.source.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        return self.as_pasted(text) if self.source.pasted else text
+
+    def as_pasted(self, text: str) -> str:
+        """A text with the names that `##` makes."""
+        names = self.source.pasted
+        return _WORD.sub(lambda word: names.get(word[0], word[0]), text) if names else text
 
     def span(self, node: Node) -> Span:
         source = self.source
@@ -144,6 +150,12 @@ class Expressions:
         if source.stop is not None and end > source.stop:
             end = source.stop
         return Span(source.path, node.start_byte + source.shift, end)
+
+    def spelled(self, bound: Bound) -> str:
+        """A macro argument as it is written where the outermost macro is used."""
+        text = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
+        text = bound.source.pasted.get(text, text)
+        return self.spelled(bound.bindings[text]) if text in bound.bindings else text
 
     def normal(self, node: Node) -> str:
         """Normalized text: macro arguments put in, white space only between words."""
@@ -886,6 +898,7 @@ class Expressions:
         if KEEPS_REFERENCES.search(self.type_of(root_of(place))):  # it goes to what these are
             value = self.value(right)
             self.touch(left, place, write=True)
+            self.store(Deref(place), ir.Choice((Deref(place), opaque(value))), node)
             self.store(place, opaque(place, value), node)
             return place
         if isinstance(place, Var) and self.is_on_the_device(self.type_of(place)):  # one vector into another
@@ -947,7 +960,7 @@ class Expressions:
             self.emit(ir.Assign(place, made, self.span(node)))
             return made
         count = len(self.out)
-        value = self.value(right, place)
+        value = self.value(right, place if not is_temporary(place) else None)
         if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
             value = NULL
         if left is not None:

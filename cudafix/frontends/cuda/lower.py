@@ -19,18 +19,17 @@ What a reader of the IR should know beyond `cudafix.ir`:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import ASSIGNMENT, Declarations, element_type, index, is_pointer
+from cudafix.frontends.cuda.declarations import ASSIGNMENT, Declarations, Definition, element_type, index, is_pointer
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_function
-from cudafix.frontends.cuda.terms import matters
 from cudafix.recursion import room
 
 
@@ -65,7 +64,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions = [lower_function(file, one, source) for one in hosts]
     functions += _implicit(file, source, root)
     functions += _of_smart_pointers(found, functions, parsed.path)
-    made = _initializers(file, source, found.initializers[0][1].start_byte if found.initializers else 0)
+    registered = _registered(file, hosts, parsed)
+    made = _initializers(file, source, found.initializers[0][1].start_byte if found.initializers else 0, registered)
     functions += file.functions
     if made is not None:
         functions.append(made)
@@ -141,25 +141,71 @@ _QUIET = frozenset(
     "lambda_expression identifier init_declarator array_declarator pointer_declarator function_declarator".split()
 )
 _CALLS = re.compile(rb"\(|\bnew\b")
+_WORDS = re.compile(rb"[A-Za-z_]\w*")
+# what may make a variable a function, or hold some, and calls none
+_GIVES = frozenset(
+    "identifier qualified_identifier template_function pointer_expression initializer_list argument_list "
+    "function_declarator".split()
+)
+_SCOPES = frozenset(("namespace_definition", "linkage_specification"))
 _AT_START = re.compile(
     rb"\b(\w+)\s*\([^()]*\)\s*__attribute__\s*\(\(\s*(?:__)?(con|de)structor"
     rb"|__attribute__\s*\(\(\s*(?:__)?(con|de)structor[^;{}]*?\b(\w+)\s*\([^()]*\)\s*[;{]"
 )
 
 
-def _initializers(file: File, source: Source, at: int) -> ir.Function | None:
+def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list[str]:
+    """The functions that code which is not seen may have got from a macro at namespace scope: `REGISTER("f", f)`,
+    `TEST(a, b) { … }`.
+    """
+    untyped = (one for one in hosts if one.cls is None and one.node.child_by_field_name("type") is None)
+    found = [one.name for one in untyped if one.name != "main"]
+    for start, end in _between_declarations(parsed.tree.root_node):
+        for word in _WORDS.findall(parsed.unmasked, start, end):
+            macro = file.macros.get(word.decode())
+            words = {word, *(_WORDS.findall(macro.body) if macro is not None else ())}
+            found += sorted(name for one in words if (name := one.decode()) in file.hosts)
+    return list(dict.fromkeys(found))
+
+
+def _between_declarations(node: Node) -> Iterator[tuple[int, int]]:
+    """The ranges of what stands at namespace scope and does not read as a declaration."""
+    at = node.start_byte if node.parent is not None else 0
+    for child in node.children:
+        yield at, child.start_byte
+        at = child.end_byte
+        if child.type in ("expression_statement", "ERROR"):
+            yield child.start_byte, child.end_byte
+        inner = child.child_by_field_name("body") if child.type in _SCOPES else None
+        if inner is not None:
+            yield from _between_declarations(inner)
+    yield at, node.end_byte
+
+
+def _initializers(file: File, source: Source, at: int, registered: Sequence[str]) -> ir.Function | None:
     """What runs before `main`: the initializers of globals that call something, and the constructors of objects (C++17,
     6.6.2 [basic.start.static]); and the functions that the compiler is told to run then, or at the end.
     """
     lowering = Statements(file, source, "<initializers>", None, "", source.text)
     lowering.end = len(source.text)
 
+    def holds_function(value: Node) -> bool:
+        if value.type == "lambda_expression":
+            return True
+        words = _WORDS.findall(source.text, value.start_byte, value.end_byte) if value.type in _GIVES else ()
+        return any((name := word.decode()) in file.hosts or file.index.is_declared_function(name) for word in words)
+
     def run() -> None:
+        if registered:
+            lowering.hand_out(tuple(map(ir.FuncRef, registered)), ir.Span(file.path, at, at))
         for variable, value in file.index.initializers:
+            lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]
             element = element_type(variable.type).rstrip()
             cls = file.index.class_of(element) if not is_pointer(element) else None
             if cls is not None and file.index.has(cls, cls.constructor):
                 lowering.make_global(variable, value, cls)
+            elif holds_function(value):
+                lowering.start_global(variable, value)
             elif value.type == "argument_list":
                 lowering.arguments(value)
             elif value.type not in _QUIET and _CALLS.search(source.text, value.start_byte, value.end_byte):
@@ -172,7 +218,14 @@ def _initializers(file: File, source: Source, at: int) -> ir.Function | None:
             lowering.emit(ir.Call(callee, given, span, span, at, site))
 
     block = lowering.collect(run)
-    if not any(not isinstance(statement, (ir.HostAccess, ir.Assign)) for statement in block) or not matters(block):
+    if not any(map(_runs, block)):
         return None
     span = ir.Span(file.path, at, at)
     return ir.Function("<initializers>", (), block, span, True, None, lowering.types)
+
+
+def _runs(statement: ir.Stmt) -> bool:
+    """Whether a statement of an initializer does more than give a variable a number."""
+    if isinstance(statement, ir.Assign):
+        return any(isinstance(expr, ir.FuncRef) for expr in ir.variables(statement.value))
+    return not isinstance(statement, ir.HostAccess)

@@ -6,7 +6,9 @@ The kinds decide how lowering treats a use; they are read off the body by its sh
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from cudafix.frontends.cuda.directives import Directive
 
@@ -14,6 +16,7 @@ _DEFINE = re.compile(rb"[ \t\f]*([A-Za-z_]\w*)(\(([^)]*)\))?")
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*"|' + rb"'(?:[^'\\]|\\.){1,8}'")
 _CALL = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<<<.*?>>>\s*)?\(", re.DOTALL)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_NAME = re.compile(r"\w+")
 # calls that a macro may make on the status it was given, or on its way out, without being an operation of its own
 _REPORTING = re.compile(
     rb"(?:cuda|cu|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl|hip)?Get(?:Last)?(?:Error|Status)(?:String|Name|Enum)?\w*\Z"
@@ -125,6 +128,32 @@ def define(directive: Directive, path: str) -> Macro | None:
     body = rest.lstrip()
     kind, passes, looks = _classify(params, body)
     return Macro(match[1].decode(), params, body, start, path, kind, passes, looks)
+
+
+_PASTED = re.compile(rb"\w+(?:\s*##\s*\w+)+")
+_PASTE = re.compile(rb"\s*##\s*")
+
+
+@lru_cache(maxsize=1 << 10)
+def joined(macro: Macro) -> Macro | None:
+    """The macro with one name for what `a ## b` makes, as long as that is written. None where it makes no names."""
+    body = _PASTED.sub(lambda found: _PASTE.sub(lambda sign: b"_" * len(sign[0]), found[0]), macro.body)
+    if b"##" in body:
+        return None
+    kind, passes, looks = _classify(macro.params, body)
+    return replace(macro, body=body, kind=kind, passes=passes, looks=looks)
+
+
+def pasted(macro: Macro, arguments: Mapping[str, str]) -> dict[str, str] | None:
+    """What the names in the body of a `joined` macro are; None where an argument is no name or number."""
+    found: dict[str, str] = {}
+    for match in _PASTED.finditer(macro.body):
+        written = [part.decode() for part in _PASTE.split(match[0])]
+        parts = [arguments.get(part, part if part not in (macro.params or ()) else "") for part in written]
+        if not all(_NAME.fullmatch(part) for part in parts):
+            return None
+        found[_PASTE.sub(lambda sign: b"_" * len(sign[0]), match[0]).decode()] = "".join(parts)
+    return found
 
 
 def _classify(params: tuple[str, ...] | None, body: bytes) -> tuple[str, int | None, bool]:

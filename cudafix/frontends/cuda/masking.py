@@ -58,6 +58,9 @@ _LONE_STATEMENT = re.compile(
 )
 _COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<([^<>;{}]+)>\s*(?:[*&]?\s*\w|[({])")
 _NEW_ARGUMENT = re.compile(rb"\(\s*new\b")
+_POINTER_TO_FUNCTION = re.compile(
+    _TYPE + rb"\s*(\(\s*(?:(?:\w+::)+|\w+\s+)?[*&\s]*[*&]\s*)[A-Za-z_]\w*\s*(?:\[[^][(){};]*\]\s*)*(\)\s*\([^(){};]*\))"
+)
 _CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 
 
@@ -104,7 +107,12 @@ def mask(text: bytes, macros: Mapping[str, Macro], like: tuple[bytes, tree_sitte
         text = _LAMBDA.sub(lambda m: b"]" + blank(m[0][1:]), text)
     text = _apply(text, _known_statements(text, work))
     tree = _PARSER.parse(text) if like is None else _reparse(text, *like)
-    misread = [*_nested_functions(text, tree), *_compared_types(text, tree), *_new_arguments(text, tree)]
+    misread = [
+        *_nested_functions(text, tree),
+        *_compared_types(text, tree),
+        *_new_arguments(text, tree),
+        *_pointers_to_functions(text, tree),
+    ]
     if misread:
         masked = _apply(text, misread)
         text, tree = masked, _reparse(masked, text, tree)
@@ -319,6 +327,54 @@ def _new_arguments(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
         if listed.type == "parameter_list" or declares:
             yield match.start(), b"="
             yield listed.end_byte - 1, b" "
+
+
+def _pointers_to_functions(text: bytes, tree: tree_sitter.Tree) -> Iterator[Edit]:
+    """Let `void (*f)() = go;` be `void  *f    = go;`: it reads as a call of what `void(*f)` returns.
+
+    In a function that may be what it is, if it begins with a name, `g(*f)(x)`: there, something has to be assigned.
+    """
+    for match in _POINTER_TO_FUNCTION.finditer(text):
+        node = tree.root_node.descendant_for_byte_range(match.start(1), match.start(1) + 1)
+        inner = node.parent.parent if node is not None and node.parent is not None else None
+        if inner is not None and inner.type == "function_declarator" and inner.end_byte == match.end():
+            around = inner.parent  # no function returns one: `void (*f)(void)(go);`
+            if around is not None and around.type == "function_declarator":
+                yield from _initialized(match, around)
+            continue
+        call = inner.parent if inner is not None and inner.type == "call_expression" else None
+        statement = call.parent if call is not None and call.type == "call_expression" else None
+        given = statement if statement is not None and statement.type != "expression_statement" else None
+        statement = given.parent if given is not None else statement
+        if inner is None or call is None or statement is None or statement.type != "expression_statement":
+            continue
+        if statement.start_byte != match.start() or call.end_byte != match.end():
+            continue
+        named = inner.children[0]
+        apart = given is not None and given.type == "assignment_expression" and named.end_byte < match.start(1)
+        if named.type == "primitive_type" or (apart and _may_declare(statement)) or _is_outside(statement):
+            yield from _initialized(match, given if given is not None and given.type == "call_expression" else None)
+
+
+def _initialized(match: re.Match[bytes], given: tree_sitter.Node | None) -> Iterator[Edit]:
+    """`void (*f)()` as a pointer; `given` ends behind the value in parentheses that stands behind it."""
+    yield match.start(1), re.sub(rb"[^*\s]", b" ", match[1].replace(b"&", b"*"))
+    yield match.start(2), blank(match[2])
+    if given is not None:
+        yield match.string.index(b"(", match.end()), b"="
+        yield given.end_byte - 1, b" "
+
+
+def _may_declare(statement: tree_sitter.Node) -> bool:
+    return statement.parent is not None and statement.parent.type in ("compound_statement", "case_statement")
+
+
+def _is_outside(node: tree_sitter.Node) -> bool:
+    """Whether a node is in no function."""
+    around = node.parent
+    while around is not None and around.type != "compound_statement":
+        around = around.parent
+    return around is None
 
 
 # -- where the tree has errors ----------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     tidy,
 )
-from cudafix.frontends.cuda.expressions import MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.names import COMPARING
 from cudafix.frontends.cuda.terms import deref, is_temporary, opaque
 from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Param, Site, Span, Var
@@ -758,7 +758,7 @@ class Objects(Expressions):
             return "std::chrono::time_point"
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
-        standard = kind.startswith("std::optional<") and name in self.file.hosts
+        standard = (kind.startswith("std::optional<") or KEEPS_REFERENCES.search(kind)) and name in self.file.hosts
         return kind if standard or index.class_of(kind.strip(" *&")) is not None else ""
 
     # -- new and delete -----------------------------------------------------------------------------------------------

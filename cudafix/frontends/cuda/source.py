@@ -47,7 +47,8 @@ class Parsed:
     macro is not one. `includes` keep their quotes or brackets. `between` are the directives that mean something where
     they stand, as offset and text: `#include`, or what follows `#pragma`, without `unroll`. `qualifiers` are the CUDA
     qualifiers (`__device__`, `__global__`) that a mask hid, as the offset of the mask and the qualifiers: those of a
-    lambda stand behind its `]`, those from a macro before a declaration.
+    lambda stand behind its `]`, those from a macro before a declaration. `unmasked` is the text in which only comments,
+    directives and inactive branches are blank.
     `too_many_configurations` are ranges of functions, or of groups at file scope, whose combinations of conditions are
     not all among the trees.
     """
@@ -63,6 +64,7 @@ class Parsed:
     too_many_configurations: tuple[tuple[int, int], ...]
     between: tuple[tuple[int, str], ...] = ()
     qualifiers: tuple[tuple[int, str], ...] = ()
+    unmasked: bytes = b""
 
 
 @dataclass(slots=True, eq=False)
@@ -139,7 +141,7 @@ def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Pars
     masked = masking.mask(run.text, run.macros, None if like is None else (like.text, like.tree))
     return Parsed(
         path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
-        tuple(run.between), masked.qualifiers,
+        tuple(run.between), masked.qualifiers, run.text,
     )  # fmt: skip
 
 

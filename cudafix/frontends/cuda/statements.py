@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from tree_sitter import Node
 
@@ -13,7 +14,9 @@ from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
     Class,
+    Declared,
     Definition,
+    element_type,
     hidden_qualifiers,
     is_number,
     is_pointer,
@@ -23,7 +26,7 @@ from cudafix.frontends.cuda.declarations import (
 )
 from cudafix.frontends.cuda.expressions import OPTIONAL, first_named
 from cudafix.frontends.cuda.loops import Loops
-from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.terms import is_temporary, matters, opaque
 from cudafix.ir import (
     NULL,
@@ -352,6 +355,12 @@ class Statements(Loops):
         """Lower the body of a macro here. None if the body does not parse, or is too deep in other macros."""
         if len(self.expanding) > 20 or macro.name in self.expanding:
             return None
+        names: dict[str, str] | None = None
+        if b"##" in macro.body:
+            names, made = pasted(macro, {n: self.spelled(one) for n, one in bindings.items()}), joined(macro)
+            if names is None or made is None:
+                return None
+            macro = made
         orders = ((False,), (True,)) if want_value else ((True,), (False,))
         for (as_statement,) in orders:
             parsed = self.file.macro_body(macro, as_statement)
@@ -363,8 +372,11 @@ class Statements(Loops):
         kept = self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place
         if macro.path != self.file.path:
             self.fixed = self.fixed or "defined in another file"
+        if names:
+            self.fixed = self.fixed or "in a macro that makes names"
         text = self.file.original[macro.body_start : macro.body_start + len(macro.body)]
         self.continuation = macro.path == self.file.path and b"\n" in text
+        source = replace(source, pasted=names) if names else source
         self.source, self.bindings, self.expanding = source, bindings, (*self.expanding, macro.name)
         try:
             if as_statement:
@@ -474,9 +486,7 @@ class Statements(Loops):
         elif value.type in ("argument_list", "initializer_list"):
             self.build(value, var, cls, *self.arguments(value))
         elif value.type == "function_declarator":  # `T x(f);`
-            listed = value.child_by_field_name("parameters")
-            names = listed.named_children if listed is not None else []
-            self.build(value, var, cls, tuple(self.resolve(self.raw(child), child) for child in names))
+            self.build(value, var, cls, self._of_declarator(value))
         elif value.type.endswith(("declarator", "identifier")):
             self.build(value, var, cls, ())
         else:
@@ -484,6 +494,33 @@ class Statements(Loops):
             if given != var and (made := self.made_of(value, cls.name, given, var)) != var:
                 self.store(var, made, value)
         self.blocked = kept
+
+    def _of_declarator(self, node: Node) -> tuple[Expr, ...]:
+        """The values in `T x(f);`, which reads as a function."""
+        listed = node.child_by_field_name("parameters")
+        return tuple(self.resolve(self.raw(child), child) for child in (listed.named_children if listed else ()))
+
+    def start_global(self, variable: ir.GlobalVar, value: Node) -> None:
+        """A variable at namespace scope that is made of functions: it is one, or holds some."""
+        var = Var(variable.name)
+        self.types[var.name] = variable.type
+        children = [child for child in value.named_children if child.type != "comment"]
+        if value.type in ("argument_list", "initializer_list"):
+            values = tuple(self.value(child) for child in children)
+        else:
+            values = self._of_declarator(value) if value.type == "function_declarator" else (self.value(value),)
+        if self.is_unseen(element_type(variable.type).rstrip()):
+            self.hand_out(values, self.span(value))
+        if value.type != "initializer_list" or (len(values) == 1 and not variable.array):
+            self.store(var, values[0] if len(values) == 1 else opaque(*values), value)
+        else:
+            one = Declared(variable.name, variable.type, variable.array, False, value)
+            self._fill(var, one, value, value, [("", initial) for initial in values])
+
+    def hand_out(self, values: tuple[Expr, ...], span: Span) -> None:
+        """Code that is not seen gets these before `main` begins."""
+        kept = Var(ir.HANDED_OUT)
+        self.emit(ir.Assign(kept, opaque(kept, *values), span))
 
     def implicit(self, at: Node, start: int) -> ir.Function:
         """A constructor or destructor that the compiler writes, for a class that begins at `start`."""

@@ -82,6 +82,8 @@ class Variables(Blocks):
             if one is None:
                 self.unknown("a declaration that is not understood", child)
                 continue
+            if self.source.pasted:
+                one = replace(one, name=self.as_pasted(one.name), type=self.as_pasted(one.type))
             value = child.child_by_field_name("value")
             if value is None and child.type != "init_declarator":
                 value = node.child_by_field_name("value")  # `if (int x = f())`

@@ -22,7 +22,7 @@ def last(name: str) -> str:
     return name.rsplit("::", 1)[-1]
 
 
-def _takes(function: ir.Function, arity: int) -> bool:
+def takes(function: ir.Function, arity: int) -> bool:
     """Whether a function can be called with this number of arguments, which is not that of its parameters."""
     if function.params and function.params[-1].type.rstrip().endswith("..."):
         return True
@@ -165,6 +165,6 @@ class Program:
             found = [f for f in found if f.cls is None or f.name == name] or found
         exact = [f for f in found if len(f.params) == arity]
         if exact:  # the types of the arguments decide between it and one with default arguments or a pack
-            exact = [f for f in found if f in exact or _takes(f, arity)]
+            exact = [f for f in found if f in exact or takes(f, arity)]
         found = exact or found
         return [f for f in found if f.span.path == path] or found

@@ -129,6 +129,52 @@ def test_a_function_whose_name_a_macro_makes_is_followed_or_the_pair_stays(case:
     check(analyze(source_of(case)))
 
 
+BY_TYPE = """
+struct S { void go() { ::go(); } }; || S s; s.go();
+namespace n { void go() {} void h() { ::go(); } } || n::h();
+struct B { void h() { go(); } }; struct S : B { using B::h; void h(int) {} }; || S s; s.h();
+struct B { virtual void h() { go(); } }; struct S : B { using Base = B; void h() { Base::h(); } }; || S s; s.h();
+template <class D> struct B { void h() { D::impl(); } }; struct S : B<S> { static void impl() { go(); } }; || S s; s.h();
+template <class D> struct B { void h() { static_cast<D *>(this)->impl(); } }; struct S : B<S> { void impl() { go(); } }; || S s; s.h();
+template <class P> struct A { void h() { P::apply(); } }; struct P1 { static void apply() { go(); } }; || A<P1>().h();
+template <class P> struct A : P { void h() { P::apply(); } }; struct P1 { void apply() { go(); } }; || A<P1> a; a.h();
+template <class... M> struct A : M... { void h() { (M::apply(), ...); } }; struct P1 { void apply() { go(); } }; struct P2 { void apply() {} }; || A<P2, P1> a; a.h();
+struct D { static void h() { go(); } }; template <class T> struct E : D {}; template <template <class> class C, class T> void call() { C<T>::h(); } || call<E, int>();
+template <class F, class... R> void all(F f, R... r) { f(); if constexpr (sizeof...(r) > 0) all(r...); } || all([] {}, [] { go(); });
+template <auto F> struct C { void operator()() { F(); } }; || C<go>{}();
+template <void (*F)()> struct C { static void call() { F(); } }; || C<go>::call();
+struct C { operator int() const { go(); return 1; } }; || auto x = static_cast<int>(C());
+"""
+
+
+@pytest.mark.parametrize("case", cases(BY_TYPE))
+def test_what_a_type_or_an_argument_of_a_template_calls_is_followed_or_the_pair_stays(case: str) -> None:
+    check(analyze(source_of(case)))
+
+
+LOUD = "struct M { int *p; cudaStream_t s; ~M() { run(p, s); } };\n"
+THROWN = """
+struct A { M m; A(int *p, cudaStream_t s) : m{p, s} { throw 1; } }; || A a(d, other);
+struct A { M m; A(int *p, cudaStream_t s); }; A::A(int *p, cudaStream_t s) : m{p, s} { throw 1; } || A a(d, other);
+struct A { M m; ~A() {} A(int *p, cudaStream_t s) : m{p, s} { throw 1; } }; || A a(d, other);
+struct A { M m; A(int *p, cudaStream_t s, int n) : m{p, s} { if (n) throw 1; } }; || A a(d, other, rand());
+struct A { M m[2]; A(int *p, cudaStream_t s) : m{{p, s}, {p, s}} { throw 1; } }; || A a(d, other);
+struct A { M m; A(int *p, cudaStream_t s) : m{p, s} { unseen(); } }; || A a(d, other);
+void f() { throw 1; } struct A { M m; A(int *p, cudaStream_t s) : m{p, s} { f(); } }; || A a(d, other);
+int f() { throw 1; } struct A { M m; int n; A(int *p, cudaStream_t s) : m{p, s}, n(f()) { } }; || A a(d, other);
+struct B { M m; B(int *p, cudaStream_t s) : m{p, s} {} }; struct A : B { A(int *p, cudaStream_t s) : B(p, s) { throw 1; } }; || A a(d, other);
+struct A { M m; A(int *p, cudaStream_t s) : m{p, s} { throw 1; } }; || A *a = new A(d, other);
+struct A { M m; A(int *p, cudaStream_t s) : m{p, s} { throw 1; } }; || auto a = std::make_unique<A>(d, other);
+struct A { int *p; cudaStream_t s; A(int *q, cudaStream_t t) : p(q), s(t) {} A(int *q, cudaStream_t t, int) : A(q, t) { throw 1; } ~A() { run(p, s); } }; || A a(d, other, 1);
+"""
+
+
+@pytest.mark.parametrize("case", cases(THROWN))
+def test_what_a_constructor_has_made_ends_where_it_throws(case: str) -> None:
+    declarations, _, statements = case.partition(" || ")
+    check(analyze(LOUD + declarations + MAIN % f"try {{ {statements} }} catch (...) {{ }}"))
+
+
 TIED = """
 || std::tie(d, e) = std::make_pair(d, d); run(e, other);
 std::pair<int *, int *> two(int *p) { return {p, p}; } || std::tie(d, e) = two(d); run(e, other);
@@ -155,12 +201,23 @@ k<<<1,1>>>(d, t); auto x = std::make_tuple(t); int *w = std::get<0>(x); | return
 k<<<1,1>>>(d, t); int *w = pg; std::tie(w) = std::make_tuple(t, 2); | return *w;
 k<<<1,1>>>(d, t); int q, *w; std::tie(w, q) = std::make_tuple(t, 2); | return *w;
 k<<<1,1>>>(d, t); int *q, *r; std::tie(q, r) = std::make_pair(t, t); | return r[0];
+A! std::optional<A> v; v.emplace(t); | return v.value().get();
+A! std::optional<A> v; v.emplace(A{t}); | return v->get();
+A! std::map<int, A> v; v[1] = {t}; | return v.at(1).get();
+A! std::map<int, A> v; v.emplace(1, A{t}); | return v.find(1)->second.get();
+A! std::list<A> v; v.push_back({t}); | return v.front().get();
+A! std::vector<A> v; v.push_back({t}); v.push_back({t}); | return v.back().get();
+A! std::queue<A> v; v.push({t}); | return v.front().get();
+A! std::stack<A> v; v.push({t}); | return v.top().get();
+A! std::variant<A, int> v; v.emplace<A>(t); | return std::get<0>(v).get();
+A! std::any v; v.emplace<A>(A{t}); | return std::any_cast<A>(&v)->get();
 """
+GETS = "struct A { int *p; int get() { return *p; } };"
 
 
 @pytest.mark.parametrize("case", cases(KEPT))
-def test_what_a_tuple_leads_to_is_waited_for(case: str) -> None:
-    assert not moves_without(program(*parts(case)), "Synchronize")
+def test_what_a_tuple_or_container_leads_to_is_waited_for(case: str) -> None:
+    assert not moves_without(program(*parts(case.replace("A! ", f"{GETS} || k<<<1,1>>>(d, t); "))), "Synchronize")
 
 
 def test_a_method_that_knows_no_more_than_its_object_may_be_called_by_code_that_is_not_seen() -> None:

@@ -158,8 +158,12 @@ class Calls(Operations):
             kind = self.type_of(call.receiver)
             this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
             pointed = self.values(state, call.receiver)
-            if any(isinstance(v, mem.Ptr | mem.Ref) for v in pointed) and "*" in kind:
+            leads = frozenset(v for v in pointed if isinstance(v, mem.Ptr | mem.Ref))
+            if leads and "*" in kind:
                 this = pointed
+            elif not kind and isinstance(call.receiver, ir.Var) and call.receiver.name.startswith("%"):
+                parts = self.parts(state, call.receiver)
+                this = leads | this if parts or not leads else leads  # a call has returned a reference: `v.front().f()`
             methods = self.classes.methods(kind, name, arity, path)
             api = self.tables.method(kind, name) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
@@ -172,6 +176,9 @@ class Calls(Operations):
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
                 methods += self.classes.overriders(methods)
             return [(f, this) for f in methods]
+        if ir.is_any_of(name):
+            this = state.env.read((self.root("this"), ())) if self.frame.function.cls is not None else mem.NOTHING
+            return [(f, this) for f in self.program.methods(name, arity)]
         if last(name) == "now" and "::" in name and not arity:  # an alias of a clock of the standard library
             return self.tables.lookup("std::chrono::steady_clock::now", 0) or []
         if name.startswith(("cuda", "cublas")) and (api := self.tables.lookup(name, arity)) is not None:
@@ -294,7 +301,8 @@ class Calls(Operations):
         value: Values = mem.NOTHING
         inside: dict[mem.Path, Values] = {}
         for function, this in found:
-            if id(function) in on_stack and not self.reach.works_on_device(function):
+            calls_nothing_given = not any(isinstance(v, mem.Function) for a in call.args for v in self.values(state, a))
+            if id(function) in on_stack and not self.reach.works_on_device(function) and calls_nothing_given:
                 continue  # host code that calls itself: what it does is seen in the outer call
             deep = len(self.frames) >= MAX_DEPTH
             if deep and self.reach.works_on_device(function):

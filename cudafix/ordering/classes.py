@@ -7,7 +7,7 @@ from functools import cached_property
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, last
+from cudafix.link import Program, last, takes
 from cudafix.ordering.clients import ELEMENT
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.unwritten import may_be_assigned_unseen
@@ -36,10 +36,12 @@ class Classes:
         plain = kind.strip(" *&").partition("<")[0]
         own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
         cls = last(_QUALIFIERS.sub("", plain).strip())
-        if "::" in name or any(last(f.cls or "") == cls for f in own):
-            return own
         named = self.program.methods(name, arity)
         bases = self._bases.get(cls, set())
+        if "::" in name or any(last(f.cls or "") == cls for f in own):
+            if any(len(f.params) == arity or takes(f, arity) for f in own):
+                return own
+            return own + [f for f in named if last(f.cls or "") in bases and "::" not in name]  # `using B::f;`
         if inherited := [f for f in named if last(f.cls or "") in bases]:
             return inherited
         derived = self._derived.get(cls, [])

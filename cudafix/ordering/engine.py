@@ -284,7 +284,27 @@ class Engine(Machine):
                         made = -1
                     if made is not None:
                         found.insert(0, (made, end, stmt))
+            if block is self.frame.function.body:
+                ends = reversed(self._ends_of_parts(self.frame.function))
+                found[:0] = [(-1, len(block), stmt) for stmt in ends]
         return found
+
+    def _ends_of_parts(self, function: ir.Function) -> list[ir.Stmt]:
+        """How the bases and members end of an object whose constructor an exception leaves (C++17, 18.2 [except.ctor]
+        3): as at the end of its destructor.
+        """
+        cls = last(function.cls or "")
+        if not cls or last(function.name) != cls:
+            return []
+        ending = self.program.resolve(f"{function.cls}::~{cls}", 0, function.span.path)
+        of_this = (ir.Deref(ir.Var("this")), ir.Var("this"))
+        return [
+            stmt
+            for one in ending
+            for stmt in one.body
+            if (place := destructor_of(stmt)) is not None
+            and (place in of_this or getattr(place, "base", None) in of_this)
+        ]
 
     def _watch(self, state: State | None) -> None:
         if state is None:

@@ -36,6 +36,9 @@ class Arguments:
         return found[0] if found else None
 
 
+_OF_ANY = frozenset("at back top find lower_bound upper_bound operator[]".split())  # which element, is not known
+
+
 class Roles(Calls):
     """What the arguments of library calls lead to, and what is kept of them."""
 
@@ -221,7 +224,8 @@ class Roles(Calls):
                 return mem.UNKNOWN
             values = self.values(state, first)
             cells = [] if values else self.cells(state, first)
-            inside = frozenset(mem.Ref((root, (*path, mem.FIRST))) for root, path in cells)  # `v.data()`
+            key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
+            inside = frozenset(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
             return values | inside
         if api.returns == "pointer":
             return frozenset(

@@ -199,7 +199,7 @@ class Calls(Objects):
                     return self._launch(node, function, child, arguments)
         cast = self._cast_argument(node)
         if cast is not None:
-            return self.ended(node, self.cast_type(node), self.value(cast, target, used))
+            return self.ended(node, self.cast_type(node), self.value(cast, self.unless_deduced(target), used))
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
@@ -402,6 +402,8 @@ class Calls(Objects):
                 if place is not None:
                     self.unknown(ir.THROUGH_POINTER, node, (place, *values))
                     return Opaque((place, *values))
+        if local is None and "::" in name:
+            name = self._through_type(name)
         if receiver is None and not self._is_function(name) and self.file.may_be_made(name.rpartition("::")[2]):
             self.unread(f"`{name}`, which a macro may define", node)
             return opaque(*values)
@@ -411,6 +413,18 @@ class Calls(Objects):
             return self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
+
+    def _through_type(self, name: str) -> str:
+        """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""
+        index = self.file.index
+        scope, _, last = name.rpartition("::")
+        if not index.names_type(scope.partition("::")[0]):
+            return name
+        meanings = index.meanings(scope)
+        classes = {cls.name for kind in meanings if (cls := index.class_of(kind)) is not None}
+        if len(classes) == len(meanings) == 1:
+            return f"{classes.pop()}::{last}"
+        return ir.any_of([last]) if classes or meanings == (scope,) else name
 
     def _referring(self, node: Node, arguments: Node) -> Expr:
         """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""

@@ -31,7 +31,7 @@ _DECLARATORS = frozenset(
     ).split()
 )
 _TYPE_NAMES = re.compile(
-    rb"\busing\s+(\w+)\s*=|\b(?:typename|class)\s+(?:\.\.\.\s*)?(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
+    rb"\busing\s+(\w+)\s*=|\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
 )
 # `using D = C;`, `typedef C D;`: other names of a type that has a name itself
 _ALIASES = re.compile(

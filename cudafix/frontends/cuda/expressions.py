@@ -560,8 +560,13 @@ class Expressions:
         kind = node.child_by_field_name("type")
         if kind is not None and self.raw(kind) == "void":
             return self.value(inner, target, False)
-        value = self.value(inner, target, used)
+        value = self.value(inner, self.unless_deduced(target), used)
         return self.ended(node, self.raw(kind), value) if kind is not None else value
+
+    def unless_deduced(self, target: Expr | None) -> Expr | None:
+        """Where the value of a cast goes: not what is cast, if the type of that place is that of the cast."""
+        kind = self.type_of(target) if target is not None else ""
+        return target if kind and not kind.startswith("auto") else None
 
     def _subscript(self, node: Node) -> Expr:
         argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")

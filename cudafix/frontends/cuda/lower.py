@@ -65,7 +65,9 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += _implicit(file, source, root)
     functions += _of_smart_pointers(found, functions, parsed.path)
     registered = _registered(file, hosts, parsed)
-    made = _initializers(file, source, found.initializers[0][1].start_byte if found.initializers else 0, registered)
+    arguments = {word.decode().rpartition("::")[2] for word in _TEMPLATE_ARGUMENT.findall(text)} & file.hosts.keys()
+    at = found.initializers[0][1].start_byte if found.initializers else 0
+    made = _initializers(file, source, at, registered, sorted(arguments))
     functions += file.functions
     if made is not None:
         functions.append(made)
@@ -147,6 +149,7 @@ _GIVES = frozenset(
     "identifier qualified_identifier template_function pointer_expression initializer_list argument_list "
     "function_declarator".split()
 )
+_TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")
 _SCOPES = frozenset(("namespace_definition", "linkage_specification"))
 _AT_START = re.compile(
     rb"\b(\w+)\s*\([^()]*\)\s*__attribute__\s*\(\(\s*(?:__)?(con|de)structor"
@@ -182,7 +185,9 @@ def _between_declarations(node: Node) -> Iterator[tuple[int, int]]:
     yield at, node.end_byte
 
 
-def _initializers(file: File, source: Source, at: int, registered: Sequence[str]) -> ir.Function | None:
+def _initializers(
+    file: File, source: Source, at: int, registered: Sequence[str], arguments: Sequence[str]
+) -> ir.Function | None:
     """What runs before `main`: the initializers of globals that call something, and the constructors of objects (C++17,
     6.6.2 [basic.start.static]); and the functions that the compiler is told to run then, or at the end.
     """
@@ -198,6 +203,9 @@ def _initializers(file: File, source: Source, at: int, registered: Sequence[str]
     def run() -> None:
         if registered:
             lowering.hand_out(tuple(map(ir.FuncRef, registered)), ir.Span(file.path, at, at))
+        if arguments:  # a call of a parameter of the template means one of them
+            able = ir.Opaque(tuple(map(ir.FuncRef, arguments)))
+            lowering.emit(ir.Assign(ir.Var("::<arguments of templates>"), able, ir.Span(file.path, at, at)))
         for variable, value in file.index.initializers:
             lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]
             element = element_type(variable.type).rstrip()

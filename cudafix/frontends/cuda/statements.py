@@ -58,6 +58,8 @@ _CHANGED = r"(?<![\w.>])NAME\s*(?:=(?!=)|\+\+|--|[-+]=)|&\s*NAME\b(?!\s*(?:\[|->
 class Statements(Loops):
     """Lowers the body of one function."""
 
+    delegates = False  # a constructor that another one of the class begins
+
     def _expression(self, node: Node) -> None:
         inner = first_named(node) if node.type == "expression_statement" else node
         if inner is None:
@@ -223,11 +225,32 @@ class Statements(Loops):
             leaving.append(scope)
             if scope.catches:
                 break
+        else:
+            leaving.append(Scope(destroyed=self._parts_made()))
         self._destroy(leaving, node)
         span = self.span(node)
         self.emit(
             ir.Call("throw", (value,), span, Span(span.path, span.start, span.start + 5), span.end, self.site(node))
         )
+
+    def _parts_made(self) -> list[tuple[Expr, Class | None, str]]:
+        """The bases and members that end where a constructor is left (C++17, 18.2 [except.ctor] 3)."""
+        cls = self.file.index.class_of(self.cls) if self.cls is not None else None
+        if cls is None or not self.name.endswith(f"::{cls.constructor}"):
+            return []
+        if self.delegates:  # the object is complete (5)
+            ends = self.file.index.has(cls, cls.destructor)
+            return [(Deref(Var("this")), cls, "")] if ends else []
+        return self._ending_parts(cls)
+
+    def _ending_parts(self, cls: Class) -> list[tuple[Expr, Class | None, str]]:
+        """The bases and members of an object with a destructor, as `Scope.destroyed` has them."""
+        this = Deref(Var("this"))
+        return [
+            (Field(this, name) if name else this, part, f"0:{count}" if count else "")
+            for name, part, count in self.file.index.parts(cls)
+            if self.file.index.has(part, part.destructor)
+        ]
 
     def _asm(self, node: Node) -> None:
         self.assembly(node, None, False)
@@ -573,14 +596,11 @@ class Statements(Loops):
         this = Deref(Var("this"))
         parts = [(Field(this, name) if name else this, part, n) for name, part, n in self.file.index.parts(cls)]
         if last == cls.destructor:
-            self.scopes[-1].destroyed += [
-                (place, part, f"0:{count}" if count else "")
-                for place, part, count in parts
-                if self.file.index.has(part, part.destructor)
-            ]
+            self.scopes[-1].destroyed += self._ending_parts(cls)
             return
         text = self.raw(initializers) if initializers is not None else ""
         if initializers is not None and re.match(rf":\s*{re.escape(cls.constructor)}\s*[({{<]", text) is not None:
+            self.delegates = True
             self._member_initializers(initializers)  # another constructor of the class makes the parts
             return
         around = Span(self.source.path, start, start)

@@ -301,8 +301,11 @@ class Calls(Operations):
         value: Values = mem.NOTHING
         inside: dict[mem.Path, Values] = {}
         for function, this in found:
-            calls_nothing_given = not any(isinstance(v, mem.Function) for a in call.args for v in self.values(state, a))
-            if id(function) in on_stack and not self.reach.works_on_device(function) and calls_nothing_given:
+            if (
+                id(function) in on_stack
+                and not self.reach.works_on_device(function)
+                and not self._may_work(call, state)
+            ):
                 continue  # host code that calls itself: what it does is seen in the outer call
             deep = len(self.frames) >= MAX_DEPTH
             if deep and self.reach.works_on_device(function):
@@ -331,6 +334,11 @@ class Calls(Operations):
             if call.result is not None and inside:
                 self.store_parts(out, self.cells(out, call.result), inside, call.span)
         return out
+
+    def _may_work(self, call: ir.Call, state: State) -> bool:
+        """Whether a call gives away a function that works on the device."""
+        given = [v for arg in call.args for v in self.values(state, arg) if isinstance(v, mem.Function)]
+        return any(self.reach.works_on_device(f) for v in given for f in self.program.resolve(v.name, 0, v.path))
 
     def _argument_values(self, call: ir.Call, function: ir.Function, state: State) -> list[Values]:
         """What a call gives to the parameters of a function; to a reference the place."""

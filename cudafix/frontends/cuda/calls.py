@@ -182,7 +182,32 @@ class Calls(Objects):
         """The arguments of a call as written; for `__VA_ARGS__`, one for each that it stands for, with that."""
         for child in node.named_children if node is not None else ():
             if child.type != "comment":
-                yield from ((child, bound) for bound in self._pack(child) or (None,))
+                yield from ((child, bound) for bound in self._pack(child) or self.several(child) or (None,))
+
+    def several(self, node: Node) -> tuple[Bound, ...]:
+        """The values that a macro stands for: in `f(ARGS)`, where `ARGS` is `a, b`."""
+        called = node.child_by_field_name("function") if node.type == "call_expression" else None
+        name = self.raw(called or node) if called is not None or node.type.endswith("identifier") else ""
+        bound = self.bindings.get(name)
+        if bound is not None:
+            name = self.spelled(bound)
+        macro = self.file.macros.get(name)
+        if macro is None or b"," not in macro.body or macro.name in self.expanding:
+            return ()
+        parsed = self.file.macro_body(macro, False)
+        inner = first_named(parsed[0]) if parsed is not None else None
+        if parsed is None or inner is None or inner.type != "comma_expression":
+            return ()
+        found: list[Node] = []
+        while inner is not None and inner.type == "comma_expression":
+            left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
+            found += [left] if left is not None else []
+            inner = right
+        found += [inner] if inner is not None else []
+        bindings: Mapping[str, Bound] = {}
+        if called is not None and (given := node.child_by_field_name("arguments")) is not None:
+            bindings = self.bind(macro, [child for child in given.named_children if child.type != "comment"]) or {}
+        return tuple(Bound(one, parsed[1], bindings, 0, (), self.place, self.effects, self.branches) for one in found)
 
     def _pack(self, node: Node) -> tuple[Bound, ...]:
         """What `__VA_ARGS__` stands for."""
@@ -214,6 +239,12 @@ class Calls(Objects):
             if bound is not None and bound.node.type in ("identifier", "qualified_identifier"):
                 name = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
                 return self._named(node, function, arguments, name, target, used, "the name is an argument of a macro")
+            if bound is not None:
+                called = self.in_argument(bound, self.value)
+                if not isinstance(called, FuncRef):
+                    return self._called_object(node, function, arguments, called, target, used)
+                values, spans = self.arguments(arguments)
+                return self.emit_call(node, function, called.name, values, spans, None, target, used)
         if kind == "identifier":
             return self._named(node, function, arguments, self.raw(function), target, used)
         if kind in ("qualified_identifier", "template_function"):
@@ -657,7 +688,7 @@ class Calls(Objects):
         return (made,)
 
     def _launch(self, node: Node, function: Node, config: Node, arguments: Node | None) -> Expr:
-        settings = [self.value(child) for child in config.children if child.is_named and child.type != "comment"]
+        settings, _ = self.arguments(config)
         values, _ = self.arguments(arguments)
         bound = self.bindings.get(self.raw(function)) if function.type == "identifier" else None
         if bound is not None:

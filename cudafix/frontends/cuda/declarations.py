@@ -897,7 +897,7 @@ def _declaration(
         )
         found.globals[name] = made
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
-        if space == "host" and "extern" not in words:
+        if space == "host" and ("extern" not in words or value is not None):
             value = value if value is not None else node.child_by_field_name("default_value")  # of an inline member
             found.initializers.append((made, value if value is not None else child))
 

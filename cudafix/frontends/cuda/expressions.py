@@ -1138,7 +1138,13 @@ class Expressions:
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""
-        values = tuple(self.value(child) for child in node.named_children if child.type not in _NOT_VALUES)
+        values: tuple[Expr, ...] = ()
+        for child in node.named_children:
+            listed = self.several(child) if node.type == "initializer_list" else ()
+            if listed:
+                values += tuple(self.in_argument(one, self.value) for one in listed)
+            elif child.type not in _NOT_VALUES:
+                values += (self.value(child),)
         if node.type == "initializer_list":
             self.listed[node.id] = values
         return opaque(*values)
@@ -1247,6 +1253,9 @@ class Expressions:
     # -- supplied by the calls and the statements ---------------------------------------------------------------------
 
     def site(self, node: Node) -> Site:
+        raise NotImplementedError
+
+    def several(self, node: Node) -> tuple[Bound, ...]:
         raise NotImplementedError
 
     def may_be_overloaded(self, place: Expr) -> bool:

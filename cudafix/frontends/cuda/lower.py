@@ -35,7 +35,11 @@ from cudafix.recursion import room
 
 def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:
     """What a file declares in one configuration; `visible` is what its headers declare."""
-    return index(parsed.tree.root_node, parsed.text, parsed.path, tuple(sorted(parsed.qualifiers)), visible)
+    found = index(parsed.tree.root_node, parsed.text, parsed.path, tuple(sorted(parsed.qualifiers)), visible)
+    for name, macro in parsed.macros.items():  # `#define BUFFER Buffer<float>`
+        if macro.params is None and _TYPE.fullmatch(macro.body) and found.class_of(macro.body.decode()) is not None:
+            found.aliases.setdefault(name, (macro.body.decode(),))
+    return found
 
 
 @room()
@@ -69,6 +73,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     at = found.initializers[0][1].start_byte if found.initializers else 0
     made = _initializers(file, source, at, registered, sorted(arguments))
     functions += file.functions
+    _apply_attributes(functions, parsed)
     if made is not None:
         functions.append(made)
     kernels = summarize(root, text, parsed.path, found, parsed.macros)
@@ -115,6 +120,22 @@ def _given_to_templates(found: Declarations, parsed: Parsed) -> tuple[frozenset[
     return found.template_arguments(texts)
 
 
+def _apply_attributes(functions: Sequence[ir.Function], parsed: Parsed) -> None:
+    """What attributes of functions and variables say about order: another definition may replace a weak function, and
+    `cleanup` calls one at the end of a scope.
+    """
+    if b"weak" in parsed.original:
+        weak = {name.decode() for names in _WEAK.findall(parsed.original) for name in names if name}
+        for function in functions:
+            if function.cls is None and function.name.rpartition("::")[2] in weak:
+                replaced = ir.Unknown("a weak function, which another one may replace", function.span, ())
+                function.body = (replaced, *function.body)
+    for found in _CLEANUP.finditer(parsed.original) if b"cleanup" in parsed.original else ():
+        for function in functions:
+            if function.span.start <= found.start() < function.span.end:
+                function.problems = (*function.problems, ("control_flow", found.start()))
+
+
 def _too_many(function: ir.Function, parsed: Parsed) -> None:
     for start, end in parsed.too_many_configurations:
         if start < function.span.end and end > function.span.start:
@@ -149,7 +170,13 @@ _GIVES = frozenset(
     "identifier qualified_identifier template_function pointer_expression initializer_list argument_list "
     "function_declarator".split()
 )
+_TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:\s*<[^;{}()]*>)?")
 _TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")
+_WEAK = re.compile(
+    rb"\bweak(?:__)?\s*\)\s*\)[^;{}()]*?\b(\w+)\s*\("
+    rb"|\b(\w+)\s*\([^;{}()]*\)\s*__attribute__\s*\(\(\s*(?:__)?weak|#\s*pragma\s+weak\s+(\w+)"
+)
+_CLEANUP = re.compile(rb"__attribute__\s*\(\([^;{}]*?\b(?:__)?cleanup(?:__)?\s*\(|\[\[\s*gnu::cleanup\s*\(")
 _SCOPES = frozenset(("namespace_definition", "linkage_specification"))
 _AT_START = re.compile(
     rb"\b(\w+)\s*\([^()]*\)\s*__attribute__\s*\(\(\s*(?:__)?(con|de)structor"

@@ -49,6 +49,7 @@ _HANDED_OUT = re.compile(
 _ALIASED = re.compile(r"&\s*\w+\s*=\s*\(?\s*([A-Za-z_]\w*)")
 
 
+_DECLARES = re.compile(rb"\w[\s*&]+\w")  # two words: a macro that stands for a declaration
 _RETURNED = re.compile(r"\breturn\s+\(?\s*([A-Za-z_]\w*)\s*\)?\s*;")
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "for_range_loop"))
 # an assignment, the address handed out, a swap
@@ -82,7 +83,7 @@ class Statements(Loops):
             if (
                 macro is not None
                 and macro.params is None
-                and macro.kind == "operates"
+                and (macro.kind == "operates" or _DECLARES.search(macro.body))
                 and macro.name not in self.expanding
             ):
                 if self.expand(macro, {}, inner, want_value=False) is None:

@@ -11,6 +11,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.blocks import Blocks
 from cudafix.frontends.cuda.declarations import (
+    CLASS_NODES,
     CONSTANT,
     WORDS,
     Class,
@@ -72,6 +73,10 @@ class Variables(Blocks):
         words = {self.raw(c) for c in node.children if c.type in ("storage_class_specifier", "type_qualifier")}
         if "extern" in words:
             return
+        kind = node.child_by_field_name("type")
+        if kind is not None and kind.type in CLASS_NODES and self.source.stop is not None:
+            if kind.child_by_field_name("body") is not None:
+                self.unread("a class in a macro", node)
         if self._is_misread(node):
             self.unknown("a statement that reads as a declaration", node)
             return
@@ -139,13 +144,17 @@ class Variables(Blocks):
             return False
         name = self.raw(kind)
         bound, macro = self.bindings.get(name), self.file.macros.get(name)
-        if bound is not None and (bound.rest or bound.node.type in _CODE):
+        if bound is not None and (bound.rest or bound.node.type in _CODE or self.spelled(bound) in self.file.hosts):
             return True
-        if bound is None and self.local(name) is not None:
-            return True  # `p && f(p);`
+        if bound is None and (self.local(name) is not None or self._is_function_here(name)):
+            return True  # `p && f(p);`, `f ARGS;`
         if bound is None and macro is not None and macro.kind in ("operates", "transparent"):
             return True
         return any(self.raw(child) in _JUMPS for child in node.children_by_field_name("declarator"))
+
+    def _is_function_here(self, name: str) -> bool:
+        index = self.file.index
+        return name in self.file.hosts and not index.names_type(name) and index.class_of(name) is None
 
     def _misread_arguments(self, one: Declared) -> tuple[Expr, ...] | None:
         """The arguments of `T x(a, b)`, which reads as a function; None if it is one."""
@@ -173,7 +182,14 @@ class Variables(Blocks):
                 kind.type in _BY_VALUE_KINDS and self.file.index.class_of(name) is not None
             ):
                 return None
-            if kind.type == "type_identifier":
+            if kind.type == "type_identifier" and (bound := self.bindings.get(name)) is not None:
+                spelled = self.spelled(bound)
+                if self.file.index.names_type(spelled) or self.file.index.class_of(spelled) is not None:
+                    return None
+                found.append(self.in_argument(bound, self.value))
+            elif kind.type == "type_identifier" and (listed := self.several(kind)):
+                found += [self.in_argument(one, self.value) for one in listed]
+            elif kind.type == "type_identifier":
                 if not (template or self.local(name) or self._is_known_value(name)):
                     return None
                 found.append(self.resolve(name, kind))
@@ -572,6 +588,8 @@ class Variables(Blocks):
         kind = one.type
         children = [child for child in value.named_children if child.type != "comment"]
         values_ = initials if initials is not None else [self._initial(child) for child in children]
+        if any(map(self.several, children)):
+            self.unread("braces with a macro that stands for several values", node)
         if not one.array:
             self.copied(node, kind, tuple(initial for _, initial in values_))
         span = self.span(node)

@@ -152,6 +152,31 @@ def test_what_a_type_or_an_argument_of_a_template_calls_is_followed_or_the_pair_
     check(analyze(source_of(case)))
 
 
+UNNAMED = """
+struct I { void h() { go(); } }; struct J { I i; I *operator->() { return &i; } }; struct K { J operator->() { return J(); } }; || K x; x->h();
+struct I { int n; }; struct J { I i; I *operator->() { go(); return &i; } }; struct K { J operator->() { return J(); } }; || K x; int z = x->n;
+struct I { void h() { go(); } }; struct K { std::shared_ptr<I> j; std::shared_ptr<I> operator->() { return j; } }; || K x{std::make_shared<I>()}; x->h();
+struct I { void h() { go(); } }; template <class T> struct P { T *p; T *operator->() { return p; } }; template <class T> struct L { P<T> q; P<T> operator->() { return q; } }; || I i; L<I> x{{&i}}; x->h();
+struct S { void h() { go(); } }; || std::any a = S(); std::any_cast<S &>(a).h();
+struct S { ~S() { go(); } }; || { std::any a = S(); }
+struct S { ~S() { go(); } }; || std::any a = S(); a.reset();
+struct S { ~S() { go(); } }; void take(std::any a) {} || take(S());
+struct S { ~S() { go(); } }; struct H { std::any a; }; || H h{S()}; h.a.reset();
+struct S { S() {} S(const S &) { go(); } }; || std::any a = S(); auto b = a;
+struct S { ~S() { go(); } std::vector<int> v() { return {1}; } }; || for (int x : S().v()) e = 0;
+struct S { ~S() { go(); } int n = 2; int *begin() { return &n; } int *end() { return &n + 1; } }; || for (int x : S()) break;
+struct S { ~S() { go(); } }; std::vector<int> mk(const S &) { return {}; } || for (int x : mk(S())) break;
+struct S { ~S() { go(); } }; || for (auto &x : std::vector<S>(1)) break;
+struct It { int n; bool operator!=(It o) { return n != o.n; } void operator++() { go(); ++n; } int operator*() { return n; } }; struct S { It begin() { return {0}; } It end() { return {3}; } }; || for (int x : S()) e = 0;
+struct V { virtual void f() {} }; struct W : V { void f() { go(); } }; || unseen(W());
+"""
+
+
+@pytest.mark.parametrize("case", cases(UNNAMED))
+def test_an_object_without_a_name_counts(case: str) -> None:
+    check(analyze(source_of(case)))
+
+
 LOUD = "struct M { int *p; cudaStream_t s; ~M() { run(p, s); } };\n"
 THROWN = """
 struct A { M m; A(int *p, cudaStream_t s) : m{p, s} { throw 1; } }; || A a(d, other);

@@ -625,7 +625,15 @@ class Expressions:
             if given is None:
                 break
             value = given
+        if is_temporary(value) and not self.type_of(value) and self._arrows_go_on():
+            return deref(ir.Choice((value, self.emit_call(node, node, "operator->", (), (), value, None, True))))
         return deref(value)
+
+    def _arrows_go_on(self) -> bool:
+        """Whether an `operator->` returns an object that has one itself (C++17, 16.5.6 [over.ref])."""
+        index = self.file.index
+        kinds = (index.returned("operator->") | index.referred("operator->")) - {""}
+        return any(not is_pointer(kind) and index.class_of(kind) is not None for kind in kinds)
 
     def _field_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
         place = self._field(node)

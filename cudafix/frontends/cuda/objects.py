@@ -42,7 +42,6 @@ _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
 _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
-_OPERATOR = re.compile(r"operator(?!\s*(?:=|new\b|delete\b)$)")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
 _ASSIGNING = _SWAPS | frozenset(
@@ -100,7 +99,7 @@ class Objects(Expressions):
 
     def _is_kept(self, cls: Class) -> bool:
         """Whether something may run on an object of a class without a constructor."""
-        return self.file.index.has(cls, cls.destructor) or any(map(_OPERATOR.match, cls.methods))
+        return self.file.index.has(cls, cls.destructor) or bool(cls.methods)
 
     def braced(self, node: Node, target: Expr | None) -> Expr:
         """`T{a, b}`: as `T(a, b)` where the class has a constructor, else its members in their order."""
@@ -683,8 +682,11 @@ class Objects(Expressions):
             if any(self._is_open(p.type) for p in taken) or 0 < len(taken) < len(params) or not params:
                 self.unknown("a temporary object of which it is not known who ends it", node)
                 return
-            if taken:
+            classes = [self.file.index.class_of(p.type) for p in taken]
+            if any(one in self.file.index.lineage(cls.name) for one in classes if one is not None):
                 return  # it is the parameter, which the function ends
+            if None in classes:  # the parameter is made of it: `std::any`
+                self.unknown("a temporary object of which it is not known who ends it", node, (made,))
         at: Node | None = outer
         while at is not None and at != self.place.node:
             if at.type in _SOMETIMES or any(child.type in ("&&", "||") for child in at.children):

@@ -177,6 +177,23 @@ def test_an_object_without_a_name_counts(case: str) -> None:
     check(analyze(source_of(case)))
 
 
+SHOWS = "struct S { int *p; }; std::ostream &operator<<(std::ostream &o, const S &) { go(); return o; }"
+LIBRARY = """
+SHOWS || S s; std::cout << 1 << s;
+SHOWS template <class T> void show(const T &x) { std::cout << x; } || S s; show(s);
+SHOWS || std::vector<S> v(1); std::copy(v.begin(), v.end(), std::ostream_iterator<S>(std::cout));
+namespace n { struct S { int *p; }; void swap(S &, S &) { go(); } } || n::S a, b; swap(a, b);
+namespace n { struct S { int *p; }; void swap(S &, S &) { go(); } } || std::vector<n::S> v(2); std::reverse(v.begin(), v.end());
+struct E : std::exception { const char *what() const noexcept override { go(); return ""; } }; || try { throw E(); } catch (const std::exception &x) { puts(x.what()); }
+struct S { int a; template <size_t N> int get() const { go(); return a; } }; template <> struct std::tuple_size<S> : std::integral_constant<size_t, 1> {}; || S s; auto [x] = s;
+"""
+
+
+@pytest.mark.parametrize("case", cases(LIBRARY))
+def test_what_a_library_calls_of_the_program_counts(case: str) -> None:
+    check(analyze(source_of(case.replace("SHOWS", SHOWS))))
+
+
 LOUD = "struct M { int *p; cudaStream_t s; ~M() { run(p, s); } };\n"
 THROWN = """
 struct A { M m; A(int *p, cudaStream_t s) : m{p, s} { throw 1; } }; || A a(d, other);

@@ -170,6 +170,9 @@ class Calls(Operations):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
             if api is None and not methods:
                 api = self.slicer.method_by_name(name)
+            base = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
+            if base and (own := [f for f in methods if base in map(last, f.bases)]):
+                return [(f, this) for f in own]  # of classes that are derived from one of a library
             if api is not None and not (methods and kind and "std::" not in kind and "thrust::" not in kind):
                 return api
             exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)

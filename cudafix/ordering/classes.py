@@ -163,8 +163,10 @@ class Classes:
             name, owner = last(function.name), last(function.cls or "")
             special = name in (owner, f"~{owner}") or name.startswith("operator")
             special = special or (name, len(function.params)) in _OF_ALLOCATORS
+            free = not owner and name.startswith(("operator", "swap"))
+            special = special or (free and any(_class_of(param) in made for param in function.params))
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
-            if here or (special and owner in made) or (name == f"~{owner}" and owner in ended):
+            if here or (special and (owner in made or free)) or (name == f"~{owner}" and owner in ended):
                 found.append(function)
         return found
 

@@ -508,6 +508,11 @@ class Declarations:
         outer = self.visible.takes.get(name, []) if self.visible is not None else []
         return [*self.takes.get(name, []), *outer]
 
+    def takes_object(self, name: str, count: int) -> bool:
+        """Whether a function with this last name component, of so many parameters, takes an object that is seen."""
+        listed = (params for params in self.taken(name) if len(params) == count)
+        return any(self.class_of(param.type) is not None for params in listed for param in params)
+
     def all_taken(self) -> Iterator[tuple[Param, ...]]:
         """The parameters of all functions that are seen."""
         for one in (self, self.visible):

@@ -508,6 +508,10 @@ class Objects(Expressions):
         kind = self.type_of(values[0])
         if kind and not is_pointer(kind) and self._is_open(kind) and self.file.index.is_member(name):
             self.emit_call(node, node, name, values[1:], (), values[0], None, True)
+        if self.file.index.takes_object(name, len(values)) and any(
+            kind and not is_pointer(kind) and self._is_open(kind) for kind in map(self.type_of, values)
+        ):
+            self.perhaps(node, name, lambda: self.emit_call(node, node, name, values, (), None, None, True))
 
     def compared(self, node: Node, values: tuple[Expr, ...]) -> None:
         """The standard library compares elements of what it is given: by the operators of their class."""

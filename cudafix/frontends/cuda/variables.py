@@ -123,6 +123,8 @@ class Variables(Blocks):
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
+        if cls is not None and b"tuple_size" in self.file.original:
+            self.unread("a structured binding that may call `get`", node)
         names = list(cls.fields) if cls is not None and not cls.bases else []
         for number, binding in enumerate(one.bindings):
             part: Expr = place

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
 from tests.test_ways_past_a_wait import moves_without, parts, program
 from tests.test_ways_to_memory import cases
@@ -63,6 +64,35 @@ std::map<int, std::function<void()>> f = {{1, go}}; || f[1]();
 @pytest.mark.parametrize("case", cases(VARIABLES))
 def test_what_a_variable_calls_is_followed_or_the_pair_stays(case: str) -> None:
     check(analyze(source_of(case)))
+
+
+QUIET = "void g2(int *p) { k<<<1, 1>>>(p); } void g3(int *p) { run(p, gs); }\n"
+PICKED = """
+static struct T { const char *n; void (*f)(int *); } t[] = {{"a", g2}, {"b", g3}}; || for (auto &x : t) x.f(d);
+static struct T { const char *n; void (*f)(int *); } t[] = {{"a", g2}, {"b", g3}}; || t[1].f(d);
+static struct T { const char *n; void (*f)(int *); } t[] = {{"a", g2}, {"b", g3}}; || auto *x = t; x++; x->f(d);
+static void (*t[2])(int *) = {g2, g2}; void set(void (**x)(int *)) { *x = g3; } || set(t); t[0](d);
+static void (*t[])(int *) = {[1] = g3, [0] = g2}; || t[1](d);
+static struct T { void (*a)(int *), (*b)(int *); } t = {.a = g2, .b = g3}; || auto u = t; std::swap(u.a, u.b); u.a(d);
+static void (*f)(int *) = g2; void set() { f = g3; } || set(); f(d);
+static void (*f)(int *) = g2; static int set() { f = g3; return 1; } static int r = set(); || f(d);
+static void (*f)(int *) = g2; static struct R { R() { f = g3; } } r; || f(d);
+static void (*f)(int *) = g2; || unseen(&f); f(d);
+void (*f)(int *) = g2; || f(d);
+void (*f)(int *) = g2; void unseen(); || f = g2; unseen(); f(d);
+namespace a { void g2(int *p) { g3(p); } void (*f)(int *) = g2; } namespace b { void (*f)(int *) = ::g2; } || a::f(d);
+"""
+
+
+@pytest.mark.parametrize("case", cases(PICKED))
+def test_a_variable_may_hold_another_function_than_at_first(case: str) -> None:
+    check(analyze(GO + QUIET + source_of(case).removeprefix(GO)))
+
+
+def test_a_table_of_functions_that_only_this_file_knows_is_followed() -> None:
+    table = 'static const struct { const char *n; void (*f)(int *); } t[] = {{"a", g2}, {"b", g2}};'
+    report = analyze(GO + QUIET + table + MAIN % "for (auto &x : t) x.f(d);")
+    assert [f.safety for f in report.findings if f.codemod == "stream_ordered_pairs"] == [Safety.PROVEN]
 
 
 UNSEEN = r"""

@@ -669,7 +669,10 @@ class Calls(Operations):
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
             cells = self.cells(state, stmt.receiver)
             state.env.write([*cells, *cells], back)
-        reached = self._held_in_globals(state) if self._is_of_the_program(stmt, why) else mem.NOTHING
+        reached = mem.NOTHING
+        if self._is_of_the_program(stmt, why):
+            self.functions_change(state)
+            reached = self._held_in_globals(state)
         self._foreign_work(stmt, name, self.mask(values | reached), state)
         return back
 
@@ -679,6 +682,18 @@ class Calls(Operations):
             return why == ir.THROUGH_POINTER
         declared = self.program.kept("declared", lambda: {n for m in self.program.modules for n in m.prototypes})
         return not self.in_python and last(stmt.callee) in declared
+
+    def functions_change(self, state: State) -> None:
+        """A function of the program that is not seen may put another one into a variable whose name it knows."""
+        places = [
+            (root, path)
+            for root, inner in state.env
+            if root[:2] == ("global", "") and (g := self.global_at(root)) is not None and not g.internal
+            for path, values in inner.items()
+            if any(isinstance(v, mem.Function) for v in values)
+        ]
+        for place in places:
+            state.env.write([place, place], mem.UNKNOWN)
 
     def _held_in_globals(self, state: State) -> Values:
         """What leads to memory in the variables of which all files of the program know the names."""

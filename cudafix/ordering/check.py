@@ -125,6 +125,8 @@ def start(engine: Effects, root: ir.Function) -> None:
         for function in program.functions():
             if last(function.name) == "<initializers>" and ready is not None:  # globals, before `main`
                 ready, _ = engine.inline(function, [], f"{function.span.path}<initializers>", mem.NOTHING, ready)
+        if ready is not None:  # so may the initializers of a source of which nothing is called
+            engine.functions_change(ready)
     end, value = engine.inline(root, args, "", this, ready) if ready is not None else (None, mem.NOTHING)
     if end is not None and not is_client(root):
         point = Point(ir.Span(root.span.path, root.span.end - 1, root.span.end), f"`{last(root.name)}` returns", None)

@@ -40,9 +40,9 @@ from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_progr
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
 
-MOST_STEPS = 1_000_000
-"""Statements that may be run for one cluster, all of its programs and all that is tried together: some two minutes. A
-run ends whatever it is given: what is not proved by then is refused as too large.
+MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 5_000_000
+"""Statements that may be run from one root, in all programs and all that is tried, and from all roots together: up to a
+minute, and up to ten. A run ends whatever it is given: what is not proved by then is refused as too large.
 """
 
 MOST_LINKED = 10_000
@@ -216,7 +216,8 @@ class Cluster:
         # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
         # which they differ, which matter only while the host does not know all that it knew
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
-        self.steps = 0  # statements run so far, see `MOST_STEPS`
+        self.steps: Counter[ir.Span] = Counter()  # statements run so far, by root, see `MOST_STEPS`
+        self.memory: dict[int, dict[object, list[Outcome]]] = {}  # what views did, by `id` and what was changed
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
         if sum(map(len, programs)) > MOST_LINKED:
@@ -249,11 +250,11 @@ class Cluster:
         return [v for v, moved in calls if moved is None or moved.allocations or not allocating.isdisjoint(moved.all)]
 
     def run(self, overlay: Overlay, view: View, known: frozenset[object] | None = None) -> Outcome:
-        """Raises OutOfBudget where the program is too large, or its cluster has been run for too long."""
-        if self.steps > MOST_STEPS:
+        """Raises OutOfBudget where the program is too large, or has been run too often."""
+        if self.steps[view.root.span] > MOST_STEPS or self.steps.total() > MOST_OF_A_CLUSTER:
             raise check.OutOfBudget
         found = check.run(view.program, self.tables, overlay, view.root, per_thread=self.per_thread, known=known)
-        self.steps += found.steps
+        self.steps[view.root.span] += found.steps
         return found
 
     def survey(self) -> list[Outcome]:
@@ -363,7 +364,7 @@ class Cluster:
                 run, unclear = _Memory(self, relevant).run, self._unclear()
                 return Repair(run, outcomes, groups, events, unclear).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
-                for view in [found.view] if self.steps <= MOST_STEPS else [view for view, _ in relevant]:
+                for view in (view for view, _ in relevant if view.root.span == found.view.root.span):
                     self._leave_out(view)
                 for group in groups:
                     group.refused = group.refused or self._too_large_at(group)
@@ -512,7 +513,7 @@ class _Memory:
         self.cluster = cluster
         self.views = views
         self.reached = [_anchors(outcome) for _, outcome in views]
-        self.done: list[dict[object, list[Outcome]]] = [{} for _ in views]
+        self.done = [cluster.memory.setdefault(id(view), {}) for view, _ in views]
 
     def run(self, overlay: Overlay) -> list[Outcome]:
         outcomes: list[Outcome] = []

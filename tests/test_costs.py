@@ -64,10 +64,11 @@ def two_programs() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("most", range(0, 60, 3))
+@pytest.mark.parametrize("limit", ["MOST_STEPS", "MOST_OF_A_CLUSTER"])
 def test_programs_that_share_a_buffer_are_refused_if_not_all_could_be_proved(
-    most: int, monkeypatch: pytest.MonkeyPatch
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "MOST_STEPS", most)
+    monkeypatch.setattr(cluster, limit, most)
     report = driver.analyze(two_programs(), Config())
     assert [refusal.name for refusal in report.refusals] == ["budget"] * (not report.findings)
     assert report == driver.analyze(two_programs(), Config())

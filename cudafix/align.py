@@ -177,6 +177,12 @@ def _opcodes(old: list[object], new: list[object]) -> list[tuple[str, int, int, 
     return [("equal", 0, head, 0, head), *middle, ("equal", *ends)]
 
 
+def _runs_where_one_failed(stmt: ir.If, statuses: set[ir.Expr]) -> bool:
+    """What it does, it does only where one of the calls that returned these statuses has failed."""
+    passes = stmt.then if stmt.test.kind == "ok" else stmt.other
+    return not passes and stmt.test.kind in ("ok", "failed", "other") and stmt.test.place in statuses
+
+
 class _Alignment:
     """Lays one function beside its rewritten form."""
 
@@ -304,8 +310,19 @@ class _Alignment:
             raise Different(f"`{self.function.name}`: {_words(stmt)} vanished")
 
     def _only_in_new(self, stmt: ir.Stmt) -> bool:
-        """A branch that does nothing but set up the pool."""
-        return all(self._harmless(s) for block in blocks_of(stmt) for s in walk(block))
+        """A branch that does nothing but set up the pool, and look whether that has failed."""
+        return all(self._only_sets_up(block) for block in blocks_of(stmt))
+
+    def _only_sets_up(self, block: ir.Block) -> bool:
+        statuses: set[ir.Expr] = set()
+        for stmt in block:
+            if isinstance(stmt, ir.Call) and stmt.result is not None:
+                statuses.add(stmt.result)
+            elif isinstance(stmt, ir.If) and _runs_where_one_failed(stmt, statuses):
+                continue
+            if not (self._harmless(stmt) if not blocks_of(stmt) else self._only_in_new(stmt)):
+                return False
+        return True
 
     def _harmless(self, stmt: ir.Stmt) -> bool:
         if isinstance(stmt, ir.Call):
@@ -330,22 +347,14 @@ class _Alignment:
         elif isinstance(stmt, ir.Assign) and stmt.value in self.statuses:
             self.statuses.add(stmt.target)
             return []
-        elif isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var) and self._is_new(stmt.target.name):
-            return []
-        elif isinstance(stmt, ir.If) and stmt.test.kind in ("ok", "failed", "other") and self._tests_new_status(stmt):
-            return []  # runs only if a call that the rewrite brought has failed
-        elif (
-            isinstance(stmt, ir.HostAccess)
-            and all(isinstance(w, ir.Var) and self._is_new(w.name) for w in stmt.writes)
-            or isinstance(stmt, ir.If)
-            and self._only_in_new(stmt)
+        elif isinstance(stmt, ir.If):
+            if _runs_where_one_failed(stmt, self.statuses) or self._only_in_new(stmt):
+                return []
+        elif (isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var) and self._is_new(stmt.target.name)) or (
+            isinstance(stmt, ir.HostAccess) and all(isinstance(w, ir.Var) and self._is_new(w.name) for w in stmt.writes)
         ):
             return []
         raise Different(f"`{self.function.name}`: {_words(stmt)} appeared, which is not understood")
-
-    def _tests_new_status(self, stmt: ir.If) -> bool:
-        passes = stmt.then if stmt.test.kind == "ok" else stmt.other
-        return not passes and stmt.test.place is not None and stmt.test.place in self.statuses
 
     def _is_new(self, name: str) -> bool:
         return name in self.new or name not in self.function.types

@@ -11,6 +11,7 @@ import pytest
 from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Safety
+from tests.fixtures import rewritten
 from tests.test_ways_to_memory import cases
 
 HEADERS = """algorithm array atomic bitset cassert chrono cmath complex cstdio cstdlib cstring deque filesystem fstream
@@ -542,6 +543,66 @@ int main(int argc, char **argv) {{
     {free}
     return 0;
 }}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert not report.refusals
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        'if (call != cudaSuccess) { printf("%s", cudaGetErrorString(call)); exit(1); }',
+        'if ((call) == cudaSuccess) {} else { fprintf(stderr, "no"); abort(); }',
+        'if (cudaError_t e = (call)) { fprintf(stderr, "%d", e); exit(1); }',
+    ],
+)
+def test_a_check_that_is_a_plain_if_around_the_lines_for_the_pool(body: str) -> None:
+    """The function may be called again: the lines stand in an `if` of their own."""
+    source = f"""#include <cstdio>
+#include <cstdlib>
+#include <cuda_runtime.h>
+#define CHECK(call) {body}
+__global__ void k(int *p) {{ p[0] = 1; }}
+void work(int *h) {{
+    int *d;
+    CHECK(cudaMalloc(&d, 4));
+    k<<<1, 1>>>(d);
+    CHECK(cudaMemcpy(h, d, 4, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(d));
+}}
+"""
+    files = {"a.cu": source.encode()}
+    report = analyze(files, Config())
+    assert not report.refusals
+    assert b"kept = true" in rewritten(files, report)["a.cu"]
+
+
+def test_an_object_that_its_own_class_copies_is_not_given_to_a_template() -> None:
+    source = """#include <cuda_runtime.h>
+__global__ void k(int *p) { p[0] = 1; }
+template <typename T> struct Array {
+    T *p;
+    size_t pitch;
+    Array(const Array &other) : p(other.p), pitch(other.pitch) {}
+    Array(T *host, int n) {
+        cudaMallocPitch((void **)&p, &pitch, n * sizeof(T), 1);
+        cudaMemcpy(p, host, n * sizeof(T), cudaMemcpyHostToDevice);
+    }
+    void dispose() { cudaFree(p); }
+};
+void use(Array<int> a) { k<<<1, 1>>>(a.p); }
+int main() {
+    int *d, h[4] = {};
+    Array<int> a(h, 4);
+    cudaMalloc(&d, 4);
+    use(a);
+    k<<<1, 1>>>(d);
+    cudaMemcpy(h, d, 4, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+    a.dispose();
+    return h[0];
+}
 """
     report = analyze({"a.cu": source.encode()}, Config())
     assert not report.refusals

@@ -606,6 +606,8 @@ class Objects(Expressions):
             if (cls is None and not unclear) or (is_pointer(kind) and name in _SWAPS):
                 continue
             params = index.parameters_at(name, number, len(values)) if not callee.startswith("std::") else None
+            if params is not None and cls is not None and not is_pointer(kind):
+                params = [p for p in params if not is_pointer(p.type)]  # what it is converted to is no object of it
             if params is not None and not any(self._is_open(word) for p in params for word in WORDS.findall(p.type)):
                 continue
             taken = [p.type.partition("<")[0].strip(" &*") for p in params or ()]

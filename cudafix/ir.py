@@ -29,6 +29,8 @@ HANDED_OUT = "::<functions that code which is not seen has got>"
 """The name of a variable for the functions of the program that code which is not seen may call whenever it runs."""
 NO_OBJECT = "<no object>"
 """In `Function.unwritten`: a value of a type that is known, and is no class of the program."""
+DEFAULTS = "<defaults>"
+"""The last name component of a function that evaluates the default arguments of the one around it."""
 PYTHON = (".py", ".ipynb")
 """How the paths of files in Python end."""
 

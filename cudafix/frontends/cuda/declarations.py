@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 from tree_sitter import Node
 
-from cudafix.ir import Const, GlobalVar, Param, Span, Var, found_as, template_arguments
+from cudafix.ir import Const, GlobalVar, Opaque, Param, Span, Var, found_as, template_arguments
 
 ASSIGNMENT = "operator="
 TYPE_NODES = frozenset(
@@ -269,12 +270,8 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
             written = text_of(inner, text) if inner is not None else ""
             kind = base + (" *" if "*" in written else "")
             if not (base == "void" and not written):
-                found.append(
-                    (
-                        Param("", kind, "&" in written, None, child.child_by_field_name("default_value") is not None),
-                        child,
-                    )
-                )
+                optional = child.child_by_field_name("default_value") is not None
+                found.append((Param("", kind, "&" in written, _default(child, kind, text), optional), child))
         else:
             kind = one.type.removesuffix("[]")  # an array parameter is a pointer
             if kind != one.type and not one.reference:
@@ -282,13 +279,51 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
             if child.type == "variadic_parameter_declaration":
                 kind += "..."
             optional = child.type == "optional_parameter_declaration"
-            found.append((Param(one.name, kind, one.reference, _default(child, text), optional), child))
+            found.append((Param(one.name, kind, one.reference, _default(child, kind, text), optional), child))
     return tuple(found)
 
 
-def _default(param: Node, text: bytes) -> Const | None:
+def default_value(param: Node) -> Node | None:
+    """The default argument of a parameter: the grammar takes `{}` for a literal of a type that is missing."""
     value = param.child_by_field_name("default_value")
-    return Const(text_of(value, text)) if value is not None and value.type in ("number_literal", "null") else None
+    kind = value.child_by_field_name("type") if value is not None else None
+    return value.child_by_field_name("value") if value is not None and kind is not None and kind.is_missing else value
+
+
+def _default(param: Node, kind: str, text: bytes) -> Const | None:
+    value = default_value(param)
+    if value is not None and value.type in ("number_literal", "null"):
+        return Const(text_of(value, text))
+    if value is not None and text_of(value, text) == "{}" and (is_pointer(kind) or kind == "cudaStream_t"):
+        return Const("nullptr")
+    return None
+
+
+# default arguments that evaluate nothing, where the parameter is no object
+_EVALUATES_NOTHING = frozenset(
+    (
+        "number_literal null identifier qualified_identifier string_literal char_literal true false sizeof_expression"
+    ).split()
+)
+
+
+def _evaluates(one: Declared, text: bytes, found: Declarations) -> bool:
+    """Whether a default argument of a declaration may do something, or make an object of a class that is seen."""
+    for param, node in parameters(one.parameters, text):
+        value = default_value(node)
+        is_object = not is_pointer(param.type) and found.class_of(param.type) is not None
+        if value is not None and (is_object or not (value.type in _EVALUATES_NOTHING or text_of(value, text) == "{}")):
+            return True
+    return False
+
+
+_QUALIFIERS = re.compile(r"\w+::|\s+")
+
+
+def _same_types(one: Sequence[Param], other: Sequence[Param]) -> bool:
+    """Whether two lists of parameters are those of one function, however their types are qualified."""
+    kinds = [[(_QUALIFIERS.sub("", param.type), param.by_reference) for param in listed] for listed in (one, other)]
+    return kinds[0] == kinds[1]
 
 
 @dataclass(slots=True)
@@ -363,6 +398,11 @@ class Declarations:
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
+    # the parameters of functions with default arguments, by qualified name; and declarations of this file that evaluate
+    # any
+    offers: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)
+    evaluating: list[Definition] = field(default_factory=list)
+    evaluated: set[str] = field(default_factory=set)  # their names
     gives: dict[str, set[str]] = field(default_factory=dict)  # what functions return by value, as `takes`
     refers: dict[str, set[str]] = field(default_factory=dict)  # to what they return references ("": to nothing)
     visible: Declarations | None = None
@@ -394,6 +434,9 @@ class Declarations:
             found.by_reference.update(header.by_reference)
             for name, listed in header.takes.items():
                 found.takes.setdefault(name, []).extend(listed)
+            for name, listed in header.offers.items():
+                found.offers.setdefault(name, []).extend(listed)
+            found.evaluated |= header.evaluated
             for name, given in header.gives.items():
                 found.gives.setdefault(name, set()).update(given)
             for name, referred in header.refers.items():
@@ -402,7 +445,8 @@ class Declarations:
 
     def header(self) -> Declarations:
         """What a file sees that includes this one; without the syntax tree."""
-        return replace(self, functions=[], initializers=[], members={}, visible=None, local={}, inside="", _made={})
+        empty: dict[str, Any] = {"functions": [], "initializers": [], "evaluating": [], "members": {}, "local": {}}
+        return replace(self, **empty, visible=None, inside="", _made={})
 
     def opens(self, namespace: str, other: str) -> None:
         """What a namespace has, or an alias of one, is found in another one (C++17, 6.4.3.2 [namespace.qual])."""
@@ -512,6 +556,36 @@ class Declarations:
         """Whether a function with this last name component, of so many parameters, takes an object that is seen."""
         listed = (params for params in self.taken(name) if len(params) == count)
         return any(self.class_of(param.type) is not None for params in listed for param in params)
+
+    def with_defaults(self, one: Definition) -> tuple[tuple[Param, Node], ...]:
+        """The parameters of a definition, with the default arguments that declarations of it give, and those of the
+        functions that it overrides (C++17, 11.3.6 [dcl.fct.default] 4, 10).
+        """
+        own = [param for param, _ in one.params]
+        seen = [declared for declared in (self, self.visible) if declared is not None]
+        for name in self._overridden(one.name, one.cls):
+            offers = (listed for declared in seen for listed in declared.offers.get(name, ()))
+            for listed in [listed for listed in offers if _same_types(listed, own)]:
+                for n, (mine, theirs) in enumerate(zip(own, listed, strict=True)):
+                    if theirs.optional and not mine.optional:
+                        own[n] = mine._replace(default=theirs.default, optional=True)
+                    elif (
+                        theirs.optional
+                        and name != one.name
+                        and (theirs.default is None or theirs.default != mine.default)
+                    ):
+                        own[n] = mine._replace(default=Opaque(()))
+        return tuple((param, at) for param, (_, at) in zip(own, one.params, strict=True))
+
+    def evaluates_for(self, name: str, cls: str | None) -> list[str]:
+        """The functions of which a call may evaluate default arguments before this one runs."""
+        known = self.evaluated | (self.visible.evaluated if self.visible is not None else set())
+        return [one for one in self._overridden(name, cls) if one in known] if known else []
+
+    def _overridden(self, name: str, cls: str | None) -> list[str]:
+        """A function, and those that it overrides."""
+        last = name.rpartition("::")[2]
+        return list(dict.fromkeys((name, *(f"{base.name}::{last}" for base in self.lineage(cls)))))
 
     def all_taken(self) -> Iterator[tuple[Param, ...]]:
         """The parameters of all functions that are seen."""
@@ -860,6 +934,7 @@ def _declaration(
             if cls is not None:
                 cls.methods.add(one.name)
             found.prototypes.add(one.name)
+            _offers(found, node, one, text, namespace, cls)
             listed = tuple(param for param, _ in parameters(one.parameters, text))
             last = one.name.rpartition("::")[2]
             found.takes.setdefault(last, []).append(listed)
@@ -905,6 +980,20 @@ def _declaration(
         if space == "host" and ("extern" not in words or value is not None):
             value = value if value is not None else node.child_by_field_name("default_value")  # of an inline member
             found.initializers.append((made, value if value is not None else child))
+
+
+def _offers(found: Declarations, node: Node, one: Declared, text: bytes, namespace: str, cls: Class | None) -> None:
+    """Note the default arguments of a function, and what they evaluate if it is only declared here, or overridden."""
+    listed = parameters(one.parameters, text)
+    if not any(param.optional for param, _ in listed):
+        return
+    name = "::".join(part for part in (cls.name if cls is not None else namespace, plain_name(one.name)) if part)
+    found.offers.setdefault(name, []).append(tuple(param for param, _ in listed))
+    runs_elsewhere = node.child_by_field_name("body") is None or any(child.type == "virtual" for child in node.children)
+    if runs_elsewhere and _evaluates(one, text, found):
+        owner = cls.name if cls is not None else None
+        found.evaluating.append(Definition(name, node, node, listed, namespace, owner, True, "host", "void"))
+        found.evaluated.add(name)
 
 
 def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:
@@ -968,6 +1057,7 @@ def _function(
         cls.methods.add(one.name)
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text) if one.parameters is not None else ()
+    _offers(found, node, one, text, namespace, cls)
     last = plain_name(one.name).rpartition("::")[2]
     found.takes.setdefault(last, []).append(tuple(param for param, _ in listed))
     found.gives.setdefault(last, set()).add(_returned(one, declarator, text))

@@ -29,7 +29,7 @@ from cudafix.frontends.cuda.context import File, Source
 from cudafix.frontends.cuda.declarations import ASSIGNMENT, Declarations, Definition, element_type, index, is_pointer
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
-from cudafix.frontends.cuda.statements import Statements, lower_function
+from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
 from cudafix.recursion import room
 
 
@@ -66,6 +66,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     )
     source = Source(text, 0, parsed.path)
     functions = [lower_function(file, one, source) for one in hosts]
+    functions += [lower_defaults(file, one, source) for one in found.evaluating]
     functions += _implicit(file, source, root)
     functions += _of_smart_pointers(found, functions, parsed.path)
     registered = _registered(file, hosts, parsed)

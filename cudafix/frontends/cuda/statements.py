@@ -16,6 +16,7 @@ from cudafix.frontends.cuda.declarations import (
     Class,
     Declared,
     Definition,
+    default_value,
     element_type,
     hidden_qualifiers,
     is_number,
@@ -437,6 +438,8 @@ class Statements(Loops):
         def run() -> None:
             for param, at in listed:
                 self._default(param, at)
+            for name in self.file.index.evaluates_for(self.name, self.cls):
+                self._defaults_of(name, node)
             self._construct_parts(initializers, node.start_byte)
             self.end_moves(node)
             self.statement_list(body.children, body.start_byte)
@@ -463,18 +466,18 @@ class Statements(Loops):
 
     def _renamed(self, param: ir.Param, at: Node) -> ir.Param:
         """A parameter under the name that it has in the body."""
-        value = at.child_by_field_name("default_value")
+        value = default_value(at)
         default: Expr | None = param.default
-        if value is not None and value.type in ("identifier", "qualified_identifier"):
+        if default is None and value is not None and value.type in ("identifier", "qualified_identifier"):
             default = self.value(value)
         return param._replace(name=self.scopes[-1].names.get(param.name, param.name), default=default)
 
     def _default(self, param: ir.Param, at: Node) -> None:
         """What a call that leaves an argument out evaluates for it, where that is more than a name or a literal."""
-        value = at.child_by_field_name("default_value")
+        value = default_value(at)
         cls = self.converting(param.type) or (self.file.index.class_of(param.type) if value is not None else None)
         if value is None or (
-            (value.type in ("identifier", "qualified_identifier") or param.default is not None)
+            (value.type in ("identifier", "qualified_identifier") or isinstance(param.default, Const))
             and (cls is None or is_pointer(param.type))
         ):
             return
@@ -497,6 +500,29 @@ class Statements(Loops):
         self.blocked = kept
         if matters(block):
             self.emit(ir.If(ir.Test("other", None, f"default of {param.name}"), block, (), self.span(at)))
+
+    def _defaults_of(self, name: str, at: Node) -> None:
+        """What a call evaluates for the arguments that it leaves out, if the declaration gives them."""
+        span = self.span(at)
+        site = ir.Site(span, "", "", ";", blocked="a default argument")
+        start = Span(span.path, span.start, span.start)
+        call = ir.Call(f"{name}::{ir.DEFAULTS}", (), span, start, span.end - 1, site)
+        self.emit(ir.If(ir.Test("other", None, "arguments are left out"), (call,), (), span))
+
+    def defaults(self, params: Iterable[tuple[ir.Param, Node]], node: Node) -> ir.Function:
+        """What the default arguments of a declaration evaluate, as a function."""
+
+        def run() -> None:
+            for n, (param, at) in enumerate(params):
+                named = param if param.name else param._replace(name=f"%parameter {n}")
+                self.declare(named.name, named.type, at, named.by_reference)
+                self._default(named, at)
+
+        body = self.collect(lambda: self.scoped(run, node))
+        name = f"{self.name}::{ir.DEFAULTS}"
+        return ir.Function(
+            name, (), body, self.span(node), True, self.cls, self.types, unwritten=frozenset(self.unwritten)
+        )
 
     def make_global(self, variable: ir.GlobalVar, value: Node, cls: Class) -> None:
         """The constructor of an object at namespace scope; `value` is its initializer or, without one, its
@@ -713,11 +739,18 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     lowering.gives_one = len(set(_RETURNED.findall(text))) < 2
     lowering.lends = definition.by_reference and re.search(rb"\bconst\b", head) is None
     initializers = next((child for child in node.children if child.type == "field_initializer_list"), None)
-    made = lowering.function(
-        definition.params, definition.body, node, definition.internal, definition.returns, initializers
-    )
+    params = file.index.with_defaults(definition)
+    made = lowering.function(params, definition.body, node, definition.internal, definition.returns, initializers)
     made.bases = _bases(file, definition.cls)
     return made
+
+
+def lower_defaults(file: File, definition: Definition, source: Source) -> ir.Function:
+    """The default arguments of a function that is only declared."""
+    file.index.inside = definition.name
+    lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
+    lowering.end = definition.node.end_byte
+    return lowering.defaults(definition.params, definition.node)
 
 
 def _bases(file: File, cls: str | None) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from cudafix.frontends.cuda.declarations import (
     is_floating,
     is_number,
     is_pointer,
+    parameters,
     plain_name,
     pointee,
     second_argument,
@@ -94,8 +95,10 @@ class Variables(Blocks):
                 value = node.child_by_field_name("value")  # `if (int x = f())`
             if one.parameters is not None and not one.pointer_to_function:
                 arguments = self._misread_arguments(one)
-                if arguments is None:
-                    continue  # a prototype
+                if arguments is None:  # a prototype, which hides the default arguments of others
+                    if any(param.optional for param, _ in parameters(one.parameters, self.source.text)):
+                        self.problems.append(("parse_error", self.span(child).start))
+                    continue
                 if words & _STATIC:
                     self._static(one, child, None, arguments)
                 else:

@@ -247,6 +247,13 @@ REFUSALS: dict[str, Page] = {
         "Measure before the first allocation, or read the pool's own counters (`cudaMemPoolGetAttribute` with "
         "`cudaMemPoolAttrUsedMemCurrent`).",
     ),
+    "allocation_is_timed": Page(
+        "the program times the allocation itself",
+        "Memory that is allocated between two looks at a clock and never used is there to be timed: the program "
+        "compares `cudaMalloc` with something else, a pool for example. With `cudaMallocAsync` it would print the time "
+        "of another function.",
+        "Nothing needs to be done.",
+    ),
     "torch_memory": Page(
         "it is memory of PyTorch's caching allocator",
         "PyTorch keeps freed blocks and hands them out again in the order of its streams, so tensors do not block"

@@ -135,3 +135,52 @@ def test_of_a_program_that_is_too_large_its_start_is_named(monkeypatch: pytest.M
     refusal = refused("int main() { int *p; cudaMalloc(&p, 4); fill<<<1, 1>>>(p); cudaFree(p); }")
     assert refusal.name == "budget"
     assert [place.text for place in refusal.related] == ["the program that starts with `main`"]
+
+
+CLOCKS = """#include <chrono>
+#include <cuda_runtime.h>
+using Clock = std::chrono::steady_clock;
+int main() {{
+    cudaEvent_t start, stop;
+    float ms;
+    cudaEventCreate(&start);
+    cudaEventCreate(&stop);
+    int *d;
+    {body}
+    cudaEventElapsedTime(&ms, start, stop);
+    return ms > 1;
+}}
+"""
+RECORD = "cudaEventRecord(start);", "cudaEventRecord(stop); cudaEventSynchronize(stop);"
+HOST = "auto t = Clock::now();", "auto u = Clock::now();"
+
+
+@pytest.mark.parametrize(("before", "after"), [RECORD, HOST])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{before} cudaMalloc(&d, 4); cudaFree(d); {after}",
+        "{before} for (int i = 0; i < 9; i++) {{ cudaMalloc(&d, 4); cudaFree(d); }} {after}",
+        "{before} if (cudaMalloc(&d, 4) != cudaSuccess) return 1; {after} cudaFree(d);",
+    ],
+)
+def test_a_program_that_times_the_allocation_keeps_it(body: str, before: str, after: str) -> None:
+    text = CLOCKS.format(body=body.format(before=before, after=after))
+    (refusal,) = driver.analyze({"main.cu": text.encode()}, Config()).refusals
+    assert refusal.name == "allocation_is_timed"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "cudaMalloc(&d, 4); cudaFree(d);",
+        "cudaMalloc(&d, 4); {before} cudaMemset(d, 0, 4); {after} cudaFree(d);",
+        "{before} cudaMalloc(&d, 4); cudaMemset(d, 0, 4); {after} cudaFree(d);",
+        "{before} cudaMalloc(&d, 4); {after} cudaMemset(d, 0, 4); cudaFree(d);",
+    ],
+)
+def test_a_program_that_times_more_than_an_allocation_does_not(body: str) -> None:
+    text = CLOCKS.format(body=body.format(before=HOST[0], after=HOST[1]))
+    report = driver.analyze({"main.cu": text.encode()}, Config())
+    assert not report.refusals
+    assert any(f.codemod == "stream_ordered_pairs" for f in report.findings)

@@ -90,6 +90,7 @@ def _once(
         try:
             start(engine, root)
             engine.outcome.steps = steps + engine.steps
+            _measures(engine)
             return engine
         except OutOfBudget:
             steps += engine.steps
@@ -98,6 +99,15 @@ def _once(
             if len(left) == 1:
                 raise
             del left[0]  # for all runs of this program
+
+
+def _measures(engine: Effects) -> None:
+    """What is allocated between two looks at a clock and never used is there to be timed."""
+    for site in engine.outcome.allocations.values():
+        unused = (n for n in site.objects if not engine.outcome.objects[n].used_by)
+        if id(site.call) in engine.reach.timed_alone and (bits := sum(1 << n for n in unused)):
+            text = "is never used: the program measures what the allocation takes"
+            engine.obstacle(bits, "allocation_is_timed", text, site.call.span)
 
 
 @room()

@@ -77,6 +77,25 @@ class Reach:
         api = self.tables.lookup(call.callee, len(call.args))
         return api is not None and api.effect is Effect.EXTERNAL and api.why is not None and "thread" in api.why
 
+    @cached_property
+    def timed_alone(self) -> frozenset[int]:
+        """The allocations (by `id`) between two looks at a clock, or two events, with no work on the device between."""
+        found: set[int] = set()
+        for function in self.program.functions():
+            since: list[int] | None = None
+            for stmt in walk(function.body):
+                api = self.tables.lookup(stmt.callee, len(stmt.args)) if isinstance(stmt, ir.Call) else None
+                effect = api.effect if api is not None else None
+                by_alias = api is None and isinstance(stmt, ir.Call) and stmt.callee.endswith("::now")
+                if by_alias or effect in (Effect.CLOCK, Effect.RECORD):
+                    found.update(since or ())
+                    since = []
+                elif since is not None and effect is Effect.ALLOC:
+                    since.append(id(stmt))
+                elif effect is not Effect.FREE and self._reaches_device(stmt, function.cls):
+                    since = None
+        return frozenset(found)
+
     def in_threads(self, call: ir.Call) -> bool:
         """Whether other host threads may run a call too."""
         return id(call) in self._of_several_threads

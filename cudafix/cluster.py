@@ -341,7 +341,7 @@ class Cluster:
                 if (Runs.CHURN if group.churn else Runs.ONCE) is not self.config.only:
                     group.refused = group.refused or Refused("left_alone", f"not `--only {self.config.only.value}`")
         plan, outcomes = self._plan(groups, survey)
-        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer)
+        rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables)
         faults, mended = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
         reason = self._validate(edits, outcomes, plan.overlay()) if edits else None

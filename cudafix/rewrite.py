@@ -13,6 +13,8 @@ from cudafix.config import Config
 from cudafix.findings import Edit, Finding, Place, Refusal, Report, Runs, Safety
 from cudafix.ir import walk
 from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import Effect
 from cudafix.naming import spelled_call
 from cudafix.ordering.clients import is_client, never_runs
 from cudafix.ordering.program import Key, Outcome, key_of
@@ -66,8 +68,10 @@ class Rewriter:
         views: Sequence[View],
         survey: Sequence[Outcome],
         writer: Callable[[str], Writer],
+        tables: Tables,
     ) -> None:
         self.writer = writer
+        self.tables = tables
         self.files = files
         self.config = config
         self.views = views
@@ -183,6 +187,8 @@ class Rewriter:
             stmt, block, once = call, (), True  # the pool is that of the current device: each round sets up its own
         elif stmt is None or not _has_room(stmt, function) or self.writer(call.span.path).needs_context(call.site):
             stmt, once = call, False
+        elif stmt is not call:
+            stmt = self._before_the_clock(stmt, block, function)
         anchor = key_of(stmt)
         there = [key_of(s) for s in block] if for_one else []
         there = [other for other in (anchor, *there) if other in found]
@@ -193,6 +199,19 @@ class Rewriter:
         site = self._in_style(self._site(stmt, data))
         lines = self.writer(anchor.path).threshold(site, once, unit, frozenset(function.types))
         return anchor, _SetUp(site, lines, set())
+
+    def _before_the_clock(self, stmt: ir.Stmt, block: ir.Block, function: ir.Function) -> ir.Stmt:
+        """The first of the looks at a clock right in front of a call, which would time what stands between; the call
+        itself if there is none.
+        """
+        first = stmt
+        for earlier in reversed(block[: block.index(stmt)]):
+            api = self.tables.lookup(earlier.callee, len(earlier.args)) if isinstance(earlier, ir.Call) else None
+            if api is not None and api.effect in (Effect.CLOCK, Effect.RECORD) and _has_room(earlier, function):
+                first = earlier
+            elif not isinstance(earlier, ir.Declare | ir.Assign):
+                break
+        return first
 
     def _can_call(self, function: ir.Function) -> bool:
         """Whether the file of a function can name the runtime. C allows calls of functions that nobody has declared."""

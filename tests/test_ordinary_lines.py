@@ -578,6 +578,67 @@ void work(int *h) {{
     assert b"kept = true" in rewritten(files, report)["a.cu"]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("clock_t start = clock();", "clock_t stop = clock();"),
+        ("auto start = std::chrono::steady_clock::now();", "auto stop = std::chrono::steady_clock::now();"),
+        ("cudaEventRecord(begin);", "cudaEventRecord(end);"),
+        ("clock_t start = clock(); cudaEventRecord(begin);", "cudaEventRecord(end); clock_t stop = clock();"),
+    ],
+)
+def test_the_lines_for_the_pool_stand_in_front_of_a_clock_that_times_a_call(before: str, after: str) -> None:
+    source = f"""#include <chrono>
+#include <ctime>
+#include <cuda_runtime.h>
+__global__ void k(int *p) {{ p[0] = 1; }}
+void work(int *h) {{
+    int *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    cudaMemcpy(h, d, 4, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+}}
+int main() {{
+    int h;
+    cudaEvent_t begin, end;
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    {before}
+    work(&h);
+    {after}
+    work(&h);
+    return h;
+}}
+"""
+    files = {"a.cu": source.encode()}
+    text = rewritten(files, analyze(files, Config()))["a.cu"].decode()
+    assert text.index("cudaMemPoolSetAttribute") < text.index(before) < text.index("work(&h);")
+
+
+def test_a_check_over_several_lines_is_one_line_around_the_lines_for_the_pool() -> None:
+    source = """#include <cstdlib>
+#include <cuda_runtime.h>
+#define CHECK(call) do { if ((call) != cudaSuccess) exit(1); } while (0)
+__global__ void k(int *p) { p[0] = 1; }
+int main() {
+    int *d;
+    CHECK(
+        cudaMalloc(
+            &d, 4
+        )
+    );
+    k<<<1, 1>>>(d);
+    CHECK(
+        cudaFree(d)
+    );
+    return 0;
+}
+"""
+    files = {"a.cu": source.encode()}
+    assert b"CHECK(cudaGetDevice(&device));" in rewritten(files, analyze(files, Config()))["a.cu"]
+
+
 def test_an_object_that_its_own_class_copies_is_not_given_to_a_template() -> None:
     source = """#include <cuda_runtime.h>
 __global__ void k(int *p) { p[0] = 1; }

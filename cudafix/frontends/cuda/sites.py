@@ -85,7 +85,9 @@ def line_indent(text: bytes, at: int) -> str:
 
 
 _NO_STYLE = re.compile(rb"//|/\*|\\[ \t]*\r?\n|\n[ \t]*#")  # comments, continued lines and directives are not copied
-_BROKEN = re.compile(rb"(\()?[ \t]*[\r\n]\s*")  # a line end in a call, behind what opens it or elsewhere
+_BROKEN = re.compile(
+    rb"(\()?[ \t]*[\r\n]\s*(\))?"
+)  # a line end in a call, behind what opens or closes it, or elsewhere
 
 
 def wrapper(statement: bytes, prefix: int, suffix: int, in_macro: bool) -> tuple[str, str] | None:
@@ -96,7 +98,9 @@ def wrapper(statement: bytes, prefix: int, suffix: int, in_macro: bool) -> tuple
     before, after = statement[:prefix], statement[len(statement) - suffix :] if suffix > 0 else b""
     if _NO_STYLE.search(before + after):
         return None
-    before, after = (_BROKEN.sub(lambda found: found[1] or b" ", part) for part in (before, after))
+    before, after = (
+        _BROKEN.sub(lambda found: (found[1] or b"") + (found[2] or b"") or b" ", part) for part in (before, after)
+    )
     if not after.endswith(b";"):
         if in_macro:
             after += b";"

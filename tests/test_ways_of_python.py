@@ -118,6 +118,12 @@ class A:\n    def __set_name__(self, o, n): look(h) || | class B:\n    x = A()
 class A(type):\n    def __init__(cls, *a): look(h) || | class B(metaclass=A): pass
 class A(np.ndarray):\n    def __array_finalize__(self, o): look(h) || | np.empty(3).view(A)
 class A(np.ndarray):\n    def __array_finalize__(self, o): look(h) || q = np.empty(3).view(A) | ok = q[1:]
+ | x: h[0] = 1
+ | def f(a: h[0]): pass
+ | def f() -> h[0]: pass
+ | class L:\n    x: h[0] = 1
+ | class L:\n    x: h[0]
+ | class L:\n    def f(self, x: h[0]): pass
 """
 
 
@@ -150,6 +156,13 @@ class A:\n    def go(self): look(h)\n    run = go || | A().run()
 class A:\n    go = lambda self: look(h) || | A().go()
 def go(): pass || def f(): look(h)\ngo = f | go()
 def go(): pass\nif unseen.x:\n    def go(): look(h) || | go()
+np.sum = lambda a: h[0] || | ok = np.sum(3)
+time.sleep = lambda x: h[0] || | time.sleep(1)
+import builtins; builtins.len = lambda *a: h[0] || | ok = len([1])
+json.dumps = lambda a: h[0] || | ok = json.dumps(3)
+def patch():\n    import time as tt\n    tt.sleep = lambda x: h[0] || patch() | time.sleep(1)
+class E(Exception):\n    def __init__(self): look(h) || | try: raise E\nexcept E: pass
+class E(Exception):\n    def __init__(self): look(h) || | try: raise ValueError from E\nexcept ValueError: pass
 """
 
 
@@ -195,6 +208,16 @@ KEPT.append(lambda: h[0]) | for f in KEPT: f()
 look.cb = look | ok = look.cb(h)
 f = n and look | ok = f(h)
  | ok = (f := look)(h)
+def f(p=(h,)): return p[0][0] | ok = f()
+def f(p=[h]): return p[0][0] | ok = f()
+def f(p={"a": h}): return p["a"][0] | ok = f()
+def f(acc=[]): acc.append(h); return acc\n    f() | ok = f()[0][0]
+Box.shared = h\n    def f(p=Box.shared): return p[0] | ok = f()
+q = Box(h)\n    def f(p=q.p): return p[0] | ok = f()
+q = h\n    def f(p=q): return p[0]\n    q = None | ok = f()
+f = lambda p=(h,): p[0][0] | ok = f()
+class C:\n        def f(self, p=(h,)): return p[0][0] | ok = C().f()
+ | ok = np.piecewise(np.arange(3), [np.arange(3) > 1], [lambda x: h[0]])
 """
 HELD_WORK = r"""
  | def g(cb): cb()\n    g(lambda: run(f, d, s))
@@ -296,6 +319,25 @@ q = [Pair(h, 1)] | ok = q[0].first[0]
 match Pair(h, 1):\n        case Pair(q, _): pass | ok = q[0]
 q = Box(h) | if q.value: ok = 1
 q = Box(h) | ok = 1 if q.value else 0
+q = (ctypes.c_char * 80).from_buffer(h) | ok = q.value
+q = memoryview(h)[:4] | ok = int.from_bytes(q, "little")
+q = memoryview(h)[:4] | ok = bytes(q)
+def f():\n        global GLOB\n        GLOB = h\n    f() | ok = GLOB[0]
+q = dict([("a", h)]) | ok = q["a"][0]
+q = {}; q.update([("a", h)]) | ok = q["a"][0]
+q = io.BytesIO() | q.writelines([h])
+q = open("x", "wb") | q.writelines([h])
+ | sys.stdout.writelines([h])
+ | out = [0] * 20; out[:] = h
+ | out = bytearray(80); out[:] = h
+ | out = (ctypes.c_int * 20)(*h)
+ | KEPT[:] = h
+ | both(*h)
+ | assert not n, h
+for q in range(3): pass\n    q = h | ok = KEPT[q]
+for q in range(3): pass\n    q = h | ok = np.arange(30)[q]
+def g(p): return (x for x in p) || q = g(h) | ok = list(q)
+def g(p): return (look(x) for x in p) || q = g([h]) | ok = list(q)
 """
 
 
@@ -344,6 +386,25 @@ class A:\n    def __init__(self): self.q = []\n    def go(self):\n        for x 
 class A:\n    def __init__(self, p): self.p = p\n    def __call__(self, *a): self.p[0] || import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", type=A(h)) | q.parse_args(["-x", "1"])
 class A(argparse.Action):\n    def __call__(self, *a): KEPT[0][0] || import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", action=A); KEPT.append(h) | q.parse_args(["-x", "1"])
 def make(): return h2[0] || global h2; h2 = h; q = collections.defaultdict(make) | ok = q[1]
+@dataclasses.dataclass\nclass A:\n    p: object\n@dataclasses.dataclass\nclass B(A):\n    n: int = 0 || q = B(h, 1) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    p: object\n@dataclasses.dataclass\nclass B(A):\n    n: int = 0 || q = B(h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    n: int\n@dataclasses.dataclass\nclass B(A):\n    p: object || q = B(1, h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    x: int = dataclasses.field(init=False)\n    p: object = None || q = A(h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    x: typing.ClassVar[int] = 3\n    p: object = None || q = A(h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    x: "ClassVar[int]" = 3\n    p: object = None || q = A(h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    x: int = dataclasses.field(kw_only=True, default=1)\n    p: object = None || q = A(h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    p: object\n    _: dataclasses.KW_ONLY\n    x: int = 1 || q = A(h, x=2) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    if True:\n        p: object || q = A(h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    n: int; p: object || q = A(1, h) | ok = q.p[0]
+@dataclasses.dataclass\nclass A:\n    n: object\n    p: dataclasses.InitVar[object] = None\n    def __post_init__(self, p): p[0] || | A(1, h)
+@dataclasses.dataclass\nclass A:\n    n: object\n    p: dataclasses.InitVar[object] = None\n    def __post_init__(self, p): p[0] || | A(1, p=h)
+class P(typing.Protocol):\n    def get(self): ...\ndef f(x: P): return x.get() || q = Box(h) | ok = f(q)
+class A:\n    def f(self): return self.g\n    @property\n    def g(self): return 1\nclass B(A):\n    def __init__(self, p): self.p = p\n    @property\n    def g(self): return self.p[0] || q = B(h) | q.f()
+class A:\n    def go(self): f = self.step; f()\n    def step(self): pass\nclass B(A):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = B(h) | q.go()
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.p += 1 || q = A(h) | del q
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        for x in self.p: pass || q = A(h) | del q
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.close()\n    def close(self): KEPT.append(self.p[0]) || q = A(h) | del q
+class A:\n    def __init__(self, p, f): self.p, self.f = p, f\n    def __del__(self):\n        print(self.p)\n        self.f.close() || q = A(h, open("x")) | del q
 """
 FIELDS_WORK = r"""
 class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)
@@ -360,6 +421,40 @@ def test_what_a_field_leads_to_is_waited_for(case: str) -> None:
 @pytest.mark.parametrize("case", cases(FIELDS_WORK))
 def test_a_free_behind_the_work_of_what_a_field_holds_is_in_order(case: str) -> None:
     assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# variables of comprehensions and of classes by the names of others
+
+HIDING = r"""
+class A:\n    def get(self): return 1 || x = A() | ok = [x.get() for x in [Box(h)]]
+class A:\n    def get(self): return 1 || x = A() | ok = {x.get() for x in [Box(h)]}
+class A:\n    def get(self): return 1 || x = A() | ok = {1: x.get() for x in [Box(h)]}
+class A:\n    def get(self): return 1 || x = A() | ok = sum(x.get() for x in [Box(h)])
+class A:\n    def get(self): return 1\nx = A() || | ok = [x.get() for x in [Box(h)]]
+class A:\n    def get(self): return 1\ndef f(x: list[A]): return [[x.get() for x in [Box(h2)]] for x in x] || global h2; h2 = h | f([A()])
+class A:\n    def get(self): return 1\ndef f(x: list[A]): return [x.get() for x, _ in [(Box(h2), 1)]] || global h2; h2 = h | f([A()])
+x = 3 | ok = [KEPT[x] for x in [h]]
+x = "a" | ok = [print(x) for x in [h]]
+x = cudart.cudaMallocHost(80)[1] | ok = [int(x) for x in [h]]
+x = cudart.cudaMallocHost(80)[1] | ok = [str(x) for x in [h]]
+x = cudart.cudaMallocHost(80)[1] | ok = [np.sum(x) for x in [h]]
+x = cudart.cudaMallocHost(80)[1] | ok = [f"{x}" for x in [h]]
+x = cudart.cudaMallocHost(80)[1] | out = np.empty(20); [out.__setitem__(0, x) for x in [h]]
+x = {} | ok = [[y for y in x] for x in [h]]
+x = np | ok = [x.sum() for x in [h]]
+def x(): return 1 || | ok = [x() for x in [lambda: h[0]]]
+x = len | ok = [x() for x in [lambda: h[0]]]
+ | ok = [len(1) for len in [lambda a: h[0]]]
+ | ok = [np.sum() for np in [h]]
+x = 3\n    class L:\n        x = h\n        y = x[0] | pass
+x = 3 | class L:\n        x = h\n        y = KEPT[x]
+"""
+
+
+@pytest.mark.parametrize("case", cases(HIDING))
+def test_a_name_that_means_something_else_inside_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

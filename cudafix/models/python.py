@@ -190,7 +190,8 @@ builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
 builtins.*                              host    hrw*
-builtins.open().{write,writelines,flush,close,truncate,__enter__,__exit__} output - hr*
+builtins.open().writelines              output  - look*
+builtins.open().{write,flush,close,truncate,__enter__,__exit__} output - hr*
 builtins.{exec,eval,compile,__import__,setattr,delattr,object.__setattr__,object.__delattr__} \
 external rw* ; why=code that is made while the program runs
 """
@@ -207,7 +208,9 @@ datetime.datetime.{now,utcnow,today}    clock   -*          ; returns=time
 os.{fork,forkpty,posix_spawn}*          external rw*        ; why=runs in another process
 sys.exit                                exit    -*
 os.{_exit,abort,kill,execv,execvp}      exit    -*
-sys.{stdout,stderr}.{write,writelines,flush} output hr*
+sys.{stdout,stderr}.writelines          output  look*
+sys.{stdout,stderr}.{write,flush}       output  hr*
+io.{BytesIO,StringIO,BufferedWriter,FileIO}().writelines output hrw look*
 os.{system,popen,write,remove,unlink,rename,makedirs,mkdir,rmdir} output hr*
 {subprocess,shutil,logging,warnings,pprint,traceback,webbrowser,urllib,requests,socket,pickle,csv,tqdm,wandb,rich}.* \
 output hr*
@@ -266,7 +269,8 @@ object.{read,readline,readlines,seek,tell,fileno,readinto,read_text,read_bytes,e
 joinpath,resolve,absolute,with_suffix,relative_to,as_posix,expanduser,total_seconds,isoformat,strftime,group,groups} \
 host hr hrw*
 object.{info,debug,warning,error,critical,exception,log} output hr look*
-object.{write,writelines,flush,close,write_text,write_bytes,mkdir,\
+object.writelines                       output  hr look*
+object.{write,flush,close,write_text,write_bytes,mkdir,\
 unlink,touch,rmdir,rename} output hr hr*
 """
 

@@ -47,6 +47,8 @@ class Api(Containers):
         if not isinstance(node, cst.Call):
             return None
         meaning = self.resolver.meaning(node.func)
+        if self.is_patched(meaning):
+            return None
         if isinstance(meaning, Dotted):
             signature = bindings.signature(meaning.name, self.count(node)) if bindings.module_of(meaning.name) else None
             if signature is None:
@@ -72,6 +74,10 @@ class Api(Containers):
             others = (*inner.others, *(a.value for a in node.args[1:]))
             return ApiCall(inner.node, inner.dotted, left, node if alone else None, one, True, others)
         return None
+
+    def is_patched(self, meaning: object) -> bool:
+        """Whether the program puts something else in the place of what a package has under this name."""
+        return isinstance(meaning, Dotted) and meaning.name.rpartition(".")[2] in self.unit.methods.patched
 
     def _returned(self, function: cst.FunctionDef, given: tuple[Symbol, ...]) -> Symbol | None:
         """`checks.returned`, once for each shape that a function is given."""

@@ -74,6 +74,8 @@ class Calls(Functions):
         if kernel is not None:
             return self._kernel(node, KERNELS.get(kernel, DECORATORS.get(kernel, False)), kernel.startswith("numba."))
         match self.resolver.meaning(node.func):
+            case Dotted() as dotted if self.is_patched(dotted):
+                return self.unknown(self.source.text(node.func), node, self.given(node))
             case Dotted(dotted):
                 return self._library(node, dotted)
             case OwnFunction() as function if function.node.name.value in self.unit.methods.replaced:
@@ -287,7 +289,14 @@ class Calls(Functions):
             elif not self._only_computes(argument.value):
                 if isinstance(value, FuncRef) or self._may_be_called(argument.value, callee):
                     return True
+            if callee.startswith(_OF_ARRAYS) and isinstance(argument.value, cst.List | cst.Tuple):
+                functions = (one.value for one in argument.value.elements if self._is_function(one.value))
+                if not all(map(self._only_computes, functions)):
+                    return True
         return False
+
+    def _is_function(self, node: cst.BaseExpression) -> bool:
+        return isinstance(node, cst.Lambda) or isinstance(self.resolver.meaning(node), OwnFunction)
 
     def _may_be_called(self, node: cst.BaseExpression, callee: str) -> bool:
         """Whether this is a class of the program, or an object of one that can be called."""
@@ -306,10 +315,12 @@ class Calls(Functions):
             known = [one for one in names if one.value in inner.params or resolver.meaning(one) is not None]
             calls = [one.func for one in walk(node.body) if isinstance(one, cst.Call)]
             methods = [one.attr for one in walk(node.body) if isinstance(one, cst.Attribute)]
-            return len(known) + len(methods) >= len(names) and all(
-                _is_host(resolver.meaning(one)) or self._is_plain_method(one) for one in calls
-            )
+            return len(known) + len(methods) >= len(names) and all(self.only_reads(one, resolver) for one in calls)
         return literal(node) is not None or _is_host(self.resolver.meaning(node))
+
+    def only_reads(self, func: cst.BaseExpression, resolver: Resolver | None = None) -> bool:
+        """Whether what is called is a host function, or a method of plain objects."""
+        return _is_host((resolver or self.resolver).meaning(func)) or self._is_plain_method(func)
 
     def _is_plain_method(self, func: cst.BaseExpression) -> bool:
         """Whether this names a method of plain objects, and of no class of the file."""
@@ -349,6 +360,8 @@ class Calls(Functions):
             elif not isinstance(value, Const) and value != NOTHING:
                 given = [self.element(argument.value, value, NOTHING)]
                 given += self.looked_through(value, node, owner=argument.value)
+                if self.resolver.origin(node) in DICTIONARIES:  # perhaps of pairs
+                    given.append(Index(Index(value, NOTHING), NOTHING))
                 if self.resolver.origin(node) not in _LISTS:
                     self.asks(KEY, node, [(argument.value, value)], held=True)
                 self.emit(ir.Assign(Index(made, NOTHING), choice(*given), self.span(node)))
@@ -448,9 +461,9 @@ class Calls(Functions):
         asked = self.asks_all(callee, node, zip((a.value for a in node.args), every, strict=True))
         alternatives: list[tuple[Stmt, ...]] = []
         for function in own:
-            ways = [(base, self.arguments(node, function.node, True, function.outline))]
+            ways = [(base, self.arguments(node, function, True))]
             if node.args and not is_static(function.node):  # `base` may be the class
-                given = self.arguments(node, function.node, False, function.outline)
+                given = self.arguments(node, function, False)
                 ways.append((self.value(node.args[0].value), given[1:] if given is not None else None))
             for this, given in ways:
                 if given is not None and not self.cannot_be_called(function.node, function.outline):

@@ -44,6 +44,8 @@ class Containers(Special):
     def element(self, node: cst.BaseExpression, base: Expr, key: Expr) -> Expr:
         """`base[key]`: what a container holds there, a part of an array, or either."""
         origin = self.resolver.origin(node)
+        if origin is not None and origin.startswith("builtins.memoryview"):
+            return choice(Index(base, key), ir.Offset(base))  # a slice is a view of the same memory
         if origin is not None and origin.startswith("builtins.") and not origin.startswith("builtins.str"):
             return Index(base, key)
         if origin is not None and not origin.startswith(("builtins.", "collections.", "pointer")):
@@ -73,6 +75,7 @@ class Containers(Special):
     def expanded(self, argument: cst.Arg, value: Expr) -> Expr:
         if not argument.star or isinstance(value, Const):
             return value
+        self.elements_read(value, argument)
         more = self.asks((*ITERATION, "keys"), argument, [(argument.value, value)])
         return choice(Index(value, NOTHING), *more)
 
@@ -127,6 +130,8 @@ class Containers(Special):
                     if name in ("extend", "update") and argument.keyword is None:
                         more = self.looked_through(value, node, owner=argument.value)
                         stored = choice(self.element(argument.value, value, NOTHING), *more)
+                        if name == "update":  # perhaps of pairs
+                            stored = choice(stored, Index(Index(value, NOTHING), NOTHING))
                     self.emit(ir.Assign(Index(base, NOTHING), stored, self.span(node)))
             return NOTHING
         values = self.given(node)

@@ -18,6 +18,7 @@ from cudafix.frontends.python.meaning import (
     OwnModule,
 )
 from cudafix.frontends.python.names import chain, decorators
+from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARED, KEY, SPECIAL, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
@@ -81,6 +82,7 @@ class Expressions(Calls):
             case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
                 if isinstance(node, cst.GeneratorExp) and node not in self.run_through:
                     self.problem("generator", node)  # it runs later, bit by bit
+                    return choice(self.comprehension(node), *self._read_later(node))
                 return self.comprehension(node)
             case cst.NamedExpr(target=target, value=inner):
                 value = self.value(inner)
@@ -108,6 +110,15 @@ class Expressions(Calls):
             case _:
                 return self.unknown(f"`{type(node).__name__}`", node, ())
 
+    def _read_later(self, node: cst.GeneratorExp) -> list[Expr]:
+        """What a generator expression may read once somebody runs through it."""
+        calls = [one.func for one in walk(node) if isinstance(one, cst.Call)]
+        if not all(self.only_reads(func) for func in calls):
+            self.emit(ir.Unknown("a generator runs later", self.span(node)))
+        with self.block():
+            values = [self.value(one) for one in walk(node) if isinstance(one, cst.Name | cst.Attribute)]
+        return [value for value in values if is_place(value)]
+
     # -- names and fields ----------------------------------------------------------------------------------------------
 
     def _name(self, node: cst.Name, name: str) -> Expr:
@@ -128,7 +139,7 @@ class Expressions(Calls):
                 return self._dotted(dotted, node)
             case _:
                 owner = self.scope.owner(name) if self.scope is not None else None
-                if owner is None and not self.unit.outline.assigned[name]:
+                if owner is None and not self.unit.outline.binds(name):
                     return self.outside(node)  # a star import, or a name that another module puts here
                 return self.variable(name)
 
@@ -162,13 +173,15 @@ class Expressions(Calls):
             case OwnGlobal(outline, other):
                 return Var(f"::{outline.id}::{other}")
             case OwnFunction() as function:
+                others = self._overrides(function) if function.cls is not None else []
                 if _is_property(function.node):
-                    return self._property(node, function)
+                    derived = [self.called(one.name, node, self.value(node.value)) for one in others]
+                    return choice(self._property(node, function), *derived)
                 if function.cls is not None:
                     owner = self.value(node.value)
                     if is_place(owner):  # whoever calls it works on this object
                         self.emit(ir.Unknown(f"`{self.source.text(node)}` is kept", self.span(node), (owner,)))
-                return FuncRef(function.name)
+                return choice(FuncRef(function.name), *(FuncRef(one.name) for one in others))
             case OwnClass() | OwnModule():
                 return NOTHING
         if name == "__globals__":
@@ -195,6 +208,8 @@ class Expressions(Calls):
         if name == "ptr" and (self.resolver.origin(node.value) or "").startswith("cupy.cuda."):
             return Field(deref(base), name)
         if name in _PLAIN_FIELDS and (self.resolver.origin(node.value) or "").partition(".")[0] != "ctypes":
+            if name == "value" and self.resolver.origin(node.value) is None:
+                self.elements_read(base, node)  # the characters of an array of `ctypes`
             return NOTHING
         if name in _SAME_FIELDS:
             return base

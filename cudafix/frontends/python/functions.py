@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -16,7 +17,7 @@ from cudafix.frontends.python.meaning import (
     is_static,
 )
 from cudafix.frontends.python.names import Class, Outline, chain, decorators
-from cudafix.frontends.python.nodes import walk_own
+from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_plain, literal
 from cudafix.ir import Const, Deref, Expr, Field, Index, Look, Span, Stmt, Var
 
@@ -36,16 +37,15 @@ _EMPTY = frozenset("list dict set tuple str bytes bytearray int float bool objec
 class Functions(CupyObjects):
     """Lowers calls whose code is in the tree."""
 
-    def arguments(
-        self, node: cst.Call, function: cst.FunctionDef, method: bool, outline: Outline
-    ) -> tuple[Expr, ...] | None:
+    def arguments(self, node: cst.Call, function: OwnFunction, method: bool) -> tuple[Expr, ...] | None:
         """The arguments in the order of the parameters, defaults filled in; None where they cannot be told."""
-        params = [*function.params.posonly_params, *function.params.params]
+        declared = function.node.params
+        params = [*declared.posonly_params, *declared.params]
         if method and params:
             params = params[1:]
-        if any(a.star for a in node.args) or function.params.star_kwarg is not None:
+        if any(a.star for a in node.args) or declared.star_kwarg is not None:
             return None
-        star = isinstance(function.params.star_arg, cst.Param)
+        star = isinstance(declared.star_arg, cst.Param)
         by_name: dict[str, Expr] = {}
         rest: list[Expr] = []
         position = 0
@@ -60,15 +60,13 @@ class Functions(CupyObjects):
                 rest.append(value)
             else:
                 return None
-        known = {p.name.value for p in (*params, *function.params.kwonly_params)}
+        known = {p.name.value for p in (*params, *declared.kwonly_params)}
         if not by_name.keys() <= known:
             return None
         values: list[Expr] = []
-        for param in (*params, *function.params.kwonly_params):
+        for param in (*params, *declared.kwonly_params):
             given = by_name.get(param.name.value)
-            if given is None:
-                given = self._default(node, param, outline)
-            values.append(given)
+            values.append(_default(function.name, param) if given is None else given)
         if star:
             if rest:
                 made = self.container(node)
@@ -78,25 +76,6 @@ class Functions(CupyObjects):
             else:
                 values.insert(len(params), NOTHING)
         return tuple(values)
-
-    def _default(self, node: cst.Call, param: cst.Param, outline: Outline) -> Expr:
-        default = param.default
-        if default is None:
-            return NOTHING
-        text = literal(default)
-        if text is not None:
-            return Const(text)
-        if isinstance(default, cst.Name) and default.value == "None":
-            return NONE
-        if isinstance(default, cst.Name) and outline.assigned[default.value]:
-            return Var(f"::{outline.id}::{default.value}")
-        owner = self.scope.owner(default.value) if isinstance(default, cst.Name) and self.scope is not None else None
-        if owner is not None and isinstance(default, cst.Name):  # of a function around the one that is called
-            value = self.value(default)
-            if owner.bindings.assigned[default.value] > 1:
-                self.emit(ir.Unknown(f"`{default.value}` may have been another one", self.span(node), (value,)))
-            return value
-        return self.outside(node) if not isinstance(default, cst.BaseString | cst.Tuple | cst.Attribute) else NOTHING
 
     def is_transparent(self, decorator: cst.BaseExpression, known: frozenset[str], outline: Outline) -> bool:
         """Whether this is a decorator of one of the known names, and not one that the program has made itself."""
@@ -127,7 +106,7 @@ class Functions(CupyObjects):
                 receiver = NOTHING
             else:
                 receiver = deref(self.value(node.func.value))
-        given = self.arguments(node, function.node, method, function.outline)
+        given = self.arguments(node, function, method)
         if given is None:
             return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
         result = self.temporary()
@@ -135,7 +114,7 @@ class Functions(CupyObjects):
             self.call_ir(node, function.name, given, receiver, result)
         known = receiver is None or function.cls is None or receiver == NOTHING
         for number, override in enumerate(() if known else self._overrides(function)):
-            other = self.arguments(node, override.node, True, override.outline)
+            other = self.arguments(node, override, True)
             with self.block() as inner:
                 if other is None or self.cannot_be_called(override.node, override.outline):
                     back = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
@@ -203,24 +182,36 @@ class Functions(CupyObjects):
                     if _may_do_more(value):
                         self.unknown(f"`default_factory` of `{name}`", node, (made,))
         if init is None:
-            given_values = self.given(node)
-            if given_values and "dataclass" in decorators(cls.node):
-                fields = list(_fields(cls.node))
-                for argument, argument_value in zip(node.args, given_values, strict=True):
-                    name = argument.keyword.value if argument.keyword is not None else fields.pop(0) if fields else ""
-                    self.emit(ir.Assign(Field(Deref(made), name), argument_value, self.span(node)))
-            elif given_values:
-                self.unknown(f"`{cls.name}`", node, (made, *given_values))
-            after = self.unit.modules.method(outline, cls, "__post_init__")
-            if after is not None:
-                self.call_ir(node, after.name, (), Deref(made))
+            self._dataclass(node, meaning, made)
             return made
-        given_args = self.arguments(node, init.node, True, init.outline)
+        given_args = self.arguments(node, init, True)
         if given_args is None or self.cannot_be_called(init.node, init.outline):
             self.unknown(f"`{cls.name}`", node, (made, *self.given(node)))
             return made
         self.call_ir(node, init.name, given_args, Deref(made))
         return made
+
+    def _dataclass(self, node: cst.Call, meaning: OwnClass, made: Expr) -> None:
+        """The `__init__` that `dataclass` writes: it takes the fields by their order, those of bases first."""
+        outline, cls = meaning
+        values = self.given(node)
+        after = self.unit.modules.method(outline, cls, "__post_init__")
+        if not values and after is None:
+            return
+        fields = _fields(outline, cls) if "dataclass" in decorators(cls.node) else None
+        positions = [one.name for one in fields or () if not one.by_name_only]
+        positional = [argument for argument in node.args if argument.keyword is None]
+        if fields is None or len(positional) > len(positions) or any(argument.star for argument in node.args):
+            self.unknown(f"`{cls.name}`", node, (made, *values))
+            return
+        given: dict[str, Expr] = {}
+        for argument, value in zip(node.args, values, strict=True):
+            name = argument.keyword.value if argument.keyword is not None else positions[len(given)]
+            given[name] = value
+            self.emit(ir.Assign(Field(Deref(made), name), value, self.span(node)))
+        if after is not None:
+            passed = [given.get(one.name, NOTHING) for one in fields if one.is_passed_on]
+            self.call_ir(node, after.name, tuple(passed), Deref(made))
 
     # -- bases ---------------------------------------------------------------------------------------------------------
 
@@ -267,7 +258,7 @@ class Functions(CupyObjects):
         with self.once([argument.value for argument in node.args]):
             for number, function in enumerate(functions):
                 with self.block() as inner:
-                    given = self.arguments(node, function.node, True, function.outline) if function is not None else ()
+                    given = self.arguments(node, function, True) if function is not None else ()
                     if given is None or function is not None and self.cannot_be_called(function.node, function.outline):
                         back = self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
                         result = self.temporary() if result == NOTHING else result
@@ -283,6 +274,20 @@ class Functions(CupyObjects):
         return result
 
 
+def default_of(function: str, param: cst.Param) -> Var:
+    """What holds the default value of a parameter, from where the function is defined."""
+    return Var(f"::{function}::<default of {param.name.value}>")
+
+
+def _default(function: str, param: cst.Param) -> Expr:
+    if param.default is None:
+        return NOTHING
+    if not is_plain(param.default):
+        return default_of(function, param)
+    text = literal(param.default)
+    return Const(text) if text is not None else NONE
+
+
 def _may_do_more(value: cst.BaseExpression) -> bool:
     """Whether the default of a field is made by a function that is not one of the containers."""
     given = value.args if isinstance(value, cst.Call) else ()
@@ -290,10 +295,55 @@ def _may_do_more(value: cst.BaseExpression) -> bool:
     return any(not isinstance(one, cst.Name) or one.value not in _EMPTY for one in factories)
 
 
-def _fields(node: cst.ClassDef) -> Iterator[str]:
-    """The fields of a dataclass, in order."""
-    for statement in node.body.body:
-        if isinstance(statement, cst.SimpleStatementLine):
-            for small in statement.body:
-                if isinstance(small, cst.AnnAssign) and isinstance(small.target, cst.Name):
-                    yield small.target.value
+class _Field(NamedTuple):
+    """A field of a dataclass that its `__init__` takes. `is_passed_on`: `__post_init__` gets it (`InitVar`)."""
+
+    name: str
+    by_name_only: bool
+    is_passed_on: bool
+
+
+def _fields(outline: Outline, cls: Class) -> list[_Field] | None:
+    """The fields of a dataclass in the order in which its `__init__` takes them; None where that cannot be told."""
+    found: dict[str, _Field | None] = {}
+    for one in reversed(outline.ancestors(cls)):
+        if one.outside or any(isinstance(line, cst.BaseCompoundStatement) for line in _statements_of(one.node)):
+            return None
+        if "dataclass" not in decorators(one.node):
+            continue
+        by_name = any(_says(line.decorator, "kw_only") for line in one.node.decorators)
+        for small in _small_statements_of(one.node):
+            if not isinstance(small, cst.AnnAssign) or not isinstance(small.target, cst.Name):
+                continue
+            words = {name.value for name in walk(small.annotation) if isinstance(name, cst.Name)}
+            texts = [part.raw_value for part in walk(small.annotation) if isinstance(part, cst.SimpleString)]
+            if any(word in text for text in texts for word in ("ClassVar", "InitVar", "KW_ONLY")):
+                return None
+            if "KW_ONLY" in words:
+                by_name = True
+            elif "ClassVar" not in words:
+                name, value = small.target.value, small.value
+                alone = by_name or (value is not None and _says(value, "kw_only"))
+                kept = value is not None and _says(value, "init")
+                found[name] = None if kept else _Field(name, alone, "InitVar" in words)
+    return [one for one in found.values() if one is not None]
+
+
+def _says(node: cst.BaseExpression, word: str) -> bool:
+    """Whether a call has a keyword argument of this name."""
+    return isinstance(node, cst.Call) and any(a.keyword is not None and a.keyword.value == word for a in node.args)
+
+
+def _statements_of(node: cst.ClassDef) -> Iterator[cst.BaseStatement | cst.BaseSmallStatement]:
+    """What stands in the body of a class besides functions and classes."""
+    for line in node.body.body:
+        if not isinstance(line, cst.FunctionDef | cst.ClassDef):
+            yield line
+
+
+def _small_statements_of(node: cst.ClassDef) -> Iterator[cst.BaseSmallStatement]:
+    for line in _statements_of(node):
+        if isinstance(line, cst.SimpleStatementLine):
+            yield from line.body
+        elif isinstance(line, cst.BaseSmallStatement):
+            yield line

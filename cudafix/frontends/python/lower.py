@@ -78,7 +78,7 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
         types=top.types,
         problems=tuple(top.problems[:1]),
     )
-    names = sorted(set(outline.assigned) - set(outline.functions) - set(outline.classes))
+    names = sorted({*outline.assigned, *outline.rebound} - set(outline.functions) - set(outline.classes))
     variables = tuple(
         ir.GlobalVar(f"::{outline.id}::{one}", "", "host", False, Span(source.path, 0, 0)) for one in names
     )

@@ -54,12 +54,14 @@ class ApiCall(NamedTuple):
 
 class Methods(NamedTuple):
     """The names of methods of classes whose objects a file may meet: of all classes of its program, and of those in
-    other files than this one. `replaced`: the names of functions and methods that the program sets as attributes.
+    other files than this one. `replaced`: the names of functions and methods that the program sets as attributes;
+    `patched`: of what it imports.
     """
 
     every: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
+    patched: frozenset[str] = frozenset()
 
 
 @dataclass

@@ -26,6 +26,7 @@ from cudafix.frontends.python.names import (
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 
+_SEQUENCES = frozenset("List list Sequence Iterable Collection".split())
 _CONTAINERS = ("builtins.list()", "builtins.tuple()", "builtins.dict()")
 
 
@@ -169,7 +170,7 @@ class Modules:
             for word in words[1:]:
                 meaning = self.member(meaning, word) if meaning is not None else None
             return meaning
-        return OwnGlobal(outline, name) if outline.assigned[name] else None
+        return OwnGlobal(outline, name) if outline.binds(name) else None
 
     def _starred(self, outline: Outline, name: str, depth: int) -> Meaning | None:
         """What `from module import *` makes of a name: the last one that brings it counts. None where nobody does, or
@@ -292,6 +293,8 @@ class Resolver:
         return cast("Meaning | None", self._once("meaning", node, lambda: self._meaning(node)))
 
     def _meaning(self, node: cst.BaseExpression) -> Meaning | None:
+        if node in self.outline.hiding:
+            return None
         if isinstance(node, cst.Name):
             return self._name(node.value)
         if isinstance(node, cst.Attribute):
@@ -364,6 +367,9 @@ class Resolver:
         return cast("OwnClass | None", self._once("class", node, lambda: self._cls_of(node)))
 
     def _cls_of(self, node: cst.BaseExpression) -> OwnClass | None:
+        if node in self.outline.hiding:
+            iterable = self.outline.hiding[node]
+            return self.cls_of_elements(iterable) if iterable is not None else None
         match node:
             case cst.Name(value=name):
                 if self.is_this(name):
@@ -377,7 +383,9 @@ class Resolver:
                         meaning = (
                             inner.meaning(note) if note is not None and not owner.bindings.assigned[name] else None
                         )
-                        return meaning if isinstance(meaning, OwnClass) else None
+                        return meaning if isinstance(meaning, OwnClass) and not meaning.cls.is_protocol else None
+                    if name in owner.bindings.loops and owner.bindings.assigned[name] == 1:
+                        return inner.cls_of_elements(owner.bindings.loops[name][0])
                     return inner._cls_of_values(name, owner.bindings.all_values.get(name, []))
                 top = Resolver(self.modules, self.outline, None)
                 return top._cls_of_values(name, self.outline.values_of(name))
@@ -392,6 +400,23 @@ class Resolver:
                         return Resolver(self.modules, owner_class.outline, None).cls_of(values[0])
         return None
 
+    def cls_of_elements(self, node: cst.BaseExpression) -> OwnClass | None:
+        """The class that annotations give to the elements of a list."""
+        match node:
+            case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
+                found = {self.cls_of_elements(left), self.cls_of_elements(right)}
+                return found.pop() if len(found) == 1 else None
+            case cst.Name(value=name) if node not in self.outline.hiding:
+                owner = self.scope.owner(name) if self.scope is not None else None
+                if owner is not None and name in owner.params and not owner.bindings.assigned[name]:
+                    note = owner.annotations.get(name)
+                    if isinstance(note, cst.Subscript) and (chain(note.value) or ["?"])[-1] in _SEQUENCES:
+                        inner = Resolver(self.modules, self.outline, owner)
+                        parts = [one.slice.value for one in note.slice if isinstance(one.slice, cst.Index)]
+                        meaning = inner.meaning(parts[0]) if len(parts) == 1 else None
+                        return meaning if isinstance(meaning, OwnClass) and not meaning.cls.is_protocol else None
+        return None
+
     def _cls_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> OwnClass | None:
         return cast("OwnClass | None", self._once_for("class", name, self.scope, lambda: self._agreed(values)))
 
@@ -404,6 +429,8 @@ class Resolver:
         return cast("str | None", self._once("origin", node, lambda: self._origin(node)))
 
     def _origin(self, node: cst.BaseExpression) -> str | None:
+        if node in self.outline.hiding:
+            return None
         made = MADE.get(type(node))
         if made is not None:
             return made
@@ -427,9 +454,9 @@ class Resolver:
                 if owner is not None:
                     if name in owner.params or name in owner.bindings.imports:
                         return None
-                    if name in owner.bindings.loops:
-                        return self._of_loop(owner.bindings.loops[name])
                     found = owner.bindings.all_values.get(name, [])
+                    if name in owner.bindings.loops:
+                        return self._of_loops(owner.bindings.loops[name], found)
                     return Resolver(self.modules, self.outline, owner)._origin_of_values(name, found)
                 top = Resolver(self.modules, self.outline, None)
                 return top._origin_of_values(name, self.outline.values_of(name))
@@ -446,8 +473,19 @@ class Resolver:
                     return base
                 return self.held(inner_node) if base in _CONTAINERS else _element_of(base)
             case cst.BinaryOperation(left=left, right=right):
+                meanings = [self.meaning(one) for one in (left, right)]
+                if any(isinstance(one, Dotted) and one.name.startswith("ctypes.") for one in meanings):
+                    return "ctypes.Array"  # a type, as `c_int * 4`
                 return self.origin(left) or self.origin(right)
         return None
+
+    def _of_loops(self, iterables: list[cst.BaseExpression], values: list[cst.BaseExpression | None]) -> str | None:
+        """Where the variable of loops comes from, if the other values that it is given come from there too."""
+        others = [value for value in values if value is not None]
+        if len(others) + len(iterables) < len(values):
+            return None
+        found = {*map(self._of_loop, iterables), *map(self.origin, others)}
+        return found.pop() if len(found) == 1 else None
 
     def _of_loop(self, iterable: cst.BaseExpression) -> str | None:
         origin = self.origin(iterable)
@@ -465,6 +503,8 @@ class Resolver:
         return self._held(node) in ("pointer", "builtins.int()")
 
     def _held(self, node: cst.BaseExpression) -> str | None:
+        if node in self.outline.hiding:
+            return None
         match node:
             case cst.List(elements) | cst.Tuple(elements):
                 return self._one_origin([e.value if isinstance(e, cst.Element) else None for e in elements])

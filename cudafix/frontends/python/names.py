@@ -32,6 +32,9 @@ _RENAMED = {
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
 _GIVES_BACK = re.compile(r"free|destroy|release|close|reset|delete|unload|detach", re.IGNORECASE)
+_ACTS = (cst.Call, cst.Subscript, cst.FormattedString, cst.For, cst.AugAssign)
+_ASKS = frozenset("hasattr getattr isinstance callable len super __del__".split())
+"""Functions that look at nothing which an object holds in memory."""
 _RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__", "__array_finalize__"))
 _METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
 _CLASS_DECORATORS = frozenset("dataclass total_ordering final unique runtime_checkable".split())
@@ -92,6 +95,7 @@ class Class:
     bases: tuple[str, ...] = ()
     outside: bool = False
     ends_late: bool = False  # its `__del__` does something else than to give back what the object holds
+    is_protocol: bool = False  # an object that is said to be of it is of another class
     runs_code: bool = False  # what is done with the class itself may run methods: of a metaclass, or class methods
 
 
@@ -114,7 +118,7 @@ class Bindings:
         self.assigned: Counter[str] = Counter()
         self.values: dict[str, cst.BaseExpression] = {}
         self.all_values: dict[str, list[cst.BaseExpression | None]] = {}
-        self.loops: dict[str, cst.BaseExpression] = {}
+        self.loops: dict[str, list[cst.BaseExpression]] = {}
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.functions: dict[str, cst.FunctionDef] = {}
@@ -181,7 +185,7 @@ class Bindings:
             case cst.For(target=target, iter=iterable):
                 self.bind(target, None)
                 if isinstance(target, cst.Name):
-                    self.loops[target.value] = iterable
+                    self.loops.setdefault(target.value, []).append(iterable)
             case cst.WithItem(item=item, asname=cst.AsName(name=name_node)):
                 self.bind(name_node, item)
             case cst.ExceptHandler(name=cst.AsName(name=name_node)):
@@ -247,18 +251,51 @@ class Bindings:
 
 def _ends_late(methods: Mapping[str, cst.FunctionDef]) -> bool:
     """Whether `__del__`, with the methods that it calls, does something, and not just gives back what it has."""
-    stack, seen, called = ["__del__"], set[str](), set[str]()
-    acts = False
+    stack, seen = ["__del__"], set[str]()
+    gives_back = acts = acts_besides = False
     while stack:
         name = stack.pop()
-        if name in methods and name not in seen:
-            seen.add(name)
-            inside = list(walk(methods[name].body))
-            acts = acts or any(isinstance(one, cst.Call | cst.Subscript | cst.FormattedString) for one in inside)
-            words = [chain(one.func) for one in inside if isinstance(one, cst.Call)]
-            stack += [one[-1] for one in words if one is not None]
-            called.update(one[-1] for one in words if one is not None)
-    return acts and not any(_GIVES_BACK.search(name) for name in called)
+        if name not in methods or name in seen:
+            continue
+        seen.add(name)
+        inside = list(walk(methods[name].body))
+        called = [_called(one) for one in inside if isinstance(one, cst.Call)]
+        stack += called
+        gives_back = gives_back or any(_GIVES_BACK.search(one) and one not in methods for one in called)
+        acts = acts or any(isinstance(one, _ACTS) for one in inside)
+        acts_besides = acts_besides or _acts_besides(methods[name].body, methods)
+    return acts_besides if gives_back else acts
+
+
+def _acts_besides(body: cst.CSTNode, methods: Mapping[str, cst.FunctionDef]) -> bool:
+    """Whether a part of `__del__` looks at more than what it gives back."""
+    stack = [body]
+    while stack:
+        node = stack.pop()
+        match node:
+            case cst.Call():
+                name = _called(node)
+                given = [one.value for one in node.args]
+                if _GIVES_BACK.search(name) and name not in methods:
+                    continue
+                if any(isinstance(one, cst.Call) and _GIVES_BACK.search(_called(one)) for one in given):
+                    continue  # a check function around it
+                asks = name in _ASKS or name in methods
+                if not asks and not all(isinstance(one, cst.BaseString | cst.BaseNumber) for one in given):
+                    return True
+            case cst.FormattedStringExpression() | cst.AugAssign():
+                return True
+            case cst.For(body=inner) if not any(isinstance(one, cst.Call) for one in walk(inner)):
+                return True  # it reads what it runs through
+            case cst.If(test=test) | cst.While(test=test) if any(isinstance(one, cst.Subscript) for one in walk(test)):
+                return True
+        stack += children(node)
+    return False
+
+
+def _called(call: cst.Call) -> str:
+    """The last word of what is called."""
+    return call.func.attr.value if isinstance(call.func, cst.Attribute) else (chain(call.func) or ["?"])[-1]
 
 
 def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
@@ -304,6 +341,31 @@ def _attributes_set(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Attribute]:
             stack += [element.value for element in target.elements]
         elif isinstance(target, cst.StarredElement):
             stack.append(target.value)
+
+
+def _hiding(nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, cst.BaseExpression | None]:
+    """The names in comprehensions and in bodies of classes that mean a variable of these, and not what the function or
+    module around them calls so; of the variable of a comprehension, what that runs through.
+    """
+    found: dict[cst.CSTNode, cst.BaseExpression | None] = {}
+
+    def hide(inside: Iterable[cst.CSTNode], given: Mapping[str, cst.BaseExpression | None]) -> None:
+        found.update((one, given[one.value]) for one in inside if isinstance(one, cst.Name) and one.value in given)
+
+    for node in nodes:
+        if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp):
+            given: dict[str, cst.BaseExpression | None] = {}
+            clause: cst.CompFor | None = node.for_in
+            outside = set(walk(node.for_in.iter))  # what it runs through first belongs to the scope around it
+            while clause is not None:
+                is_name = isinstance(clause.target, cst.Name)
+                names = [one.value for one in walk(clause.target) if isinstance(one, cst.Name)]
+                given.update(dict.fromkeys(names, clause.iter if is_name else None))
+                clause = clause.inner_for_in
+            hide((one for one in walk(node) if one not in outside), given)
+        elif isinstance(node, cst.ClassDef):
+            hide(walk_own(node.body), dict.fromkeys(bindings_of(node.body).all_values))
+    return found
 
 
 def imported_by(node: cst.Import | cst.ImportFrom) -> list[str]:
@@ -359,6 +421,10 @@ class Outline:
         self.acts = any(isinstance(one, cst.Call | cst.Subscript) for one in inside)
         targets = list(_attributes_set(every))
         self.replaces = self._set_as_attributes(targets)
+        self.hiding = _hiding(every)
+        imports = [one for one in every if isinstance(one, cst.Import | cst.ImportFrom)]
+        imported = {name for one in imports for name in bindings_of(one).imports}
+        self.patches = frozenset(one.attr.value for one in targets if (chain(one.value) or [""])[0] in imported)
         self.set_on_classes = frozenset(
             target.attr.value
             for target in targets
@@ -376,6 +442,7 @@ class Outline:
         meta = [one.value for one in node.keywords if one.keyword is not None and one.keyword.value == "metaclass"]
         own_meta = any((chain(one) or ["?"])[-1] not in _METACLASSES for one in meta)
         found.runs_code = own_meta or not _RUN_BY_CLASSES.isdisjoint(found.methods)
+        found.is_protocol = any(base.rpartition(".")[2] == "Protocol" for base in found.bases)
         harmless = {"object", "ABC", "abc.ABC", "Protocol"}
         found.outside = (
             bool(_DYNAMIC & found.methods.keys())
@@ -443,6 +510,10 @@ class Outline:
                     given = inner.all_values.get(name, [])
                     found += [value if type(value) in MADE else None for value in given]
         return found
+
+    def binds(self, name: str) -> bool:
+        """Whether the module has a global of this name; a function may be the only one that binds it."""
+        return self.assigned[name] > 0 or name in self.rebound
 
     def constant(self, name: str) -> cst.BaseExpression | None:
         """The value of a global that is assigned once."""

@@ -150,6 +150,10 @@ class Special(Lowering):
         others = (choice(*(value for _, value in operands)),) if len(operands) > 1 else ()
         return self.asks(names, node, operands, others, held)
 
+    def called(self, name: str, node: cst.CSTNode, this: Expr) -> Expr:
+        """Run a method of the program of which no call is written, if there is one."""
+        return self._asked([name] if name else [], node, this, ())
+
     def _of(self, cls: OwnClass, name: str) -> list[str]:
         """The method of a class and of those that derive from it; by its name alone where other files may have it."""
         every = [cls.cls, *(one for one in cls.outline.classes.values() if cls.cls in cls.outline.ancestors(one))]

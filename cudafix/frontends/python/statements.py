@@ -10,9 +10,9 @@ from cudafix import ir
 from cudafix.frontends.python import bindings, checks
 from cudafix.frontends.python.checks import Parts, Result, Symbol
 from cudafix.frontends.python.expressions import Expressions
-from cudafix.frontends.python.functions import DEVICE, TRANSPARENT
+from cudafix.frontends.python.functions import DEVICE, TRANSPARENT, default_of
 from cudafix.frontends.python.lowering import CURRENT, RAISED, ApiCall, Place, Unit
-from cudafix.frontends.python.meaning import Dotted, OwnClass, Scope, scope_of
+from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnGlobal, Scope, scope_of
 from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.special import ITERATION
@@ -118,7 +118,7 @@ class Statements(Expressions):
                 self.test(test)
                 if message is not None:
                     self.conditional += 1
-                    self.value(message)
+                    self.shown(message, self.value(message))
                     self.conditional -= 1
             case cst.Import() | cst.ImportFrom():
                 if (self.scope is not None or self.began) and self.unit.modules.runs(node, self.unit.outline.path):
@@ -186,16 +186,19 @@ class Statements(Expressions):
                 if (
                     isinstance(target, cst.Subscript)
                     and self.resolver.origin(value) != "pointer"
-                    and not (self.resolver.origin(target.value) or "").startswith(("builtins.", "collections."))
+                    and (_has_slice(target) or not self._is_container(target.value))
                 ):
                     self.looked_through(given, value, owner=value)  # an array copies what it is given
                     self.asks(("__array__", "__float__", "__int__", "__index__"), value, [(value, given)])
-                if isinstance(target, cst.Subscript) and any(isinstance(e.slice, cst.Slice) for e in target.slice):
+                if isinstance(target, cst.Subscript) and _has_slice(target):
                     self.emit(Assign(place, ir.Index(given, NOTHING), self.place.span))
                     self.shuffle(place.base if isinstance(place, ir.Index) else place, target)
                 self.store(target, place, given, self.place.span)
                 if given in self.statuses:
                     self.statuses.add(place)
+
+    def _is_container(self, node: cst.BaseExpression) -> bool:
+        return (self.resolver.origin(node) or "").startswith(("builtins.", "collections."))
 
     def _assign_parts(self, target: cst.Tuple | cst.List, node: cst.BaseExpression, given: Expr) -> None:
         """`a, b = c, d` and `a, b = f()`."""
@@ -294,6 +297,10 @@ class Statements(Expressions):
             given = [argument.value for argument in one.args] if isinstance(one, cst.Call) else []
             with self.once(given):
                 held = [self.value(one)] if one is not None else []
+                if one is not None and isinstance(raised := self.resolver.meaning(one), OwnClass):
+                    init = self.unit.modules.method(*raised, "__init__")
+                    held.append(self.container(one))
+                    self.called(init.name if init is not None else "", one, held[-1])
                 held += [self.done[argument] for argument in given]
             for value in filter(is_place, held):
                 self.emit(Assign(ir.Index(RAISED, NOTHING), value, self.span(node)))
@@ -620,7 +627,8 @@ class Statements(Expressions):
     def header(self, node: cst.FunctionDef | cst.ClassDef, made: Expr) -> None:
         """What a definition runs: default values, bases, and decorators, which may keep what they decorate."""
         if isinstance(node, cst.FunctionDef):
-            self._defaults(node.params)
+            assert isinstance(made, FuncRef)
+            self._defaults(node.params, made.name)
             every = [*node.params.posonly_params, *node.params.params, *node.params.kwonly_params]
             for note in (*(one.annotation for one in every), node.returns):
                 if note is not None:
@@ -636,15 +644,26 @@ class Statements(Expressions):
             if not self.is_transparent(decorator.decorator, TRANSPARENT | DEVICE, self.unit.outline):
                 made = self._decorated(decorator.decorator, made)
 
-    def _defaults(self, params: cst.Parameters) -> None:
+    def _defaults(self, params: cst.Parameters, qual: str) -> None:
+        """Default values are made once for each definition, and are the same objects in all calls."""
         for param in (*params.posonly_params, *params.params, *params.kwonly_params):
-            if param.default is not None:
-                self.value(param.default)
+            if param.default is not None and not is_plain(param.default):
+                value = self.value(param.default)
+                place = default_of(qual, param)
+                again = self.scope is not None or self.loops > 0
+                self.emit(Assign(place, choice(place, value) if again else value, self.span(param)))
 
     def _annotation(self, node: cst.BaseExpression) -> None:
         """What an annotation runs; names and types run nothing."""
-        if "annotations" not in self.unit.outline.imports and any(isinstance(one, cst.Call) for one in walk(node)):
+        if "annotations" in self.unit.outline.imports:
+            return
+        inside = list(walk(node))
+        indexed = [one.value for one in inside if isinstance(one, cst.Subscript)]
+        if any(isinstance(one, cst.Call) for one in inside) or any(map(self._is_variable, indexed)):
             self.value(node)
+
+    def _is_variable(self, node: cst.BaseExpression) -> bool:
+        return self.resolver.meaning(node) is None or isinstance(self.resolver.meaning(node), OwnGlobal)
 
     def _decorated(self, decorator: cst.BaseExpression, made: Expr) -> Expr:
         """What a decorator makes of a function or class."""
@@ -708,9 +727,14 @@ class Statements(Expressions):
                 pass
             case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
                 pass
+            case cst.AnnAssign(target=cst.Name(), value=None):
+                self._annotation(small.annotation.annotation)
+                return []
             case _:
                 self.small(small, _IN_CLASS)
                 return []
+        if isinstance(small, cst.AnnAssign):
+            self._annotation(small.annotation.annotation)
         if "dataclass" in decorators(cls) and isinstance(value, cst.Call) and _last_word(value) == "field":
             return []  # made anew for each object
         given = self.value(value)
@@ -728,7 +752,7 @@ class Statements(Expressions):
 
     def lambda_(self, node: cst.Lambda) -> Expr:
         qual = f"{self.qual}::<lambda@{self.span(node).start}>"
-        self._defaults(node.params)
+        self._defaults(node.params, qual)
         self.later(lambda: function(self.unit, node, qual, self.scope, None))
         return FuncRef(qual)
 
@@ -785,6 +809,10 @@ def function(
             direct=lowering.is_direct(node),
         )
     )
+
+
+def _has_slice(target: cst.Subscript) -> bool:
+    return any(isinstance(element.slice, cst.Slice) for element in target.slice)
 
 
 def _gives(function: cst.FunctionDef) -> bool:

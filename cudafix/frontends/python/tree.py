@@ -100,8 +100,10 @@ class PythonTree:
             self._words[path] = frozenset(word.decode() for word in _WORD.findall(self.files[path]))
         words = self._words[path] | CALLED_BACK
         elsewhere = frozenset(name for name in elsewhere if name in words or name.startswith("__"))
-        replaced = (outline.replaces for outline in outlines.values() if outline is not None)
-        return Methods(elsewhere | known.get(path, frozenset()), elsewhere, frozenset[str]().union(*replaced))
+        read = [outline for outline in outlines.values() if outline is not None]
+        replaced = frozenset[str]().union(*(outline.replaces for outline in read))
+        patched = frozenset[str]().union(*(outline.patches for outline in read))
+        return Methods(elsewhere | known.get(path, frozenset()), elsewhere, replaced, patched)
 
     def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, PythonWriter | None, int]:
         """The module, how to write into it, and how many places of it could not be read; `methods` as above."""

@@ -167,3 +167,15 @@ def test_a_configuration_is_run_where_it_shows_what_was_lost(after: str) -> None
     (finding,) = (f for f in report.findings if f.codemod == "stream_ordered_pairs")
     waits = [edit for edit in finding.edits if b"Synchronize" in edit.text]
     assert bool(waits) == bool(after)
+
+
+def test_every_global_keeps_what_it_is_given() -> None:
+    body = """
+        float *a = here + argc;
+        float *b = here + argc + 1;
+        one = a;
+        two = b;
+        """
+    kept = loud(body, "float *here, *one, *two;")
+    assert any("a = here" in text for text in kept)
+    assert any("b = here" in text for text in kept)

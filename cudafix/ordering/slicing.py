@@ -382,11 +382,10 @@ class Slicer:
                 case _:
                     pass
         # Globals are seen by others. A variable that hides another one must be known (`stream_names`).
-        stack = [name for name in feeds if name in observed or _is_shared(name)]
-        while stack:
-            for value in feeds.pop(stack.pop(), ()):
-                names_in(value, observed)
-            stack = [name for name in feeds if name in observed]
+        while seen := [name for name in feeds if name in observed or _is_shared(name)]:
+            for name in seen:
+                for value in feeds.pop(name):
+                    names_in(value, observed)
 
     def _arguments(self, call: ir.Call) -> None:
         api = self._api(call)

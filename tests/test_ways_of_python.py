@@ -405,6 +405,8 @@ class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.p +
 class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        for x in self.p: pass || q = A(h) | del q
 class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.close()\n    def close(self): KEPT.append(self.p[0]) || q = A(h) | del q
 class A:\n    def __init__(self, p, f): self.p, self.f = p, f\n    def __del__(self):\n        print(self.p)\n        self.f.close() || q = A(h, open("x")) | del q
+class C:\n    x = None\n    def get(self): return self.x[0] || C.x = h; q = C() | q.get()
+class C:\n    x = None\n    def get(self): return self.x[0] || C.x = h | q = C(); q.get()
 """
 FIELDS_WORK = r"""
 class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)
@@ -421,6 +423,41 @@ def test_what_a_field_leads_to_is_waited_for(case: str) -> None:
 @pytest.mark.parametrize("case", cases(FIELDS_WORK))
 def test_a_free_behind_the_work_of_what_a_field_holds_is_in_order(case: str) -> None:
     assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# clocks
+
+CLOCKS = r"""
+time.time()
+time.ctime()
+datetime.datetime.now()
+np.datetime64("now")
+np.datetime64("now", "ms")
+pd.Timestamp("now")
+pd.Timestamp.now()
+pd.to_datetime("now")
+os.path.getmtime("x")
+resource.getrusage(0)
+"""
+CLOCK = """
+import datetime, os, resource
+import pandas as pd
+def main(n):
+    s = check(cudart.cudaStreamCreateWithFlags(cudart.cudaStreamNonBlocking))
+    SETUP
+    d = check(cudart.cudaMalloc(80))
+    check(cudart.cudaMemsetAsync(d, 0, 80, s))
+    check(cudart.cudaFree(d))
+    USE
+    check(cudart.cudaStreamSynchronize(s))
+main(20)
+"""
+
+
+@pytest.mark.parametrize("clock", cases(CLOCKS))
+def test_a_clock_that_is_read_behind_the_free_is_waited_for(clock: str) -> None:
+    assert check_case(CLOCK, f"t = {clock} | ok = {clock}")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -480,6 +517,11 @@ import main\ndef profile(f):\n    def inner(): main.KEEP[0]\n    return inner | 
 def bad(p): raise ValueError(p) | import other | try: other.bad(h)\n    except ValueError as e: q = e.args[0] | ok = q[0]
 class V:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return self.p[0] | from other import V | q = V(h) | if q.value: ok = 1
 class V:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return self.p[0] | import other | q = other.V(h) | match q:\n        case other.V(value=1): pass
+class C:\n    x = None\n    @classmethod\n    def get(cls): return cls.x[0] | from other import C | C.x = h | C.get()
+class C:\n    x = None\n    def get(self): return self.x[0] | from other import C | C.x = h | C().get()
+class C:\n    x = None\n    def get(self): return self.x[0] | import other | other.C.x = h; q = other.C() | q.get()
+import dataclasses\n@dataclasses.dataclass\nclass B:\n    p: object | import dataclasses\nfrom other import B\n@dataclasses.dataclass\nclass D(B):\n    n: int = 0 | q = D(h, 1) | ok = q.p[0]
+class B:\n    def __init__(self, p): self.p = p\n    def go(self): return self.v\n    @property\n    def v(self): return 1 | from other import B\nclass D(B):\n    @property\n    def v(self): return self.p[1] | q = D(h) | q.go()
 """
 
 

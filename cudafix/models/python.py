@@ -204,7 +204,8 @@ clock ; returns=time
 time.{clock_gettime,clock_gettime_ns,localtime,gmtime,ctime,asctime,strftime} clock -* ; returns=time
 timeit.*                                clock   hrw*        ; returns=time
 datetime.datetime.{now,utcnow,today}    clock   -*          ; returns=time
-{datetime.date.today,pandas.Timestamp.now,os.times,uuid.uuid1} clock -* ; returns=time
+{datetime.date.today,pandas.Timestamp.now,os.times,uuid.uuid1,resource.getrusage} clock -* ; returns=time
+{numpy.datetime64,pandas.{Timestamp,to_datetime},os.path.{getmtime,getctime,getatime}} clock hr* ; returns=time
 os.{fork,forkpty,posix_spawn}*          external rw*        ; why=runs in another process
 sys.exit                                exit    -*
 os.{_exit,abort,kill,execv,execvp}      exit    -*

@@ -255,7 +255,9 @@ class Expressions(Calls):
         return [
             Var(f"::{outline.id}::{cls.name}::{name}")
             for cls in outline.classes.values()
-            if name in outline.set_on_classes or (name in cls.attributes and not is_plain(cls.attributes[name]))
+            if name in outline.set_on_classes
+            or (name in cls.attributes and not is_plain(cls.attributes[name]))
+            or self.unit.modules.set_on_objects(name, outline.path)
         ]
 
     def _properties(self, node: cst.Attribute, name: str, base: Expr) -> list[Expr]:

@@ -338,6 +338,11 @@ for q in range(3): pass\n    q = h | ok = KEPT[q]
 for q in range(3): pass\n    q = h | ok = np.arange(30)[q]
 def g(p): return (x for x in p) || q = g(h) | ok = list(q)
 def g(p): return (look(x) for x in p) || q = g([h]) | ok = list(q)
+q = list({1: h}.values()) | ok = q[0][0]
+q = {1: h}.values() | ok = list(q)[0][0]
+q = {1: h} | a, *b = q.values(); ok = a[0]
+q = {1: h} | ok = sum(q.values())
+q = {1: h} | print(*q.values())
 """
 
 
@@ -407,11 +412,33 @@ class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.clo
 class A:\n    def __init__(self, p, f): self.p, self.f = p, f\n    def __del__(self):\n        print(self.p)\n        self.f.close() || q = A(h, open("x")) | del q
 class C:\n    x = None\n    def get(self): return self.x[0] || C.x = h; q = C() | q.get()
 class C:\n    x = None\n    def get(self): return self.x[0] || C.x = h | q = C(); q.get()
+Box.store(h) | ok = Box.shared[0]
+class A:\n    x = None\n    @classmethod\n    def put(cls, p): cls.x = p\n    @classmethod\n    def get(cls): return cls.x[0] || A.put(h) | A.get()
+class A:\n    @classmethod\n    def put(cls, p): cls.x = p\n    def get(self): return A.x[0] || A.put(h) | A().get()
+class A:\n    x = None\n    @classmethod\n    def put(cls, p): cls.x = p\nclass B(A): pass || A.put(h); B.put(None) | ok = A.x[0]
+class A:\n    x = None\n    @classmethod\n    def put(cls, p): cls.x = p\nclass B(A): pass || A.put(h) | ok = B.x[0]
+class A:\n    x = None\n    def put(self, p): type(self).x = p\n    def get(self): return self.x[0] || A().put(h) | A().get()
+class A:\n    x = None\n    def put(self, p): self.__class__.x = p\n    def get(self): return self.x[0] || A().put(h) | A().get()
+class A:\n    one = None\n    def __new__(cls, *a):\n        if cls.one is None: cls.one = object.__new__(cls)\n        return cls.one\n    def __init__(self, p=None):\n        if p is not None: self.p = p || A(h) | ok = A().p[0]
+class A:\n    one = None\n    @classmethod\n    def get(cls):\n        if cls.one is None: cls.one = cls()\n        return cls.one || A.get().p = h | ok = A.get().p[0]
+class A: pass || A.x = h | ok = A.x[0]
+class A: pass || A.x = h | ok = A().x[0]
+class A:\n    class B: pass || A.B.x = h | ok = A.B.x[0]
+import enum\nclass A(enum.Enum):\n    B = 1 || A.B.p = h | ok = A.B.p[0]
+q = Box(h); v = q.ptr | ok = v[0]
+q = Box(h); v = q.ptr | print(v)
+q = Box(h); v = q.cached_addr | ok = v[0]
+q = Box(h)\n    def f(): v = q.ptr; return v[0] | f()
+class A:\n    def __init__(self, p): self.p = p; self.v = self.ptr\n    @property\n    def ptr(self): return self.p\n    def get(self): return self.v[0] || q = A(h) | q.get()
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def ptr(self): return self.p\n    def get(self):\n        v = self.ptr\n        return v[0] || q = A(h) | q.get()
 """
 FIELDS_WORK = r"""
 class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)
 class B1:\n    def go(self, f, d): pass\nclass B2:\n    def __init__(self, s): self.s = s\n    def go(self, f, d): run(f, d, self.s)\nclass A:\n    def __init__(self): self.b = B1() || q = A(); q.b = B2(s) | q.b.go(f, d)
 class B1:\n    def go(self, f, d): pass\nclass B2:\n    def __init__(self, s): self.s = s\n    def go(self, f, d): run(f, d, self.s)\nclass A:\n    b = B1() || A.b = B2(s); q = A() | q.b.go(f, d)
+q = Box(d); v = q.ptr | run(f, v, s)
+q = Box(s); v = q.ptr | run(f, d, v)
+class A:\n    t = 0\n    @classmethod\n    def put(cls, t): cls.t = t\n    def go(self, f, d): run(f, d, self.t) || A.put(s) | A().go(f, d)
 """
 
 

@@ -50,6 +50,8 @@ _NO_ADDRESS = frozenset(
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
 """Where addresses come from that are numbers, or texts of them."""
 _LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
+_CONTAINED = ("builtins.list()", "builtins.tuple()", "builtins.dict()", "builtins.set()")
+"""Where containers come from, and what their methods give."""
 _RUN_THROUGH = ("builtins.", "collections.", "numpy.", "math.", "statistics.", "functools.reduce")
 _LAZY = frozenset("iter map filter zip enumerate reversed".split())
 _OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.", "statistics.", "operator.")
@@ -207,7 +209,8 @@ class Calls(Functions):
 
     def _arrays_in(self, node: cst.BaseExpression, value: Expr, is_out: bool) -> None:
         """What works on a list of arrays reads all of them (`out=`: writes); addresses in a list are numbers."""
-        if is_place(value) and self.resolver.origin(node) in _LISTS and not self.resolver.holds_numbers(node):
+        is_container = (self.resolver.origin(node) or "").startswith(_CONTAINED)
+        if value != NOTHING and is_container and not self.resolver.holds_numbers(node):
             if is_out:
                 self.looked_through(Index(value, NOTHING), node, written=True)
             self.shown(node, value)

@@ -143,6 +143,10 @@ class Containers(Special):
             made = self.container(node)
             self.emit(ir.Assign(Index(made, NOTHING), Index(base, NOTHING), self.span(node)))
             return made
+        if name == "values":
+            made = self.container(node)
+            self.emit(ir.Assign(Index(made, NOTHING), Index(base, NOTHING), self.span(node)))
+            return choice(made, base)
         if name == "items":
             pair, made = self.container(node), self.container(node)
             self.emit(ir.Assign(Index(pair, Const("0")), keys_of(base), self.span(node)))

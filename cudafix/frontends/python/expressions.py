@@ -16,8 +16,9 @@ from cudafix.frontends.python.meaning import (
     OwnFunction,
     OwnGlobal,
     OwnModule,
+    is_property,
 )
-from cudafix.frontends.python.names import chain, decorators
+from cudafix.frontends.python.names import chain, is_of_class
 from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARED, KEY, SPECIAL, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
@@ -174,7 +175,7 @@ class Expressions(Calls):
                 return Var(f"::{outline.id}::{other}")
             case OwnFunction() as function:
                 others = self._overrides(function) if function.cls is not None else []
-                if _is_property(function.node):
+                if is_property(function.node):
                     derived = [self.called(one.name, node, self.value(node.value)) for one in others]
                     return choice(self._property(node, function), *derived)
                 if function.cls is not None:
@@ -195,7 +196,8 @@ class Expressions(Calls):
         if name == "__dict__":
             self.emit(ir.Unknown("`__dict__`", self.span(node), (base,)))
             return self.unknown("__dict__", node, (base,))
-        if self.resolver.cls_of(node.value) is not None or self._is_own_field(name):
+        is_class = isinstance(self.resolver.meaning(node.value), OwnClass)
+        if is_class or self.resolver.cls_of(node.value) is not None or self._is_own_field(name):
             values = self._class_values(node, name)
             more = self.described("__get__", node, values, base)
             if self._has_descriptor(name):
@@ -246,16 +248,32 @@ class Expressions(Calls):
         """What a class holds may be an object that says what reading or setting an attribute does."""
         return self.asks((method,), node, [(None, value) for value in values], (base, *given))
 
+    def _may_be_class(self, node: cst.BaseExpression) -> bool:
+        """Whether this may be a class that no name says: `type(x)`, `x.__class__`, `Class.Inner`."""
+        if isinstance(node, cst.Attribute) and isinstance(owner := self.resolver.meaning(node.value), OwnClass):
+            value = owner.cls.attributes.get(node.attr.value)
+            return value is None or is_plain(value)
+        return isinstance(node, cst.Call) or (isinstance(node, cst.Attribute) and node.attr.value == "__class__")
+
+    def _is_class(self, node: cst.BaseExpression) -> bool:
+        """Whether this is the class that a class method is given."""
+        method = self.scope.node if self.scope is not None else None
+        is_this = isinstance(node, cst.Name) and self.resolver.is_this(node.value)
+        return is_this and isinstance(method, cst.FunctionDef) and is_of_class(method)
+
     def _class_values(self, node: cst.Attribute, name: str) -> list[Expr]:
         """What classes of the file, or of that of the object's class, hold under this name for all of their objects,
         other than literals.
         """
-        cls = self.resolver.cls_of(node.value)
-        outline = cls.outline if cls is not None else self.unit.outline
+        named = self.resolver.meaning(node.value)
+        is_class = isinstance(named, OwnClass)
+        owner = named if isinstance(named, OwnClass) else self.resolver.cls_of(node.value)
+        outline = owner.outline if owner is not None else self.unit.outline
         return [
             Var(f"::{outline.id}::{cls.name}::{name}")
             for cls in outline.classes.values()
-            if name in outline.set_on_classes
+            if is_class
+            or name in outline.set_on_classes
             or (name in cls.attributes and not is_plain(cls.attributes[name]))
             or self.unit.modules.set_on_objects(name, outline.path)
         ]
@@ -263,7 +281,7 @@ class Expressions(Calls):
     def _properties(self, node: cst.Attribute, name: str, base: Expr) -> list[Expr]:
         """What a property of some class of the program gives, of an object whose class is not known."""
         methods = [cls.methods[name] for cls in self.unit.outline.classes.values() if name in cls.methods]
-        if name in self.unit.methods.elsewhere or any(map(_is_property, methods)):
+        if name in self.unit.methods.elsewhere or any(map(is_property, methods)):
             return self.asks((name,), node, [(node.value, base)])
         return []
 
@@ -298,9 +316,13 @@ class Expressions(Calls):
                     self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
                 if isinstance(meaning, OwnClass):
                     return Var(f"::{meaning.outline.id}::{meaning.cls.name}::{attr.value}")
+                if self._may_be_class(inner):
+                    self.emit(ir.Unknown(f"`{self.source.text(node)}` is set", self.span(node)))
                 base = self.value(inner)
                 place = Field(deref(base), attr.value)
                 values = self._class_values(node, attr.value)
+                if self._is_class(inner):
+                    return choice(place, *values)
                 self.described("__set__", node, values, base)
                 if self._has_descriptor(attr.value):
                     self.unknown(f"the setter of `{attr.value}`", node, (base, *values))
@@ -465,7 +487,3 @@ class Expressions(Calls):
         if is_place(value):
             return ir.Test("nonnull", value, text)
         return ir.Test("other", None, text)
-
-
-def _is_property(method: cst.FunctionDef) -> bool:
-    return bool({"property", "cached_property"} & decorators(method))

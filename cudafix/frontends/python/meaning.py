@@ -262,6 +262,16 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None
     return Scope(qual, found, names, parent, cls, this, node, shared, annotations)
 
 
+def is_property(node: cst.FunctionDef) -> bool:
+    return bool({"property", "cached_property"} & decorators(node))
+
+
+def _same(meaning: Meaning | None) -> Meaning | None:
+    """What a variable means that is bound to an attribute: what a property gives is a value."""
+    is_value = isinstance(meaning, OwnFunction) and meaning.cls is not None and is_property(meaning.node)
+    return None if is_value else meaning
+
+
 def is_static(node: cst.FunctionDef) -> bool:
     return "staticmethod" in decorators(node)
 
@@ -331,7 +341,7 @@ class Resolver:
         value = found.values.get(name)
         if found.assigned[name] == 1 and value is not None and name not in owner.params and name not in found.loops:
             if chain(value) is not None:
-                return Resolver(self.modules, self.outline, owner).meaning(value)
+                return _same(Resolver(self.modules, self.outline, owner).meaning(value))
         return None
 
     def _member_of_this(self, name: str) -> Meaning | None:
@@ -346,7 +356,7 @@ class Resolver:
             values.append(cls.attributes[name])
         value = values[0] if len(values) == 1 else None
         if value is not None and chain(value) is not None and not _is_none(value):
-            return Resolver(self.modules, self.outline, None).meaning(value)
+            return _same(Resolver(self.modules, self.outline, None).meaning(value))
         return None
 
     def values_of_field(self, cls: OwnClass, name: str) -> list[cst.BaseExpression | None]:

@@ -36,6 +36,7 @@ _ACTS = (cst.Call, cst.Subscript, cst.FormattedString, cst.For, cst.AugAssign)
 _ASKS = frozenset("hasattr getattr isinstance callable len super __del__".split())
 """Functions that look at nothing which an object holds in memory."""
 _RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__", "__array_finalize__"))
+_OF_CLASSES = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
 _CLASS_DECORATORS = frozenset("dataclass total_ordering final unique runtime_checkable".split())
 """Decorators that leave a class what it is, but for methods that they add."""
@@ -92,6 +93,7 @@ class Class:
     assigned: Counter[str] = field(default_factory=Counter)
     targets: list[cst.Attribute] = field(default_factory=list)  # what its methods set of their own object
     values: dict[str, list[cst.BaseExpression | None]] = field(default_factory=dict)
+    set_on_class: set[str] = field(default_factory=set)  # what class methods set
     bases: tuple[str, ...] = ()
     outside: bool = False
     ends_late: bool = False  # its `__del__` does something else than to give back what the object holds
@@ -308,6 +310,11 @@ def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
     return found
 
 
+def is_of_class(method: cst.FunctionDef) -> bool:
+    """Whether the first parameter of a method is the class."""
+    return "classmethod" in decorators(method) or method.name.value in _OF_CLASSES
+
+
 def _named_in(node: cst.CSTNode) -> set[str]:
     """The names that say what a value is: not those of the arguments of calls, but for what these call."""
     found: set[str] = set()
@@ -429,7 +436,7 @@ class Outline:
             target.attr.value
             for target in targets
             if isinstance(target.value, cst.Name) and target.value.value in self.classes
-        )
+        ).union(*(cls.set_on_class for cls in self.classes.values()))
 
     def _class(self, name: str, node: cst.ClassDef) -> Class:
         found = Class(name, node)
@@ -461,6 +468,8 @@ class Outline:
             for place, times in inner.fields.items():
                 owner, _, attribute = place.partition(".")
                 if owner == first:
+                    if is_of_class(method):
+                        found.set_on_class.add(attribute)
                     found.assigned[attribute] += times
                     found.values.setdefault(attribute, []).extend(
                         None if value is None or _named_in(value) & local else value

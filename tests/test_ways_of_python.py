@@ -343,6 +343,7 @@ q = {1: h}.values() | ok = list(q)[0][0]
 q = {1: h} | a, *b = q.values(); ok = a[0]
 q = {1: h} | ok = sum(q.values())
 q = {1: h} | print(*q.values())
+q = copy.copy([h])\n    try: raise ValueError(q[0])\n    except ValueError as e: q = e | ok = q.args[0][0]
 """
 
 
@@ -431,6 +432,9 @@ q = Box(h); v = q.cached_addr | ok = v[0]
 q = Box(h)\n    def f(): v = q.ptr; return v[0] | f()
 class A:\n    def __init__(self, p): self.p = p; self.v = self.ptr\n    @property\n    def ptr(self): return self.p\n    def get(self): return self.v[0] || q = A(h) | q.get()
 class A:\n    def __init__(self, p): self.p = p\n    @property\n    def ptr(self): return self.p\n    def get(self):\n        v = self.ptr\n        return v[0] || q = A(h) | q.get()
+q = dataclasses.replace(Data(1), p=h) | ok = q.p[0]
+q = dataclasses.replace(Data(1), **{"p": h}) | ok = q.p[0]
+q = copy.replace(Data(1), p=h) | ok = q.p[0]
 """
 FIELDS_WORK = r"""
 class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)

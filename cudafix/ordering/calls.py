@@ -769,11 +769,8 @@ class Calls(Operations):
 
     def _all_that_is_held(self, state: State) -> Bits:
         """All memory that some variable leads to."""
-        bits = 0
-        for _, inner in state.env:
-            for values in inner.values():
-                bits |= self.mask(self.reachable(state, values))
-        return bits & state.live
+        held = mem.NOTHING.union(*(values for _, inner in state.env for values in inner.values()))
+        return self.mask(self.reachable(state, held)) & state.live
 
     def _visible(self, state: State) -> Bits:
         bits = 0

@@ -52,6 +52,7 @@ _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex rep
 _LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
 _CONTAINED = ("builtins.list()", "builtins.tuple()", "builtins.dict()", "builtins.set()")
 """Where containers come from, and what their methods give."""
+_REPLACES = frozenset(("dataclasses.replace", "copy.replace"))
 _RUN_THROUGH = ("builtins.", "collections.", "numpy.", "math.", "statistics.", "functools.reduce")
 _LAZY = frozenset("iter map filter zip enumerate reversed".split())
 _OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.", "statistics.", "operator.")
@@ -252,6 +253,10 @@ class Calls(Functions):
         if dotted in _CONTAINERS:
             return self._container_call(node)
         every, seen = self.pure(node)
+        if dotted in _REPLACES:  # the fields of a new object; those of the old one are as they were
+            for argument, value in zip(node.args[1:], every[1:], strict=True):
+                field = Field(deref(every[0]), argument.keyword.value if argument.keyword is not None else "")
+                self.emit(ir.Assign(field, choice(field, value), self.span(node)))
         asked = self.asks_all(dotted, node, zip((a.value for a in node.args), every, strict=True))
         if self._calls_back(node, dotted, every):
             return self.unknown(dotted, node, every)
@@ -265,7 +270,8 @@ class Calls(Functions):
             return NOTHING
         given = [v for v in every if not isinstance(v, Const) and v != NOTHING]
         inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
-        return choice(result, *asked, *inside, *self._kept_in(node, dotted, given), *map(opaque, given))
+        same = every[:1] if dotted in _REPLACES else ()
+        return choice(result, *asked, *inside, *same, *self._kept_in(node, dotted, given), *map(opaque, given))
 
     def _kept_in(self, node: cst.Call, callee: str, given: Sequence[Expr]) -> list[Expr]:
         """What a method of a container gives, called by another name than those of `STORES`; what it may store."""

@@ -271,7 +271,7 @@ class Expressions(Calls):
         outline = owner.outline if owner is not None else self.unit.outline
         return [
             Var(f"::{outline.id}::{cls.name}::{name}")
-            for cls in outline.classes.values()
+            for cls in (outline.classes.values() if owner is None else outline.related(owner.cls))
             if is_class
             or name in outline.set_on_classes
             or (name in cls.attributes and not is_plain(cls.attributes[name]))

@@ -59,7 +59,9 @@ _LONE_STATEMENT = re.compile(
 _COMPARED_TYPE = re.compile(rb"(?<![\w:])(?:::)?(?:\w+::)+\w+\s*<([^<>;{}]+)>\s*(?:[*&]?\s*\w|[({])")
 _NEW_ARGUMENT = re.compile(rb"\(\s*new\b")
 _POINTER_TO_FUNCTION = re.compile(
-    _TYPE + rb"\s*(\(\s*(?:(?:\w+::)+|\w+\s+)?[*&\s]*[*&]\s*)[A-Za-z_]\w*\s*(?:\[[^][(){};]*\]\s*)*(\)\s*\([^(){};]*\))"
+    rb"(?<![\w:])(?:::)?"
+    + _TYPE
+    + rb"\s*(\(\s*(?:(?:\w+::)+|\w+\s+)?[*&\s]*[*&]\s*)[A-Za-z_]\w*\s*(?:\[[^][(){};]*\]\s*)*(\)\s*\([^(){};]*\))"
 )
 _CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 

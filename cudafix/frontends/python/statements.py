@@ -302,7 +302,8 @@ class Statements(Expressions):
                     held.append(self.container(one))
                     self.called(init.name if init is not None else "", one, held[-1])
                 held += [self.done[argument] for argument in given]
-            for value in (one for one in held if not isinstance(one, Const) and one != NOTHING):
+            # a class of Python itself (`raise SystemExit`) holds nothing
+            for value in (one for one in held if not isinstance(one, Const | FuncRef) and one != NOTHING):
                 self.emit(Assign(ir.Index(RAISED, NOTHING), value, self.span(node)))
         self.throw(node)
 

@@ -45,6 +45,7 @@ n = std::inner_product(v.begin(), v.end(), v.begin(), 0);
 n = *std::max_element(v.begin(), v.end());
 auto [lo, hi] = std::minmax_element(v.begin(), v.end()); n = *lo + *hi;
 n = std::max(n, m); m = std::min({n, m, 3});
+n = (int)::sqrtf(-2.0f * ::logf((float)n)); m = ::abs(n); ::printf("%d\n", m);
 std::iota(v.begin(), v.end(), 0);
 std::fill(v.begin(), v.end(), 1);
 std::transform(v.begin(), v.end(), v.begin(), [](int x) { return x * 2; });

@@ -398,7 +398,7 @@ class Calls(Objects):
                 name = self.lambdas[local.name]
             else:
                 return self._called_object(node, function, arguments, local, target, used)
-        elif isinstance(place := self.qualified(function) if "::" in name else None, Var):
+        elif isinstance(place := self._qualified_variable(function, name), Var):
             return self._called_object(node, function, arguments, place, target, used)
         elif name in self.file.index.given and name not in self.file.hosts:
             return self._computed(node, Var(name), arguments, target)
@@ -444,6 +444,13 @@ class Calls(Objects):
             return self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
+
+    def _qualified_variable(self, function: Node, name: str) -> Expr | None:
+        """The variable that a qualified name means; `::name` of which nothing is seen is a function: `::sqrtf(x)`."""
+        place = self.qualified(function) if "::" in name else None
+        if isinstance(place, Var) and name.rpartition("::")[0] == "" and place.name not in self.types:
+            return None
+        return place
 
     def _through_type(self, name: str) -> str:
         """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""

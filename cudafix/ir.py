@@ -445,6 +445,12 @@ class Param(NamedTuple):
     by_reference: bool = False
     default: Expr | None = None
     optional: bool = False  # a call may leave it out
+    constant: bool = False  # a reference to what is `const`
+
+    @property
+    def may_change(self) -> bool:
+        """Whether the function may store in what a call gives for it."""
+        return self.by_reference and not self.constant
 
 
 @dataclass(slots=True, eq=False)

@@ -89,11 +89,15 @@ class Program:
 
     def reaching(self, fact: str, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
         """The functions (by `id`) with a statement for which `holds`, or that call one of these. Kept by `fact`."""
-        return self.kept(fact, lambda: self._reaching(holds))
+        return self.reaching_those(fact, lambda function: any(map(holds, ir.walk(function.body))))
 
-    def _reaching(self, holds: Callable[[ir.Stmt], bool]) -> frozenset[int]:
+    def reaching_those(self, fact: str, holds: Callable[[ir.Function], bool]) -> frozenset[int]:
+        """The functions (by `id`) for which `holds`, or that call one of these. Kept by `fact`."""
+        return self.kept(fact, lambda: self._with_callers(filter(holds, self.functions())))
+
+    def _with_callers(self, functions: Iterable[ir.Function]) -> frozenset[int]:
         callers = self.kept("callers", self._callers)
-        found = [id(function) for function in self.functions() if any(map(holds, ir.walk(function.body)))]
+        found = list(map(id, functions))
         reached: set[int] = set()
         while found:
             current = found.pop()

@@ -204,3 +204,31 @@ def test_work_that_is_assumed_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -
     (finding,) = driver.analyze({"main.cu": text.encode()}, Config()).findings
     assert {a.subject for a in finding.assumptions} == {f"unseen{n}" for n in range(40)}
     assert max(seen) <= 2 * 40
+
+
+OVERLOADS = """#include <cuda_runtime.h>
+{classes}
+{overloads}
+__global__ void k(float *p);
+int main() {{
+    V0<float> a;
+    cudaMalloc(&a.data, 4);
+    k<<<1, 1>>>(a.data);
+    int n = (int)sum(a);
+    cudaFree(a.data);
+    return n;
+}}
+"""
+
+
+def test_overloads_that_call_each_other_are_run_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The element may be of any of the classes, since nobody says what `T` is."""
+    monkeypatch.setattr(engine, "MAX_STEPS", 1000)
+    monkeypatch.setattr(engine, "MAX_COARSE_STEPS", 0)
+    classes = "\n".join(f"template <class T> struct V{n} {{ T x[2]; float *data; }};" for n in range(7))
+    body = "{ T r = sum(v.x[0]); r = r + sum(v.x[1]); return r; }"
+    overloads = "\n".join(f"template <class T> T sum(const V{n}<T> &v) {body}" for n in range(7))
+    source = OVERLOADS.format(classes=classes, overloads=overloads).encode()
+    report = driver.analyze({"main.cu": source}, Config())
+    assert report.findings
+    assert not report.refusals

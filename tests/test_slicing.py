@@ -10,7 +10,7 @@ from cudafix import driver, ir, models
 from cudafix.config import Config
 from cudafix.findings import Report
 from cudafix.frontends.cuda import lower, source
-from cudafix.link import Program
+from cudafix.link import Program, last
 from cudafix.ordering.slicing import Slicer
 
 
@@ -82,6 +82,43 @@ def test_pointers_are_followed() -> None:
 def test_a_function_that_works_on_the_device_is_called() -> None:
     around = "void g() { cudaDeviceSynchronize(); }\nint h(int n) { return n + 1; }"
     assert loud("g(); h(argc);", around) == ["g()"]
+
+
+def inert(text: str) -> list[str]:
+    """The functions of a program that may be passed over where nothing is lost for the host."""
+    modules = [lower.lower(parsed) for parsed in source.read("f.cu", text.encode())]
+    slicer = Slicer(program := Program(modules), models.load())
+    return [last(function.name) for function in program.functions() if slicer.is_inert(function)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct S { int n; void f(int m) { n = m; } };",
+        "struct S { std::string s; void f(const std::string &t) { s = t; } };",
+        "struct S { float s; void f(const float *v) { s = v[0]; } };",
+        "#include <thrust/sort.h>\nstruct S { int size() { return 3; } }; bool f(S &s) { return s.size() > 2; }",
+        "int now;\nint *d[2];\nvoid g() { d[now] = d[0]; } bool h(const int &a) { return a > 1; } bool f() { return h(now); }",
+    ],
+)
+def test_functions_that_keep_numbers_only(text: str) -> None:
+    assert "f" in inert(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "struct S { int *n; void f(int *m) { n = m; } };",
+        "struct S { void *n; void f(size_t m) { n = (void *)m; } };",
+        "template <class T> struct S { T n; void f(T m) { n = m; } };",
+        "struct S { float **s; void f(float **v) { s[0] = v[0]; } };",
+        "struct S { void go(); }; bool f(S &s) { s.go(); return true; }",
+        "int now;\nint *d[2];\nvoid g() { d[now] = d[0]; } void store(int &a) { a = 1; } void f() { store(now); }",
+        "int now;\nint *d[2];\nvoid g() { d[now] = d[0]; } struct S { void f(const int &a) { now = a; } };",
+    ],
+)
+def test_functions_that_keep_more(text: str) -> None:
+    assert "f" not in inert(text)
 
 
 PICKS = """

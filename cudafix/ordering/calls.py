@@ -100,6 +100,7 @@ class Calls(Operations):
         super().__init__(program, tables, overlay, per_thread)
         self._callers_work: Operation | None = None
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
+        self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
         """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
@@ -296,7 +297,19 @@ class Calls(Operations):
             for root, path in self.cells(state, call.result) if call.result is not None else ():
                 state.env.may_hold(root, path, returned)
             return state
+        overloads = frozenset(id(function) for function, _ in found)
+        again = call.receiver is None and any(overloads <= around for around in self._overloads)
+        self._overloads.append(overloads)
+        out = self._follow(call, found, state, again)
+        self._overloads.pop()
+        return out
+
+    def _follow(
+        self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State, again: bool
+    ) -> State | None:
+        """Run each function that a call may reach. `again`: a call around here may reach the same ones."""
         on_stack = {id(frame.function) for frame in self.frames}
+        seen = on_stack.union(id(function) for function, _ in found if again)
         name = f"{self.frame.name}/{call.span.path}:{call.span.start}"
         if self.family:
             name += "".join(self.family)
@@ -304,11 +317,7 @@ class Calls(Operations):
         value: Values = mem.NOTHING
         inside: dict[mem.Path, Values] = {}
         for function, this in found:
-            if (
-                id(function) in on_stack
-                and not self.reach.works_on_device(function)
-                and not self._may_work(call, state)
-            ):
+            if id(function) in seen and not self.reach.works_on_device(function) and not self._may_work(call, state):
                 continue  # host code that calls itself: what it does is seen in the outer call
             deep = len(self.frames) >= MAX_DEPTH
             if deep and self.reach.works_on_device(function):
@@ -330,7 +339,7 @@ class Calls(Operations):
                 inside[path] = inside.get(path, mem.NOTHING) | held
             out = joined(out, end)
             value |= returned
-        if all(id(function) in on_stack for function, _ in found):
+        if all(id(function) in seen for function, _ in found):
             out = joined(out, state)
         if out is not None:
             self.result(call, value, out)
@@ -475,9 +484,9 @@ class Calls(Operations):
                 reached |= {self.reference(cell) for cell in self.cells(state, arg)}
         values = self.reachable(state, frozenset(reached).union(*(this for _, this in found)))
         handles = [v.name for v in values if isinstance(v, mem.Handle)]
-        if self.on_device(values) or any(
-            isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values
-        ):
+        if (stores or self.followed is not Followed.NONE) and self.on_device(values):
+            return None
+        if any(isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values):
             return None
         if any(state.env[("global", "", f"stream of {name}")] for name in handles):
             return None

@@ -114,8 +114,8 @@ def _keys(expr: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[Key]:
         case ir.Var(name):
             if ":" not in name:
                 yield here, name
-            if ":" in name or name not in types:  # declared in a header, which the front end does not see
-                yield "", name.removeprefix("::")
+            if ":" in name or not (name in types or name == "this" or name.startswith("%")):
+                yield "", name.removeprefix("::")  # or declared in a header, which the front end does not see
         case ir.Field(base, name):
             yield "", f".{name}"
             for inner in ir.variables(base):

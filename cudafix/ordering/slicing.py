@@ -9,13 +9,13 @@ stream or device: assignments of all others are quiet. The analysis knows no ord
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Flag, auto
 from itertools import zip_longest
 
 from cudafix import ir
-from cudafix.link import Program
+from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.deciding import deciding, owner
@@ -41,6 +41,7 @@ NUMBERS = frozenset(
 ) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
 _LONG = frozenset(("long", "long long", "size_t", "int64_t", "uint64_t", "half", "__half", "__nv_bfloat16"))
 _PLAIN = frozenset(("", "void", "auto", "FILE", "T"))
+_PLAIN_VALUES = NUMBERS | {"std::string", "string"}
 _BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))
 _ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
@@ -234,7 +235,8 @@ class Slicer:
         """Host code that matters only while an order is lost: it computes, prints, reads clocks, and keeps no
         pointer.
         """
-        if "*" in function.returns or id(function) in self._program.reaching("consequence", self._is_consequence):
+        reaching = self._program.reaching_those("consequence", self._has_consequence)
+        if "*" in function.returns or id(function) in reaching:
             return False
         if "::<lambda@" in function.name and any(
             isinstance(s, ir.Return) and _may_lead_somewhere(s.value, function) for s in ir.walk(function.body)
@@ -242,16 +244,17 @@ class Slicer:
             return False  # its type is not written
         return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
 
-    def _is_consequence(self, stmt: ir.Stmt) -> bool:
+    def _has_consequence(self, function: ir.Function) -> bool:
+        return any(self._is_consequence(stmt, function) for stmt in ir.walk(function.body))
+
+    def _is_consequence(self, stmt: ir.Stmt, function: ir.Function) -> bool:
         if id(stmt) in self._outward or id(stmt) in self._moves:
             return True
         if isinstance(stmt, ir.Assign):
             if self._stores_a_number(stmt.target):
                 return True
-            number = isinstance(stmt.value, ir.Opaque) or (
-                isinstance(stmt.value, ir.Const) and stmt.value.text not in NULLS
-            )
-            return not number and (not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name)
+            outside = not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name
+            return outside and not _is_number(stmt.value, function.types)
         if isinstance(stmt, ir.HostAccess):
             return any(map(self._stores_a_number, stmt.writes))
         if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt))):
@@ -263,6 +266,8 @@ class Slicer:
         named = stmt.receiver is None or ir.is_any_of(stmt.callee)
         if named and self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
             return False  # what it calls is asked on its own
+        if stmt.receiver is not None and self._is_own_method(stmt, stmt.receiver, function):
+            return False  # and so are all methods of this name
         if stmt.receiver is not None:
             api = self.method_by_name(stmt.callee)
         else:
@@ -272,6 +277,14 @@ class Slicer:
         if any(isinstance(part, ir.Var) and part.name in self._callables for part in _parts(stmt)):
             return True
         return any(self._is_of_the_program(expr) for expr in for_the_host(stmt, api, False))
+
+    def _is_own_method(self, call: ir.Call, receiver: ir.Expr, function: ir.Function) -> bool:
+        """Whether the declared class of an object has the method itself that is called on it."""
+        while isinstance(receiver, ir.Deref):
+            receiver = receiver.base
+        kind = function.types.get(receiver.name, "") if isinstance(receiver, ir.Var) else ""
+        cls = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
+        return bool(cls) and any(last(f.cls or "") == cls for f in self._program.methods(call.callee, len(call.args)))
 
     def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
         """The places that a call may store numbers in: its result, and those that it gets the address of, or a
@@ -283,7 +296,7 @@ class Slicer:
         api = self._tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
         roles = roles_of(api, len(call.args)) if api is not None else []
         for n, expr in enumerate(call.args):
-            refers = isinstance(expr, ir.Addr) or any(n < len(f.params) and f.params[n].by_reference for f in own)
+            refers = isinstance(expr, ir.Addr) or any(n < len(f.params) and f.params[n].may_change for f in own)
             if (own and refers) or (n < len(roles) and roles[n] in _STORES):
                 yield expr
 
@@ -641,6 +654,22 @@ def _callable_variables(program: Program) -> frozenset[str]:
                     for called in program.resolve(stmt.callee, len(stmt.args), stmt.span.path) if given else ():
                         found.update(param.name for n, param in enumerate(called.params) if n in given)
     return frozenset(found)
+
+
+def _is_number(value: ir.Expr, types: Mapping[str, str]) -> bool:
+    """Whether a value that is stored somewhere is no address, and null neither."""
+    match value:
+        case ir.Opaque():
+            return True
+        case ir.Const(text):
+            return text not in NULLS
+        case ir.Var(name) | ir.Deref(ir.Var(name)):
+            return types.get(name, "").removesuffix("&").strip() in _PLAIN_VALUES
+        case ir.Index(ir.Var(name)):
+            element, star, more = types.get(name, "").partition("*")
+            return bool(star) and not more.strip(" &") and element.strip() in NUMBERS
+        case _:
+            return False
 
 
 def _may_lead_somewhere(value: ir.Expr | None, function: ir.Function) -> bool:

@@ -279,8 +279,13 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
             if child.type == "variadic_parameter_declaration":
                 kind += "..."
             optional = child.type == "optional_parameter_declaration"
-            found.append((Param(one.name, kind, one.reference, _default(child, kind, text), optional), child))
+            constant = one.reference and "*" not in kind and any(map(_is_const, child.children))
+            found.append((Param(one.name, kind, one.reference, _default(child, kind, text), optional, constant), child))
     return tuple(found)
+
+
+def _is_const(node: Node) -> bool:
+    return node.type == "type_qualifier" and node.child_count > 0 and node.children[0].type == "const"
 
 
 def default_value(param: Node) -> Node | None:

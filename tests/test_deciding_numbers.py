@@ -86,6 +86,47 @@ def test_an_index_is_what_a_function_has_made_it(declared: str, first: str, then
     assert b"cudaFreeAsync(d[1], t)" in after
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "int *p = &cur; void flip() { *p = 1; }",
+        "int *const p = &cur; void flip() { p[0] = 1; }",
+        "int &r = cur; void flip() { r = 1; }",
+        "int &r{cur}; void flip() { ++r; }",
+        "Ring *p = &ring; int &cur_ = ring.now; void flip() { cur = 1; cur_ = 1; }",
+        "struct H { int *p; }; H h = {&cur}; void flip() { *h.p = 1; }",
+        "struct H { int n; int *p; }; static H h = {0, &cur}; void flip() { *h.p = 1; }",
+        "int *ps[1] = {&cur}; void flip() { *ps[0] = 1; }",
+        "void flip() { static int *p = &cur; *p = 1; }",
+        "void flip() { int &r = cur; r = 1; }",
+        "struct W { int &r; W(int &x) : r(x) {} void go() { r = 1; } }; W w(cur); void flip() { w.go(); }",
+        "struct W { int *r; W(int *x) : r(x) {} void go() { *r = 1; } }; W w(&cur); void flip() { w.go(); }",
+        "struct W { int *r; void set(int *x) { r = x; } void go() { *r = 1; } }; W w; void flip() { w.set(&cur); w.go(); }",
+        "struct W { int *r = &cur; void go() { *r = 1; } }; W w; void flip() { w.go(); }",
+        "int *where() { return &cur; } void flip() { *where() = 1; }",
+        "int &where() { return cur; } void flip() { where() = 1; }",
+        "int *pick(int *a, int *b) { return a ? a : b; } void flip() { *pick(&cur, 0) = 1; }",
+        "void set(int *p, int v) { *p = v; } void flip() { set(&cur, 1); }",
+        "void set(const int &p) { const_cast<int &>(p) = 1; } void flip() { set(cur); }",
+        "template <class T> void set(T &p) { p = 1; } void flip() { set(cur); }",
+    ],
+)  # fmt: skip
+def test_an_index_that_is_changed_through_a_pointer_or_a_reference(declared: str) -> None:
+    source = PROGRAM.format(declared=declared, first="cur = 0;", then="flip();", index="cur").encode()
+    report = analyze({"main.cu": source}, Config(unsafe=True))
+    after = apply(source, list(dict.fromkeys(edit for finding in report.findings for edit in finding.edits)))
+    assert b"cudaFreeAsync(d[1], t)" in after or b"cudaFreeAsync" not in after
+
+
+def test_a_list_of_numbers_that_picks_a_buffer_is_followed() -> None:
+    """Which element of the list is read decides, and only since the list does."""
+    first, then = "int at[2] = {0, 1}; int w = 0; float sums[2]; sums[cur] = 0;", "pick(w);"
+    source = PROGRAM.format(declared="void pick(int &w) { w = 1; }", first=first, then=then, index="at[w]").encode()
+    report = analyze({"main.cu": source}, Config(unsafe=True))
+    after = apply(source, list(dict.fromkeys(edit for finding in report.findings for edit in finding.edits)))
+    assert b"cudaFreeAsync(d[1], t)" in after
+
+
 ROUNDS = """
 #include <cstdio>
 #include <cstdlib>

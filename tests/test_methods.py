@@ -186,3 +186,44 @@ int main() {
 """
     report = analyze({"main.cu": source}, Config())
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+NAMED_LIKE_A_LIBRARY = """
+#include <cuda_runtime.h>
+#include <vector>
+__global__ void k(int *p) { p[0] = 1; }
+cudaStream_t s;
+struct Job { int *d; void begin() { k<<<1, 1, 0, s>>>(d); } int size() { k<<<1, 1, 0, s>>>(d); return 1; } };
+%s
+int main() {
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    Job job;
+    cudaMalloc(&job.d, 4);
+    %s
+    cudaFree(job.d);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "calls"),
+    [
+        ("template <class T> void go(T &x) { x.begin(); }", "go(job);"),
+        ("template <class T> void go(T *x) { x->begin(); }", "go(&job);"),
+        ("template <class T> void go(T x) { x.begin(); }", "go(job);"),
+        ("template <class... T> void go(T &... x) { (x.begin(), ...); }", "go(job);"),
+        ("template <class T> int go(T &x) { return x.size() + 1; }", "int n = go(job);"),
+        ("template <class T> struct Box { T &t; void go() { t.begin(); } };", "Box<Job> b{job}; b.go();"),
+        ("template <class T> void go(T &x) { for (auto &e : x) e.begin(); }", "std::vector<Job> v{job}; go(v);"),
+        ("void go(auto &x) { x.begin(); }", "go(job);"),
+        ("", "auto go = [](auto &x) { x.begin(); }; go(job);"),
+        ("", "decltype(job) &x = job; x.begin();"),
+        ("struct J { using Type = Job; }; template <class T> void go(typename T::Type &x) { x.begin(); }", "go<J>(job);"),
+    ],
+)  # fmt: skip
+def test_a_method_that_is_called_like_one_of_the_standard_library(declared: str, calls: str) -> None:
+    """`size` and `begin` of a type that the caller of a template gives may be those of a class of the program."""
+    source = (NAMED_LIKE_A_LIBRARY % (declared, calls)).encode()
+    report = analyze({"main.cu": source}, Config(unsafe=True))
+    after = apply(source, [edit for finding in report.findings for edit in finding.edits])
+    assert b"cudaFreeAsync(job.d, s)" in after or b"cudaFreeAsync" not in after

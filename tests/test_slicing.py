@@ -98,7 +98,7 @@ def inert(text: str) -> list[str]:
         "struct S { std::string s; void f(const std::string &t) { s = t; } };",
         "struct S { float s; void f(const float *v) { s = v[0]; } };",
         "#include <thrust/sort.h>\nstruct S { int size() { return 3; } }; bool f(S &s) { return s.size() > 2; }",
-        "int now;\nint *d[2];\nvoid g() { d[now] = d[0]; } bool h(const int &a) { return a; } bool f() { return h(now); }",
+        "int now;\nint *d[2];\nvoid g() { d[now] = d[0]; }\nbool h(const int &a) { return a; } bool f() { h(now); }",
     ],
 )
 def test_functions_that_keep_numbers_only(text: str) -> None:

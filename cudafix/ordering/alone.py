@@ -22,7 +22,8 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.clients import CALLER
-from cudafix.ordering.slicing import NUMBERS, Slicer, expressions, names_in
+from cudafix.ordering.plain import NUMBERS
+from cudafix.ordering.slicing import Slicer, expressions, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
 HOLDS = frozenset(("keep", "swap", "new", "alias"))

@@ -20,9 +20,9 @@ from cudafix.ordering.frames import LAMBDA, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
+from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
 from cudafix.ordering.reach import THREAD, Reach
-from cudafix.ordering.slicing import NUMBERS
 from cudafix.ordering.state import Bits, In, numbers
 
 SHORT = 30  # statements of a function that is followed though it works on the host alone

@@ -33,7 +33,7 @@ class Classes:
         """What a method call on an object of this type may reach: the method of its class; where that leaves it to
         others, those of its bases, or of the classes derived from it; of any class where it is not known which.
         """
-        plain = kind.strip(" *&").partition("<")[0]
+        plain = kind.strip(" *&.").partition("<")[0]
         own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
         cls = last(_QUALIFIERS.sub("", plain).strip())
         named = self.program.methods(name, arity)
@@ -54,7 +54,7 @@ class Classes:
 
     def _is_unseen(self, cls: str) -> bool:
         """Whether a type is a class that no file of the program defines."""
-        return bool(cls) and cls != "auto" and cls not in self._type_names
+        return bool(cls) and not cls.startswith(("auto", "decltype")) and cls not in self._type_names
 
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""

@@ -4,13 +4,13 @@ A function that works on the host alone and stores only numbers is passed over (
 was known of the places that it stores in would be out of date: `buffer[current]` is another buffer after `flip()`. So a
 store counts where the number may decide. Variables at namespace scope are told apart by name, fields by name whatever
 the object, local variables by function. From what decides, the flow of numbers through assignments, arguments and
-results is followed backwards; no order of statements is known.
+results is followed backwards; no order of statements is known. An index into numbers decides if one of these does.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 from cudafix import ir
@@ -18,6 +18,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import roles_of
 from cudafix.ordering import ranges
+from cudafix.ordering.plain import NUMBERS, holds_numbers
 
 Key: TypeAlias = tuple[str, str]
 """The function of a local variable, or nothing where others see the variable, and its name. Fields start with a dot."""
@@ -66,16 +67,30 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
     def keys(expr: ir.Expr | None) -> frozenset[Key]:
         return frozenset(_keys(expr, here, function.types)) if expr is not None else frozenset()
 
+    def flows(into: Iterable[Key], values: frozenset[Key], may_lead: bool) -> None:
+        """`may_lead`: what is stored may be an address, through which what it is the address of changes."""
+        for key in into:
+            feeds.append((key, values))
+            if may_lead:
+                feeds.extend((value, frozenset({key})) for value in values)
+
     for n, param in enumerate(function.params):
-        feeds.append(((here, param.name), frozenset({(last(function.name), str(n))})))
+        may_lead = param.by_reference or "*" in param.type or "[" in param.type or not param.type
+        flows([(here, param.name)], frozenset({(last(function.name), str(n))}), may_lead)
     for stmt in ir.walk(function.body):
         for expr in _picking(stmt):
-            decides |= {key for e in ir.variables(expr) if isinstance(e, ir.Index) for key in keys(e.index)}
+            for one in ir.variables(expr):
+                if not isinstance(one, ir.Index):
+                    continue
+                if holds_numbers(one.base, function):  # which of them matters where the numbers do
+                    feeds += [(key, keys(one.index)) for key in keys(one.base)]
+                else:
+                    decides |= keys(one.index)
         match stmt:
             case ir.Assign(target, value):
-                feeds += [(key, keys(value)) for key in keys(target)]
+                flows(_stored_in(target, here, function.types), keys(value), _may_lead(target, value, function))
             case ir.Return(value):
-                feeds.append(((last(function.name), _RESULT), keys(value)))
+                flows([(last(function.name), _RESULT)], keys(value), _may_lead(None, value, function))
             case ir.Loop() if ranges.picks(stmt):
                 decides |= {key for bound in ranges.numbers(stmt) for key in keys(bound)}
             case ir.Call():
@@ -83,11 +98,21 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
                 roles = roles_of(api, len(stmt.args)) if api is not None else []
                 decides |= {k for role, e in zip(roles, stmt.args, strict=False) if role in _DECIDING for k in keys(e)}
                 for name in map(last, ir.names_of(stmt.callee)):
-                    feeds += [((name, str(n)), keys(arg)) for n, arg in enumerate(stmt.args)]
-                    feeds += [(key, frozenset({(name, _RESULT)})) for key in keys(stmt.result)]
+                    for n, arg in enumerate(stmt.args):
+                        flows([(name, str(n))], keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
+                    if stmt.result is not None:
+                        into = _stored_in(stmt.result, here, function.types)
+                        flows(into, frozenset({(name, _RESULT)}), _may_lead(stmt.result, None, function))
             case _:
                 pass
     return Flow(frozenset(decides), tuple(feeds))
+
+
+def _may_lead(target: ir.Expr | None, value: ir.Expr | None, function: ir.Function) -> bool:
+    """Whether what is stored in a place may be an address, by the types as far as they are known."""
+    if isinstance(value, ir.Opaque | ir.Const):
+        return False
+    return not any(isinstance(e, ir.Var) and function.types.get(e.name) in NUMBERS for e in (target, value))
 
 
 def _picking(stmt: ir.Stmt) -> Iterator[ir.Expr]:
@@ -108,8 +133,15 @@ def _picking(stmt: ir.Stmt) -> Iterator[ir.Expr]:
             pass
 
 
+def _stored_in(place: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[Key]:
+    """What a store in a place changes: not the number that says which element."""
+    while isinstance(place, ir.Index):
+        place = place.base
+    return _keys(place, here, types)
+
+
 def _keys(expr: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[Key]:
-    """What a number comes from, or where it is stored: variables and fields."""
+    """What a number comes from: variables and fields."""
     match expr:
         case ir.Var(name):
             if ":" not in name:

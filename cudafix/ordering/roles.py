@@ -13,8 +13,8 @@ from cudafix.ordering.calls import Calls
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
+from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import stream_arguments
-from cudafix.ordering.slicing import NUMBERS
 from cudafix.ordering.state import Bits, Stream, numbers
 
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})

@@ -9,7 +9,7 @@ stream or device: assignments of all others are quiet. The analysis knows no ord
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Flag, auto
 from itertools import zip_longest
@@ -19,6 +19,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.deciding import deciding, owner
+from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, holds_numbers
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
@@ -32,18 +33,10 @@ _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT}
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _STD = ("std::", "::std::")
 
-# A pointer does not fit into these.
-NUMBERS = frozenset(
-    f"{sign}{kind}".strip()
-    for sign in ("", "unsigned ", "signed ")
-    for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
-    if sign or kind  # a variable of Python has no type, and may hold anything
-) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
 _LONG = frozenset(("long", "long long", "size_t", "int64_t", "uint64_t", "half", "__half", "__nv_bfloat16"))
 _PLAIN = frozenset(("", "void", "auto", "FILE", "T"))
 _PLAIN_VALUES = NUMBERS | {"std::string", "string"}
 _BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))
-_ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
 
 def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str], raw: bool = False) -> bool:
@@ -60,7 +53,7 @@ def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str]
         case ir.Var(name) if name in types:
             kind = types[name].removesuffix("&").strip()
             if name not in arrays:
-                container = _ONE_NUMBER.fullmatch(kind)
+                container = ONE_NUMBER.fullmatch(kind)
                 kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
             return kind not in NUMBERS and kind not in _LONG or (raw and kind in _BYTES)
         case _:
@@ -251,12 +244,12 @@ class Slicer:
         if id(stmt) in self._outward or id(stmt) in self._moves:
             return True
         if isinstance(stmt, ir.Assign):
-            if self._stores_a_number(stmt.target):
+            if self._stores_a_number(stmt.target, function):
                 return True
             outside = not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name
-            return outside and not _is_number(stmt.value, function.types)
+            return outside and not _is_number(stmt.value, function)
         if isinstance(stmt, ir.HostAccess):
-            return any(map(self._stores_a_number, stmt.writes))
+            return any(self._stores_a_number(place, function) for place in stmt.writes)
         if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt))):
             return True
         if id(stmt) in self._fills and self._a_field_decides():
@@ -300,23 +293,9 @@ class Slicer:
             if (own and refers) or (n < len(roles) and roles[n] in _STORES):
                 yield expr
 
-    def _stores_a_number(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
-        """Whether a number that is stored here may decide: in a place that does, or through any pointer where the
-        address of one that does is kept.
-        """
-        if self._decides(place, function):
-            return True
-        while isinstance(place, ir.Field):
-            place = place.base
-        return isinstance(place, ir.Deref | ir.Index) and self._program.kept("kept addresses", self._keeps_an_address)
-
-    def _keeps_an_address(self) -> bool:
-        return any(
-            isinstance(s, ir.Assign) and isinstance(s.value, ir.Addr) and self._decides(s.value, f)
-            for f in self._program.functions()
-            for s in ir.walk(f.body)
-            if not f.span.path.endswith(ir.PYTHON)
-        )
+    def _stores_a_number(self, place: ir.Expr, function: ir.Function) -> bool:
+        """Whether a number that is stored here may decide: where others may see it, or through a pointer."""
+        return self._decides(place, None if isinstance(place, ir.Var) else function)
 
     def _decides(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
         """Whether a number in a place may decide what a later statement touches (`cudafix.ordering.deciding`). Without
@@ -491,7 +470,7 @@ class Slicer:
 
     def _host_access(self, stmt: ir.HostAccess) -> Way | None:
         for place in stmt.writes:
-            if self._stores_a_number(place, self._function):
+            if self._decides(place, self._function):
                 return None
             if isinstance(place, ir.Var):
                 if self._is_observed(place) and "::" not in place.name:
@@ -656,7 +635,7 @@ def _callable_variables(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_number(value: ir.Expr, types: Mapping[str, str]) -> bool:
+def _is_number(value: ir.Expr, function: ir.Function) -> bool:
     """Whether a value that is stored somewhere is no address, and null neither."""
     match value:
         case ir.Opaque():
@@ -664,10 +643,9 @@ def _is_number(value: ir.Expr, types: Mapping[str, str]) -> bool:
         case ir.Const(text):
             return text not in NULLS
         case ir.Var(name) | ir.Deref(ir.Var(name)):
-            return types.get(name, "").removesuffix("&").strip() in _PLAIN_VALUES
-        case ir.Index(ir.Var(name)):
-            element, star, more = types.get(name, "").partition("*")
-            return bool(star) and not more.strip(" &") and element.strip() in NUMBERS
+            return function.types.get(name, "").removesuffix("&").strip() in _PLAIN_VALUES
+        case ir.Index(array):
+            return holds_numbers(array, function)
         case _:
             return False
 

@@ -657,7 +657,8 @@ class Calls(Objects):
                 return Addr(place)
             if KEEPS_REFERENCES.search(kind):
                 self.touch(node, receiver)
-            if name in LOOKING:
+            own = self._is_open(kind.rstrip(" &*.")) or (not kind and self.file.index.is_member(name))
+            if name in LOOKING and not own:
                 values, spans = self.arguments(arguments)
                 self.copied_inside(node, kind, values)
                 if not any(is_pointer(self.type_of(value)) for value in values):

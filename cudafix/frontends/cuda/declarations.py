@@ -973,7 +973,7 @@ def _declaration(
         value = child.child_by_field_name("value")
         made = GlobalVar(
             name,
-            one.type,
+            one.type + " &" * (one.reference and not one.array),
             space,
             one.array,
             Span(path, child.start_byte, child.end_byte),

@@ -31,6 +31,7 @@ from cudafix.ir import (
     Expr,
     Field,
     FuncRef,
+    GlobalVar,
     Index,
     Offset,
     Opaque,
@@ -314,16 +315,24 @@ class Expressions:
             return Const(name)
         return Var(f"::{name}")
 
-    def _global(self, name: str) -> Var | None:
+    def _global(self, name: str) -> Var | Deref | None:
+        """A variable at namespace scope, or what it refers to."""
+        found = self._named_global(name)
+        if found is None:
+            return None
+        self.types.setdefault(found.name, found.type)
+        if not found.type.endswith(" &"):
+            return Var(found.name)
+        self.references.add(found.name)
+        return Deref(Var(found.name))
+
+    def _named_global(self, name: str) -> GlobalVar | None:
         index = self.file.index
         namespace = self.namespace
         while True:
             found = index.found_global((f"{namespace}::" if namespace else "") + name)
-            if found is not None:
-                self.types.setdefault(found.name, found.type)
-                return Var(found.name)
-            if not namespace:
-                return None
+            if found is not None or not namespace:
+                return found
             namespace = namespace.rpartition("::")[0]
 
     def constant(self, name: str, used: Node) -> str | None:
@@ -342,8 +351,7 @@ class Expressions:
             self.cls is not None and any(name in {**c.fields, **c.statics} for c in index.lineage(self.cls))
         ):
             return None
-        found = self._global(name)
-        variable = index.global_named(found.name) if found is not None else None
+        variable = self._named_global(name)
         if variable is None:
             return None
         scope = variable.name.removesuffix(name).strip(":")

@@ -228,6 +228,12 @@ def _initializers(
         words = _WORDS.findall(source.text, value.start_byte, value.end_byte) if value.type in _GIVES else ()
         return any((name := word.decode()) in file.hosts or file.index.is_declared_function(name) for word in words)
 
+    def holds_address(value: Node) -> bool:
+        """Whether a constant initializer may have the address of another variable in it."""
+        text = source.text[value.start_byte : value.end_byte]
+        found = (file.index.found_global(word.decode()) for word in _WORDS.findall(text))
+        return b"&" in text or any(one is not None and (one.array or is_pointer(one.type)) for one in found)
+
     def run() -> None:
         if registered:
             lowering.hand_out(tuple(map(ir.FuncRef, registered)), ir.Span(file.path, at, at))
@@ -240,12 +246,16 @@ def _initializers(
             cls = file.index.class_of(element) if not is_pointer(element) else None
             if cls is not None and file.index.has(cls, cls.constructor):
                 lowering.make_global(variable, value, cls)
+            elif variable.type.endswith(" &"):
+                lowering.bind_global(variable, value)
             elif holds_function(value):
                 lowering.start_global(variable, value)
             elif value.type == "argument_list":
                 lowering.arguments(value)
             elif value.type not in _QUIET and _CALLS.search(source.text, value.start_byte, value.end_byte):
                 lowering.assign(ir.Var(variable.name), value, value)
+            elif not value.type.endswith("declarator") and holds_address(value):
+                lowering.start_global(variable, value)
         for named, first, second, other in _AT_START.findall(file.original):
             name, span = (named or other).decode(), ir.Span(file.path, at, at)
             ending = (first or second) == b"de"
@@ -263,5 +273,5 @@ def _initializers(
 def _runs(statement: ir.Stmt) -> bool:
     """Whether a statement of an initializer does more than give a variable a number."""
     if isinstance(statement, ir.Assign):
-        return any(isinstance(expr, ir.FuncRef) for expr in ir.variables(statement.value))
+        return any(isinstance(expr, ir.FuncRef | ir.Addr | ir.Var) for expr in ir.variables(statement.value))
     return not isinstance(statement, ir.HostAccess)

@@ -659,7 +659,7 @@ class Objects(Expressions):
     def _is_open(self, kind: str) -> bool:
         """Whether a type is left to the call: `auto`, or the parameter of a template."""
         index = self.file.index
-        return kind.startswith("auto") or (index.names_type(kind) and index.class_of(kind) is None)
+        return kind.startswith(("auto", "decltype")) or (index.names_type(kind) and index.class_of(kind) is None)
 
     # -- temporaries --------------------------------------------------------------------------------------------------
 

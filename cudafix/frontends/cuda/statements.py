@@ -550,8 +550,15 @@ class Statements(Loops):
         listed = node.child_by_field_name("parameters")
         return tuple(self.resolve(self.raw(child), child) for child in (listed.named_children if listed else ()))
 
+    def bind_global(self, variable: ir.GlobalVar, value: Node) -> None:
+        """A reference at namespace scope."""
+        inner = first_named(value) if value.type in ("argument_list", "initializer_list") else value
+        place = self.lvalue(inner if inner is not None else value)
+        target = place.base if isinstance(place, Deref) else self.address(place)
+        self.emit(ir.Assign(Var(variable.name), target, self.span(value)))
+
     def start_global(self, variable: ir.GlobalVar, value: Node) -> None:
-        """A variable at namespace scope that is made of functions: it is one, or holds some."""
+        """A variable at namespace scope that is made of functions or addresses: it is one, or holds some."""
         var = Var(variable.name)
         self.types[var.name] = variable.type
         children = [child for child in value.named_children if child.type != "comment"]
@@ -561,7 +568,8 @@ class Statements(Loops):
             values = self._of_declarator(value) if value.type == "function_declarator" else (self.value(value),)
         if self.is_unseen(element_type(variable.type).rstrip()):
             self.hand_out(values, self.span(value))
-        if value.type != "initializer_list" or (len(values) == 1 and not variable.array):
+        aggregate = variable.array or self.file.index.class_of(variable.type) is not None
+        if value.type != "initializer_list" or (len(values) == 1 and not aggregate):
             self.store(var, values[0] if len(values) == 1 else opaque(*values), value)
         else:
             one = Declared(variable.name, variable.type, variable.array, False, value)

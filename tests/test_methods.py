@@ -218,7 +218,7 @@ int main() {
         ("void go(auto &x) { x.begin(); }", "go(job);"),
         ("", "auto go = [](auto &x) { x.begin(); }; go(job);"),
         ("", "decltype(job) &x = job; x.begin();"),
-        ("struct J { using Type = Job; }; template <class T> void go(typename T::Type &x) { x.begin(); }", "go<J>(job);"),
+        ("struct J { using T = Job; }; template <class U> void go(typename U::T &x) { x.begin(); }", "go<J>(job);"),
     ],
 )  # fmt: skip
 def test_a_method_that_is_called_like_one_of_the_standard_library(declared: str, calls: str) -> None:

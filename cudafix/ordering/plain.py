@@ -23,12 +23,17 @@ def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
     if not isinstance(array, ir.Var) or ":" in array.name:
         return False
     kind = function.types.get(array.name, "")
-    if "*" in kind and (kind.endswith("&") or array.name in function.kept("arrays", _arrays)):
+    if "*" in kind and (kind.endswith("&") or is_own_array(array, function)):
         return False  # an array of pointers, or it may be a reference to one
     plain = kind.removesuffix("&").strip()
     container = ONE_NUMBER.fullmatch(plain)
     element = container[1] if container is not None else plain.removesuffix("*").strip()
     return element.removeprefix("const ") in NUMBERS | VECTORS
+
+
+def is_own_array(place: ir.Expr, function: ir.Function) -> bool:
+    """Whether a place is an array that a function declares."""
+    return isinstance(place, ir.Var) and place.name in function.kept("arrays", _arrays)
 
 
 def _arrays(function: ir.Function) -> frozenset[str]:

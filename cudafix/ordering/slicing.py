@@ -19,7 +19,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.deciding import deciding, owner
-from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, holds_numbers
+from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, holds_numbers, is_own_array
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
@@ -295,7 +295,8 @@ class Slicer:
 
     def _stores_a_number(self, place: ir.Expr, function: ir.Function) -> bool:
         """Whether a number that is stored here may decide: where others may see it, or through a pointer."""
-        return self._decides(place, None if isinstance(place, ir.Var) else function)
+        own = isinstance(place, ir.Var) or (isinstance(place, ir.Index) and is_own_array(place.base, function))
+        return self._decides(place, None if own else function)
 
     def _decides(self, place: ir.Expr, function: ir.Function | None = None) -> bool:
         """Whether a number in a place may decide what a later statement touches (`cudafix.ordering.deciding`). Without

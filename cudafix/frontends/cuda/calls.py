@@ -657,8 +657,7 @@ class Calls(Objects):
                 return Addr(place)
             if KEEPS_REFERENCES.search(kind):
                 self.touch(node, receiver)
-            own = self._is_open(kind.rstrip(" &*.")) or (not kind and self.file.index.is_member(name))
-            if name in LOOKING and not own:
+            if name in LOOKING and not self._may_be_own(kind.rstrip(" &*."), name):
                 values, spans = self.arguments(arguments)
                 self.copied_inside(node, kind, values)
                 if not any(is_pointer(self.type_of(value)) for value in values):
@@ -675,6 +674,11 @@ class Calls(Objects):
         if cls is None:
             self.copied_inside(node, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+
+    def _may_be_own(self, kind: str, method: str) -> bool:
+        """Whether a method of an object of this type, which is no class that is seen, may be one of the program's."""
+        index = self.file.index
+        return any(map(self._is_open, index.meanings(kind))) if kind else index.is_member(method)
 
     def _is_to_member(self, node: Node) -> bool:
         """Whether it is `o.*m`."""

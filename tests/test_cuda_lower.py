@@ -457,3 +457,17 @@ def test_any_text_is_lowered(tokens: list[str]) -> None:
 def test_a_name_has_no_blanks_and_words_that_are_none_stay_apart() -> None:
     assert [plain_name(n) for n in ("A :: f", "A<T> :: ~ A", "operator bool")] == ["A::f", "A::~A", "operatorbool"]
     assert plain_name("int main") == "int main"  # where the text around it is broken
+
+
+PROSE = """
+| **Codes** | Given back by the call (`cudaError_t`). | It gives `cudaSuccess`, but the device is *lost*. \
+The next call fails. |
+| **Examples** | `cudaMalloc(&ptr, size)` fails if `size` is too large or the device has no memory. \
+| A launch with `<<<blocks, threads>>>()` where `threads > 1024` or `blocks > most` may still return `cudaSuccess`. |
+| **Timing** | Immediate (host side). | Delayed; depends on the device. |
+"""
+
+
+def test_prose_binds_no_reference_at_namespace_scope() -> None:
+    """All sources of a folder may run before `main`: what the grammar misreads in one would count for each program."""
+    assert not lowered(PROSE).functions

@@ -247,14 +247,15 @@ def _initializers(
             if cls is not None and file.index.has(cls, cls.constructor):
                 lowering.make_global(variable, value, cls)
             elif variable.type.endswith(" &"):
-                lowering.bind_global(variable, value)
+                if not _is_misread(value):
+                    lowering.bind_global(variable, value)
             elif holds_function(value):
                 lowering.start_global(variable, value)
             elif value.type == "argument_list":
                 lowering.arguments(value)
             elif value.type not in _QUIET and _CALLS.search(source.text, value.start_byte, value.end_byte):
                 lowering.assign(ir.Var(variable.name), value, value)
-            elif not value.type.endswith("declarator") and holds_address(value):
+            elif not (value.type.endswith("declarator") or _is_misread(value)) and holds_address(value):
                 lowering.start_global(variable, value)
         for named, first, second, other in _AT_START.findall(file.original):
             name, span = (named or other).decode(), ir.Span(file.path, at, at)
@@ -268,6 +269,14 @@ def _initializers(
         return None
     span = ir.Span(file.path, at, at)
     return ir.Function("<initializers>", (), block, span, True, None, lowering.types)
+
+
+def _is_misread(value: Node) -> bool:
+    """Whether the declaration around an initializer is none that the grammar could read."""
+    node = value
+    while node.parent is not None and node.type not in ("declaration", "field_declaration", "ERROR"):
+        node = node.parent
+    return node.has_error or not node.type.endswith("declaration")
 
 
 def _runs(statement: ir.Stmt) -> bool:

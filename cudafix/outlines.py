@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     import tree_sitter
 
 _WORD = re.compile(rb"\b[A-Za-z_]\w*")  # a function may also be handed over by its name
-_DEFINITION = rb"[A-Za-z_][\w\s:*&<>,\"]*?\b([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{"
+# what may stand in front of a parenthesis and is no function: `else if (a) {`, `void __launch_bounds__(256) k() {`
+_NO_FUNCTION = (
+    rb"(?!(?:if|for|while|switch|catch|return|constexpr|requires|noexcept|explicit|decltype|typeof|sizeof|alignas|alignof"
+    rb"|void|bool|char|short|int|long|float|double|signed|unsigned|__launch_bounds__|__align__|__attribute__|__declspec)\b)"
+)
+_DEFINITION = (
+    rb"[A-Za-z_][\w\s:*&<>,\"]*?\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\([^;{}]*\)(?:[^;{}()/]|//.*$|/\*[^*]*\*/)*\{"
+)
 _DEFINED = re.compile(rb"^" + _DEFINITION, re.MULTILINE)
 _DEFINED_INSIDE = re.compile(rb"^[ \t]{0,8}" + _DEFINITION, re.MULTILINE)  # of a namespace, as many indent it
 _SILENT = re.compile(
@@ -32,8 +39,9 @@ _ARGUMENTS = re.compile(rb"<[^<>]*>")
 _OPERATOR = re.compile(rb"\boperator\b[^(]*(?:\(\s*\))?")  # also `operator()`
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _DELIMITER = re.compile(rb"([{};])")
+_PARENTHESIS = re.compile(rb"([()])")
 _NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a literal is left out
-_CALLED = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_CALLED = re.compile(rb"\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\(")
 _MEMBER = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>]*>)?\s*::\s*(?:~|operator\b)")
 _STATIC = re.compile(rb"\bstatic\b")
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
@@ -197,7 +205,7 @@ def _defined_outside(code: bytes) -> Iterator[bytes]:
     for delimiter, text in zip(pieces[::2], pieces[1::2], strict=True):
         if delimiter == b"{" and (inside or _NAMESPACE.match(head) is None):
             if not inside and b"(" in head:
-                yield from _CALLED.findall(head)[:1]
+                yield from _CALLED.findall(_outermost(head))[:1]
                 yield from _MEMBER.findall(head)
                 if b"operator" in head:
                     yield b"operator"
@@ -205,6 +213,18 @@ def _defined_outside(code: bytes) -> Iterator[bytes]:
         elif delimiter == b"}" and inside:
             inside -= 1
         head = text
+
+
+def _outermost(code: bytes) -> bytes:
+    """The parentheses that are in no others, without what is in them: `__declspec(align(16)) void f(int n = g())`."""
+    pieces = _PARENTHESIS.split(code)
+    inside = 0
+    for n, piece in enumerate(pieces):
+        inside -= piece == b")"
+        if inside > 0:
+            pieces[n] = b""
+        inside += piece == b"("
+    return b"".join(pieces)
 
 
 def _outline_of(data: bytes) -> Any:

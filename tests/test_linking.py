@@ -176,6 +176,45 @@ namespace lib {
     assert programs(files | {"lib/other.cu": including})[0] == ["main.cu", "lib/scale.h", "lib/other.cu"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (n > 1) {\n        n = 2;\n    }\n    else if (n < 0) {\n        n = 0;\n    }",
+        "for (int i = 0; i < n; ++i)\n    {\n    }",
+        "constexpr int two = 2;\n    if constexpr (two > 1) {\n    }",
+        "try {\n    }\n    catch (...) {\n    }",
+    ],
+)
+def test_a_statement_is_no_definition_that_a_program_lacks(body: str) -> None:
+    """`else if (n < 0) {` looks like a function with the name of `if`, which every program uses."""
+    main = MAIN_PROGRAM.replace(
+        "%s", "for (int n = 0; n < 2; ++n) { if constexpr (sizeof n > 8) ++n; } try {} catch (...) {}"
+    )
+    other = f"#include <cuda_runtime.h>\nnamespace lib {{\nvoid apart(int n) {{\n    int *p; cudaMalloc(&p, 4);\n    {body}\n    cudaFree(p); }}\n}}\n"
+    files = {"main.cu": main.encode(), "other.cu": other.encode()}
+    assert programs(files) == [["main.cu"], ["other.cu"]]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "__attribute__((noinline)) void go()",
+        "__attribute__((noinline, aligned(16))) void go()",
+        "[[gnu::noinline]] void go()",
+        "std::function<void(int)> unused(int); void go() noexcept(true)",
+        "inline auto unused = sizeof(int); void go()",
+        "decltype(sizeof(int)) go()",
+    ],
+)
+def test_what_stands_in_front_of_the_name_of_a_function_is_not_its_name(head: str) -> None:
+    """The source that defines it is found, and what it does on `other` is seen."""
+    main = HEAD + "cudaStream_t shared; int *given;\nint go();\n" + MAIN_PROGRAM % "shared = other; given = d; go();"
+    source = f"#include <functional>\nextern cudaStream_t shared; extern int *given; __global__ void k(int *v);\nint apart; {head} {{ k<<<1, 1, 0, shared>>>(given); return 0; }}\n"
+    files = {"main.cu": main.encode(), "other.cu": source.encode()}
+    assert programs(files) == [["main.cu", "other.cu"]]
+    check(analyze(files, Config()))
+
+
 @pytest.fixture
 def links(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How often the programs of a tree were looked for, in the one element."""

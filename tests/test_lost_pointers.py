@@ -391,6 +391,16 @@ auto x = std::as_const(d); run(x, other);
 auto x = std::forward<int *>(d); run(x, other);
 auto x = std::get<0>(std::make_tuple(d)); run(x, other);
 auto x = std::identity{}(d); run(x, other);
+int go(int *p, cudaStream_t s) { run(p, s); return 1; } || cv::Mat m; m.at<cv::Vec3b>(0, 1) = cv::Vec3b(go(d, other), 0, 0);
+int go(int *p, cudaStream_t s) { run(p, s); return 1; } || cv::Scalar q = cv::Scalar(1, go(d, other), 3);
+int go(int *p, cudaStream_t s) { run(p, s); return 1; } || cv::Scalar q(1, go(d, other), 3);
+int go(int *p, cudaStream_t s) { run(p, s); return 1; } || cv::Point a[2] = {cv::Point(0, 0), {1, go(d, other)}};
+std::vector<cv::Point2l> v(1); v.at(0) = cv::Point2l((long)d, 0); run((int *)v[0].x, other);
+cv::Point2l q((long)d, 0); run((int *)q.x, other);
+cv::Point2l q = cv::Point2l(0, (long)d); cv::Point2l r = q; run((int *)r.y, other);
+cv::Point2l q; q.x = (long)d; cv::Point2l *r = &q; run((int *)r->x, other);
+struct A { int *p; }; A held; A &holder() { return held; } || holder() = A{d}; run(held.p, other);
+A &unseen(int *); struct A { int *p; }; || A a{e}; unseen(&e) = A{d};
 """
 
 

@@ -329,6 +329,10 @@ struct Cfg { static Cfg &instance() { static Cfg c; return c; } int n = 3; std::
 extern "C" int my_c_function(int x) { return x; } || n = my_c_function(3);
 static_assert(sizeof(int) == 4); static const std::unordered_map<std::string, int> kNames{{"a", 1}, {"b", 2}}; || n = kNames.at("a"); if (auto it = kNames.find("b"); it != kNames.end()) n = it->second;
 static const std::vector<std::string> kList = {"a", "b"}; || for (const auto &x : kList) n += x.size();
+cv::Mat img(4, 4, CV_8UC3, cv::Scalar(0, 0, 0)); img.at<cv::Vec3b>(1, 2) = cv::Vec3b(n, m, 255); n = img.at<cv::Vec3b>(1, 2)[0];
+cv::Mat img(4, 4, CV_8UC3); cv::Vec3b c(1, 2, 3); img.at<cv::Vec3b>(cv::Point(n, m)) = c; cv::circle(img, cv::Point2f(1.f, 2.f), 2, c, -1);
+void draw(cv::Mat &img, int r) { for (int y = 0; y < 4; y++) img.at<cv::Vec3b>(y, 2) = cv::Vec3b(r, 1, 2); } || cv::Mat img(4, 4, CV_8UC3); draw(img, n); cv::imwrite("x.png", img);
+std::vector<cv::Point> ps{cv::Point(1, 2), {3, 4}}; ps.back() = cv::Point(n, 3); ps[0] += ps[1]; n = ps.front().x;
 static std::mt19937 rng(42); static float rnd() { static std::uniform_real_distribution<float> u(0, 1); return u(rng); } || n = rnd() > .5f; std::generate(v.begin(), v.end(), [] { return (int)(rnd() * 10); });
 """
 

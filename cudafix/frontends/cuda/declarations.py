@@ -88,7 +88,8 @@ _NUMBERS = re.compile(
     r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t|uint|uchar|ushort"
     r"|ulong|half|__half|__nv_bfloat16|nv_bfloat16|dim3|std::(?:size_t|ptrdiff_t|u?int(?:8|16|32|64)_t|string)"
     r"|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|clock_t|time_t|unsigned|uint8|uint32|uint64"
-    r"|cuComplex|cuDoubleComplex|cufftComplex|cufftDoubleComplex|cudaDeviceProp)"
+    r"|cuComplex|cuDoubleComplex|cufftComplex|cufftDoubleComplex|cudaDeviceProp"
+    r"|cv::(?:Vec[2-46][bswifd]|Scalar|(?:Point[23]?|Size2?)[ilfd]?|Rect2?[ifd]?|Range|RotatedRect))"
     r"(?: (?:int|long|char|short|unsigned|double))*"
 )
 _INTEGER = re.compile(r"([0-9]+)[uUlL]*")

@@ -31,6 +31,12 @@ void (*f)(){go}; || f();
 void (&f)() = go; || f();
 void (*f[])() = {go}; || f[0]();
 void (*const f[2])() = {go, go}; || f[1]();
+typedef void (*F)(); F f = go; || f();
+typedef void (*F)(); void call(F f) { f(); } || call(go);
+typedef void (*F)(int *, cudaStream_t); void call(F f, int *p) { f(p, gs); } || call(run, d);
+typedef void (*F)(int *p, cudaStream_t s); void call(F f, int *p) { for (int i = 0; i < 2; i++) f(p, gs); } || call(run, d);
+typedef void (*const F)(); struct T { F f; }; || T t{go}; t.f();
+typedef void (CUDART_CB *F)(void *); void back(void *) { go(); } void call(F f) { f(e); } int *e; || call(back);
 struct T { void (*f)(); }; T t = {go}; || t.f();
 struct T { void (*f)(); }; const T t[] = {{go}}; || t[0].f();
 struct T { void (*f)() = go; }; || T t; t.f();
@@ -126,6 +132,23 @@ REGISTER(go); || RUN_ALL();
 REGISTER("name", go)\n || RUN_ALL();
 TEST(a, b) { go(); } || RUN_ALL();
 || glutDisplayFunc(go); glutMainLoop();
+struct Lib; struct R { Lib *lib; R() { lib = make(this); start(lib); } void step() { work(lib); } void kernels() { go(); } }; || R r; r.step();
+struct Lib; struct I { R *owner; }; struct R { Lib *lib; void step() { work(this->lib, *this); } void kernels() { go(); } }; || R r; r.step();
+struct V { virtual void f() {} }; struct W : V { void f() { go(); } }; struct H { V *v; }; || W w; H h; h.v = &w; unseen(h.v);
+struct V { virtual void f() {} }; struct W : V { void f() { go(); } }; struct H { V *v; }; || W w; H h; h.v = &w; unseen(&h.v);
+struct V { virtual void f() {} }; struct W : V { void f() { go(); } }; struct H { V *v; H *n; }; || W w; H h, i; h.v = &w; i.n = &h; unseen(i.n);
+struct V { virtual void f() {} }; struct W : V { void f() { go(); } }; template <class T> struct H { T *v; }; || W w; H<W> h; h.v = &w; unseen(h.v);
+struct W { void f() { go(); } }; struct H { W w; }; || H h; unseen(h.w);
+struct W { void f() { go(); } }; struct H { W w; }; || H h; unseen(&h.w);
+struct W { void f() { go(); } }; struct H { std::vector<W> w; }; || H h; unseen(h.w);
+struct W { void f() { go(); } }; struct H { W w[3]; }; || H h; unseen(h.w[1]);
+struct W { void f() { go(); } }; struct H { int n; W *w; }; || H h; unseen(h);
+struct W : Unseen { int n; void f() override { go(); } void kick() { unseen(&n); } }; || W w; w.kick();
+struct W : Unseen { int n; W() { unseen(n); } void f() override { go(); } }; || W w; w.start();
+struct W : Unseen { void f() override { go(); } }; || W w; unseen();
+struct W : public lib::Unseen { void f() override { go(); } }; || auto w = std::make_unique<W>(); unseen();
+struct W : Unseen<W> { void f() override { go(); } }; || W *w = new W; unseen();
+struct V : Unseen {}; struct W : V { void f() override { go(); } }; || W *w = new W; unseen();
 """
 
 
@@ -295,6 +318,41 @@ def test_what_a_tuple_or_container_leads_to_is_waited_for(case: str) -> None:
 def test_a_method_that_knows_no_more_than_its_object_may_be_called_by_code_that_is_not_seen() -> None:
     declarations = "struct S { int *p = nullptr; void f(cudaStream_t s) { if (p) run(p, s); } };"
     assert not analyze(declarations + MAIN % "S o; unseen(o);").refusals
+
+
+def test_a_member_that_unseen_code_gets_does_not_lead_to_its_object() -> None:
+    """`R` knows a global variable and leaves work: that matters only to who gets an `R`."""
+    declarations = (
+        GO + "struct Lib; struct R { Lib *lib; R() { lib = make(); } void step() { work(lib); } void f() { go(); } };"
+    )
+    report = analyze(declarations + MAIN % (SET + "R r; r.step(); r.f();"))
+    assert not report.refusals
+    check(report)
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        "typedef void (*Step)(float *, int, void *);",
+        "typedef void (*const Step)(\n    float *out,\n    int n, void *extra);",
+        "typedef void Function(float *, int, void *); typedef Function *Step;",
+        "using Step = void (*)(float *, int, void *);",
+    ],
+)
+def test_a_function_that_is_given_with_its_data_is_followed(declared: str) -> None:
+    declarations = """
+struct Data { int *p; };
+int all(int rounds, Step step, void *extra) { float out[8]; for (int i = 0; i < rounds; i++) step(out, 8, extra); return out[0]; }
+void on_host(float *out, int n, void *) { for (int i = 0; i < n; i++) out[i] = 2; }
+void on_device(float *out, int n, void *extra) {
+    Data *data = (Data *)extra;
+    k<<<1, 32>>>(data->p);
+    cudaMemcpy(out, data->p, 4, cudaMemcpyDeviceToHost);
+}
+"""
+    statements = "int a = all(3, on_host, nullptr); Data data; data.p = d; int b = all(3, on_device, &data);"
+    report = analyze(declared + declarations + MAIN % statements)
+    assert [f.safety for f in report.findings if f.codemod == "stream_ordered_pairs"] == [Safety.PROVEN]
 
 
 def test_a_macro_that_is_not_understood_and_names_nothing_of_the_program() -> None:

@@ -14,6 +14,7 @@ from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
+from cudafix.ordering.classes import Classes
 from cudafix.ordering.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
 from cudafix.ordering.frames import LAMBDA, State, joined
@@ -749,10 +750,10 @@ class Calls(Operations):
         path = self.frame.function.span.path
         words = set(_WORD.findall(call.template_args)) if call is not None else set[str]()
         for expr in args:
-            for part in ir.variables(expr):
+            for part in self._handed_over(expr):
                 if isinstance(part, ir.Var | ir.Field | ir.Index | ir.Deref):
                     words.update(_WORD.findall(self.type_of(part)))
-        names = {v.name for v in values if isinstance(v, mem.Function)} | words
+        names = {v.name for v in values if isinstance(v, mem.Function)} | words | {_REGISTERED}
         found = frozenset(mem.Function(one, path) for name in names for one in able.get(last(name), ()))
         known = state.env.read(_HANDED_OUT)
         if not found <= known:
@@ -761,6 +762,17 @@ class Calls(Operations):
         for one in sorted(last(v.name) for v in known | found if isinstance(v, mem.Function) and last(v.name) in able):
             text = f"is live where code that is not seen runs, which has got `{one}` and may call it"
             self.obstacle(state.live, "unknown_call", text, span)
+
+    def _handed_over(self, expr: ir.Expr) -> Iterator[ir.Expr]:
+        """An argument and everything inside it, but of a member of a known type not the object that it is of: nobody
+        gets from the one to the other. The member of a template may be what its argument says.
+        """
+        if isinstance(expr, ir.Addr) and isinstance(expr.base, ir.Field):
+            yield from self._handed_over(expr.base)
+        elif isinstance(expr, ir.Field) and self.type_of(expr) and (of := self.type_of(expr.base)) and "<" not in of:
+            yield expr
+        else:
+            yield from ir.variables(expr)
 
     def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
         """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
@@ -844,20 +856,44 @@ def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Roo
 
 def _of_use_elsewhere(program: Program, reach: Reach) -> dict[str, tuple[str, ...]]:
     """The functions that leave work on the device whatever they are given, since they know global variables or those
-    around them: by their own last name components, and those of their classes, the bases of these and the derived ones.
+    around them: by their own last name components, those of their classes, of the bases of these and of the derived
+    ones, and of the classes whose members lead there; by `_REGISTERED`, those of classes with a base that is not seen,
+    which has got each object when it was made.
     """
     found: dict[str, dict[str, None]] = {}
     derived: dict[str, set[str]] = {}
     for function in program.functions():
         for base in function.bases:
             derived.setdefault(last(base), set()).add(last(function.cls or ""))
+    classes = Classes.of(program, reach)
     for function in program.functions():
         if reach.leaves_work(function) and (LAMBDA in function.name or reach.names_globals(function)):
             own = [] if function.cls is None else [last(function.cls), *map(last, function.bases)]
             of_class = derived.get(own[0], set()) if own else ()
-            for name in (last(function.name), *own, *of_class):
+            registered = [_REGISTERED] if any(map(classes.is_unseen_base, function.bases)) else []
+            for name in (last(function.name), *own, *of_class, *registered):
                 found.setdefault(name, {})[function.name] = None
-    return {name: tuple(functions) for name, functions in found.items()}
+    members = _led_to_by_members(program) if found else {}
+    leading = {name: [f for cls in sorted(led) for f in found.get(cls, ())] for name, led in members.items()}
+    return {
+        name: tuple(dict.fromkeys((*found.get(name, ()), *leading.get(name, ()))))
+        for name in (*found, *(name for name, functions in leading.items() if functions))
+    }
+
+
+def _led_to_by_members(program: Program) -> dict[str, set[str]]:
+    """The names in the types of the members of each class, of the classes of these, and so on."""
+    found: dict[str, set[str]] = {}
+    for module in program.modules:
+        for cls, kinds in module.members.items():
+            found.setdefault(last(cls), set()).update(*map(_WORD.findall, kinds))
+    for own in found.values():
+        fresh = own & found.keys()
+        while fresh:
+            more = set().union(*(found[cls] for cls in fresh)) - own
+            own |= more
+            fresh = more & found.keys()
+    return found
 
 
 def _functions_that_are_values(program: Program) -> list[tuple[str, str]]:
@@ -878,6 +914,8 @@ def said(call: ir.Call) -> str:
 
 
 _GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given away>"), ())
+
+_REGISTERED = "<registered>"
 
 _HANDED_OUT: mem.Cell = (("global", "", ir.HANDED_OUT.removeprefix("::")), ())
 

@@ -14,6 +14,7 @@ from cudafix.ordering.unwritten import may_be_assigned_unseen
 
 # through which a call may reach a method of what they hold
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
+_QUIET_BASES = ("std::", "thrust::", "cub::", "cuda::")  # whose constructors hand the object to nobody
 _OF_ALLOCATORS = (("allocate", 1), ("deallocate", 2))  # with the number of parameters
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
@@ -55,6 +56,10 @@ class Classes:
     def _is_unseen(self, cls: str) -> bool:
         """Whether a type is a class that no file of the program defines."""
         return bool(cls) and not cls.startswith(("auto", "decltype")) and cls not in self._type_names
+
+    def is_unseen_base(self, base: str) -> bool:
+        """Whether a class that others are derived from is in no file of the program, nor in the standard one."""
+        return not base.startswith(_QUIET_BASES) and self._is_unseen(last(base.partition("<")[0]))
 
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""

@@ -33,6 +33,7 @@ _DECLARATORS = frozenset(
 )
 _TYPE_NAMES = re.compile(
     rb"\busing\s+(\w+)\s*=|\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
+    rb"|\btypedef\b[^;{}()]*\(\s*(?:\w+\s+|(?:\w+::)+)?\*\s*(?:const\s+)?(\w+)\s*\)\s*\("  # a pointer to a function
 )
 # `using D = C;`, `typedef C D;`: other names of a type that has a name itself
 _ALIASES = re.compile(

@@ -189,3 +189,24 @@ def test_a_notebook_on_colab_works_on_the_host(shows: str, proven: bool) -> None
 def test_arrays_beside_colab_rest_on_no_assumption() -> None:
     program = b"import cupy as cp\nimport google.colab\ncp.cuda.set_allocator(None)\nfor i in range(9):\n    x = cp.zeros(9)\n"
     assert {f.safety for f in analyze({"main.py": program}, Config()).findings} == {Safety.PROVEN}
+
+
+def test_a_policy_on_a_stream_is_no_code_that_is_not_seen() -> None:
+    """The call `on` of an object of Thrust makes a handle: nothing has to be assumed of it."""
+    source = """#include <cuda_runtime.h>
+#include <thrust/scan.h>
+__global__ void k(int *p);
+class Decoder {
+public:
+    Decoder(int n, cudaStream_t s) : n(n), stream(s) { cudaMalloc(&counts, 4 * n); }
+    ~Decoder() { cudaFree(counts); }
+    void step() {
+        k<<<1, 1, 0, stream>>>(counts);
+        thrust::exclusive_scan(thrust::cuda::par.on(stream), counts + 1, counts + n, counts + 1);
+    }
+    int n, *counts;
+    cudaStream_t stream;
+};
+"""
+    report = analyze({"decoder.cuh": source.encode()}, Config())
+    assert {a.subject for f in report.findings for a in f.assumptions} == {"Decoder"}

@@ -372,6 +372,37 @@ int main() {{
     assert bool(report.refusals) == (safety is None)
 
 
+@pytest.mark.parametrize(
+    ("member", "is_quiet"),
+    [
+        ("const cudaDataType_t mine = Traits<float>::type;", True),
+        ("const cublasComputeType_t mine = Traits<float>::type;", True),
+        ("cublasGemmAlgo_t mine = CUBLAS_GEMM_DEFAULT;", True),
+        ("cudnnConvolutionMode_t mine = Traits<float>::mode;", True),
+        ("cudaDataType_t mine = pick();", False),
+        ("cudaDataType_t mine{pick(3)};", False),
+        ("cublasHandle_t mine = Traits<float>::handle;", False),
+        ("cudaStream_t mine = Traits<float>::stream;", False),
+        ("float *mine = Traits<float>::memory;", False),
+    ],
+)
+def test_a_member_that_a_header_initializes_with_a_constant_of_cuda(member: str, is_quiet: bool) -> None:
+    """What the header says is not lowered with the source: it may do anything to the object, but not with a name."""
+    header = f"#pragma once\nstruct Gpu {{ Gpu(int n); ~Gpu(); void go(); float *data; {member} }};\n"
+    source = """#include <cuda_runtime.h>
+#include "gpu.h"
+__global__ void k(float *p) { p[0] = 1; }
+float *shared;
+Gpu::Gpu(int n) { cudaMalloc(&data, n); shared = data; }
+Gpu::~Gpu() { cudaFree(data); }
+void Gpu::go() { k<<<1, 1>>>(shared); }
+int main() { Gpu gpu(4); gpu.go(); cudaDeviceSynchronize(); puts("done"); unseen(3); cudaDeviceSynchronize(); return 0; }
+"""
+    report = driver.analyze({"gpu.h": header.encode(), "main.cu": source.encode()}, Config())
+    proven = [f.safety for f in report.findings] == [Safety.PROVEN] and not report.refusals
+    assert proven is is_quiet
+
+
 def test_members_that_a_header_makes_null() -> None:
     header = """#pragma once
 struct Pool { float *spare = nullptr; };

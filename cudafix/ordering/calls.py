@@ -232,6 +232,8 @@ class Calls(Operations):
                     return frame.function.types[expr.name]
                 if not self.in_python and (expr.name.startswith("%") or LAMBDA not in frame.function.name):
                     break  # a variable of the caller is another one
+        if isinstance(expr, ir.Const):
+            return expr.text if "::" in expr.text else ""  # an object of a library: `thrust::cuda::par`
         if isinstance(expr, ir.Deref):
             kind = self.type_of(expr.base)
             kept = _KEEPS_ONE.match(kind)

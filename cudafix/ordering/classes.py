@@ -14,7 +14,7 @@ from cudafix.ordering.unwritten import may_be_assigned_unseen
 
 # through which a call may reach a method of what they hold
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
-_QUIET_BASES = ("std::", "thrust::", "cub::", "cuda::")  # whose constructors hand the object to nobody
+_QUIET_BASES = ("std::", "thrust::", "cub::")  # whose constructors hand the object to nobody
 _OF_ALLOCATORS = (("allocate", 1), ("deallocate", 2))  # with the number of parameters
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 

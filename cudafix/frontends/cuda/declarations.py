@@ -93,6 +93,10 @@ _NUMBERS = re.compile(
     r"|cv::(?:Vec[2-46][bswifd]|Scalar|(?:Point[23]?|Size2?)[ilfd]?|Rect2?[ifd]?|Range|RotatedRect))"
     r"(?: (?:int|long|char|short|unsigned|double))*"
 )
+_ENUMERATION = re.compile(  # of CUDA's libraries: what is only named there leads nowhere
+    r"cudaDataType(?:_t)?|cudaMemcpyKind|cufftType(?:_t)?|curandRngType(?:_t)?"
+    r"|cu(?:blas(?:Lt)?|dnn|sparse|solver)\w*(?:ComputeType|DataType|Operation|Algo|Mode|Type|Format|Order|Math)_t"
+)
 _INTEGER = re.compile(r"([0-9]+)[uUlL]*")
 CONSTANT = frozenset(("const", "constexpr"))
 _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_bfloat16|dim3|(?:float|double)[1-4])")
@@ -757,7 +761,7 @@ class Declarations:
             return True  # a constructor makes it
         written = _STRINGS.sub("", text_of(value, text))
         words = [word for word in WORDS.findall(written) if not word.isupper() and word not in _CONSTANTS]
-        if words and (_CALLS.search(written) or not is_number(kind)):
+        if words and (_CALLS.search(written) or not (is_number(kind) or _ENUMERATION.fullmatch(kind))):
             return True
         return any(self._leads(word, cls) for word in words)
 

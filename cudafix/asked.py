@@ -28,7 +28,12 @@ def of_arrays(config: Config, files: Files, paths: Sequence[str]) -> bytes:
     """The same for the memory of arrays, which is told by the texts and by what their projects depend on."""
     off = [name for name in codemod.names() if config.is_off_everywhere(name)]
     return digest(
-        ("arrays", off, sorted(config.rmm.intersection(paths)), [(path, files.digest(path)) for path in paths])
+        (
+            "arrays",
+            off,
+            [sorted(found.intersection(paths)) for found in (config.rmm, config.context)],
+            [(path, files.digest(path)) for path in paths],
+        )
     )
 
 
@@ -46,7 +51,7 @@ def _settings(config: Config, paths: Sequence[str]) -> object:
             (path, [name for name in codemod.names() if not config.is_on(name, path)], config.default_stream_of(path))
             for path in paths
         ]
-    of_files = (config.per_thread, config.perhaps_per_thread, config.rmm)
+    of_files = (config.per_thread, config.perhaps_per_thread, config.rmm, config.context)
     cuda = (config.cuda, config.guard) if config.is_too_old else None
     return (
         off,

@@ -110,7 +110,7 @@ def update(done: Analysis, file: str) -> str:
 def _gone(known: Iterable[Known], found: frozenset[str], done: Analysis) -> set[Known]:
     """What of a baseline is not found any more. A file that was not looked at keeps its findings while it exists."""
     base = repository(done.sources)
-    looked_at = {relative(path, base) for path in done.sources}
+    looked_at = {relative(path, base) for path in done.report.given(done.sources)}
     return {
         entry
         for entry in known

@@ -105,7 +105,7 @@ def check(options: _Options, shard: str | None, proofs: str | None, **how: Any) 
     settings = _settings(options)
     request = checking.Request(**how).configured(settings)
     checking.ready(request)
-    done, _ = _analyse(options, settings)
+    done, settings = _analyse(options, settings)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:
         return _look_at(files, options, _as_built(files, settings, lambda _: None))
@@ -340,6 +340,7 @@ def _found(options: _Options, settings: Config) -> tuple[Files, Config]:
     found = discovery.remembered(inputs, settings, options.cache())
     _fail(found.problems)
     _collect_garbage_less_often()
+    settings = with_values(settings, context=found.context)
     return found.files, _as_built(found.files, settings, functools.partial(click.echo, err=True))
 
 

@@ -33,7 +33,7 @@ from cudafix.ordering.slicing import Slicer
 from cudafix.ordering.unwritten import assigned_unseen
 from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
-from cudafix.repair import Group, Plan, Refused, Repair, groups_of, static_refusal
+from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, static_refusal
 from cudafix.rewrite import TOO_LARGE_WORDS, Rewriter, starts_at
 from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
@@ -242,12 +242,18 @@ class Cluster:
         return None if path in self.config.perhaps_per_thread else False
 
     def _concerned(self, views: list[View]) -> list[View]:
-        """The views that say something of an allocation: they run one, free what another one allocates, or may have
-        defects.
+        """The views that say something of an allocation in the files that are not only read: they run one, free what
+        another one allocates, or may have defects.
         """
         calls = [(view, self._may_move(view)) for view in views]
-        allocating = {key for _, moved in calls if moved is not None and moved.allocations for key in moved.all}
-        return [v for v, moved in calls if moved is None or moved.allocations or not allocating.isdisjoint(moved.all)]
+        found = [moved for _, moved in calls if moved is not None]
+        concerned = (moved.all for moved in found if any(self._is_given(key.path) for key in moved.allocations))
+        allocating = frozenset[Key]().union(*concerned)
+        return [view for view, moved in calls if moved is None or not allocating.isdisjoint(moved.all)]
+
+    def _is_given(self, path: str) -> bool:
+        """Whether something is said about a file, and may be written to it: it is not only read."""
+        return path not in self.config.context
 
     def run(self, overlay: Overlay, view: View, known: frozenset[object] | None = None) -> Outcome:
         """Raises OutOfBudget where the program is too large, or has been run too often."""
@@ -345,6 +351,8 @@ class Cluster:
         faults, mended = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
         reason = self._validate(edits, outcomes, plan.overlay()) if edits else None
+        if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
+            reason = f"`{closed[0]}` would have to change with it and was not given"
         if reason is not None:
             for group in plan.moving():
                 group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
@@ -362,7 +370,7 @@ class Cluster:
             try:
                 events = OwnEvents([view.program for view, _ in relevant], self.tables)
                 run, unclear = _Memory(self, relevant).run, self._unclear()
-                return Repair(run, outcomes, groups, events, unclear).search(), outcomes
+                return Repair(run, outcomes, groups, events, unclear, self.config.context).search(), outcomes
             except _TooLarge as found:  # the rewritten program takes more steps than the original
                 for view in (view for view, _ in relevant if view.root.span == found.view.root.span):
                     self._leave_out(view)
@@ -392,7 +400,7 @@ class Cluster:
         return defects(
             outcomes,
             run,
-            Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear()),
+            Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context),
             found,
         )
 
@@ -411,7 +419,19 @@ class Cluster:
 
     def _refuse(self, groups: list[Group], survey: list[Outcome]) -> None:
         for group in groups:
-            group.refused = self._problem_at(group) or static_refusal(group, survey) or self._too_large_at(group)
+            group.refused = (
+                self._problem_at(group)
+                or static_refusal(group, survey)
+                or self._too_large_at(group)
+                or self._only_read(group)
+            )
+
+    def _only_read(self, group: Group) -> Refused | None:
+        """What would have to change in a file that is only read."""
+        for key, site in sorted(group.sites()):
+            if not self._is_given(key.path):
+                return only_read(key.path, site.call.span, f"`{site.call.callee}`")
+        return None
 
     def _too_large_at(self, group: Group) -> Refused | None:
         for key, _ in group.sites():
@@ -460,11 +480,11 @@ class Cluster:
         return None
 
     def _sites(self) -> dict[tuple[str, int], ir.Call]:
-        """Every host call of `cudaMalloc`, reached or not."""
+        """Every host call of `cudaMalloc` in a file that is not only read, reached or not."""
         found: dict[tuple[str, int], ir.Call] = {}
         for function in self._functions():
             for stmt in walk(function.body):
-                if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc":
+                if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc" and self._is_given(stmt.span.path):
                     found[stmt.span.path, stmt.span.start] = stmt
         return found
 

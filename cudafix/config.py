@@ -93,7 +93,8 @@ class Config:
     `per_thread` and `perhaps_per_thread` come from `cudafix.build`: the files that are compiled with a default stream
     for each thread, and those of which that is not known. So do `include_folders`: for each source that the compilation
     database names, the folders of its `-I` options, in their order. `rmm` comes from `cudafix.requirements`: the files
-    whose project has RMM.
+    whose project has RMM. `context` comes from `cudafix.context`: the files that are read for what they say to those
+    that were named; nothing is said about them, and nothing is written to them.
     """
 
     root: Path = Path()
@@ -116,6 +117,7 @@ class Config:
     perhaps_per_thread: frozenset[str] = frozenset()
     rmm: frozenset[str] = frozenset()
     include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    context: frozenset[str] = frozenset()
 
     @property
     def is_too_old(self) -> bool:

@@ -41,9 +41,12 @@ class Context:
     outcomes: Sequence[Outcome]
     writer: Callable[[str], Writer]
     unclear: Sequence[ir.Span] = ()  # functions that could not be read as a whole: what the text says there is a guess
+    only_read: frozenset[str] = frozenset()  # files of which nothing is said, and to which nothing is written
 
     def may_edit(self, proposal: Proposal) -> bool:
-        """Whether a proposal leaves the functions alone that could not be read."""
+        """Whether a proposal leaves the functions alone that could not be read, and the files that only are."""
+        if any(edit.path in self.only_read for edit in proposal.edits):
+            return False
         edits = [(e.path, e.start) for e in proposal.edits]
         return not any(s.path == path and s.start <= start <= s.end for path, start in edits for s in self.unclear)
 
@@ -68,6 +71,8 @@ def defects(
             name = next((n for n, (kinds, _) in codemods.items() if v.kind in kinds), None)
             if v.later.span.path.endswith(prefilter.SUFFIX) and not _one_stream_each(v):
                 continue  # streams in lists and dictionaries: which one it is is not known
+            if v.later.span.path in context.only_read:
+                continue
             if name is not None and v.later.stmt is not None and _certain(v):
                 faulty.setdefault((name, v.later.span), []).append(v)
                 leading.setdefault((name, v.later.span), _leading_to(v, outcome))

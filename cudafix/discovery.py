@@ -33,11 +33,15 @@ _CUDA = re.compile(
 
 @dataclass(frozen=True)
 class Sources:
-    """The files to work on, what was wrong with the input, and whether all of the files were known already."""
+    """The files to work on, what was wrong with the input, and whether all of the files were known already. Those of
+    `alone` were named, and not found in a folder; of `context` is only read what they say to these.
+    """
 
     files: Files
     problems: tuple[Problem, ...]
     known: bool = False
+    alone: tuple[str, ...] = ()
+    context: frozenset[str] = frozenset()
 
 
 def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = {}) -> Sources:
@@ -49,13 +53,16 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
     Headers in UTF-16 are left out of a folder.
     """
     cwd = os.path.realpath(".")
-    loader = _Loader(known)
+    loader = Loader(known)
     problems = loader.problems
+    in_folders: set[str] = set()
+    alone: dict[str, None] = {}
     for argument in paths:
         real = os.path.realpath(argument)
         if os.path.isdir(real):
             before = len(problems)
-            found = [(named(entry.path, cwd), entry) for entry in _walk(real, config, problems)]
+            found = [(named(entry.path, cwd), entry) for entry in walk(real, config, problems)]
+            in_folders.update(name for name, _ in found)
             if not loader.load(found) and len(problems) == before:
                 problems.append(Problem(argument, "no CUDA code in this folder"))
         elif not os.path.lexists(argument):
@@ -66,31 +73,43 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
             problems.append(Problem(argument, f"not a CUDA source ({' '.join(sorted(SUFFIXES))})"))
         else:
             loader.load([(named(real, cwd), None)])
-    return Sources(loader.files(), tuple(dict.fromkeys(problems)), loader.read == 0)
+            alone[named(real, cwd)] = None
+    named_alone = tuple(name for name in alone if name not in in_folders)
+    return Sources(loader.files(), tuple(dict.fromkeys(problems)), loader.read == 0, named_alone)
 
 
 def remembered(paths: Sequence[str], config: Config, cache: Cache | None) -> Sources:
-    """As `discover`; what is known of the files is kept in the cache."""
+    """As `discover`, with the context of files that are named; what is known of the files is kept in the cache."""
     if cache is None:
-        return discover(paths, config)
+        return with_context(discover(paths, config), config)
     key = asked.of_lists(config, paths)
     kept = cache.get([key]).get(key)
     known = loaded(kept) if kept is not None else {}
-    found = discover(paths, config, known)
+    found = with_context(discover(paths, config, known), config, known)
     if not found.problems and (not found.known or found.files.keys() != known.keys()):
         cache.put({key: dumped(found.files.entries)})
     return found
 
 
-class _Loader:
+def with_context(found: Sources, config: Config, known: Mapping[str, Entry] = {}) -> Sources:
+    """The same files with the context of those that were named."""
+    if not found.alone or found.problems:
+        return found
+    from cudafix import context  # a folder is its own
+
+    return context.added(found, config, known)
+
+
+class Loader:
     """Reads what is not known yet."""
 
-    def __init__(self, known: Mapping[str, Entry]) -> None:
+    def __init__(self, known: Mapping[str, Entry], files: Files | None = None) -> None:
+        """What it loads comes to `files`."""
         self.problems: list[Problem] = []
         self.read = 0  # files
         self._known = known
-        self._files = Files({}, {})
-        self._entries: dict[str, Entry] = {}
+        self._files = files if files is not None else Files({}, {})
+        self._entries: dict[str, Entry] = dict(self._files.entries)
 
     def load(self, found: Iterable[tuple[str, os.DirEntry[str] | None]]) -> bool:
         """Whether any of the files has CUDA code."""
@@ -105,7 +124,18 @@ class _Loader:
     def files(self) -> Files:
         return self._files.with_entries(self._entries)
 
-    def _look(self, name: str, found: os.DirEntry[str] | None) -> Entry | None:
+    def load_if_readable(self, name: str) -> Entry | None:
+        """What is known of a file by its real path; None of one that cannot be worked on, as if it were not there."""
+        if name not in self._entries:
+            problems = len(self.problems)
+            looked = self._look(name, Path(name))
+            del self.problems[problems:]
+            if looked is None:
+                return None
+            self._entries[name] = looked
+        return self._entries[name]
+
+    def _look(self, name: str, found: os.DirEntry[str] | Path | None) -> Entry | None:
         entry = self._known.get(name)
         if entry is not None and entry.version is not None and found is not None:
             try:
@@ -149,7 +179,8 @@ def named(real: str, cwd: str) -> str:
     return real.removeprefix(cwd.rstrip(os.sep) + os.sep)
 
 
-def _walk(top: str, config: Config, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
+def walk(top: str, config: Config, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
+    """The sources below a folder, without what is left out."""
     outer = list(_outer_ignores(top))
     if _ignored(top, True, outer):
         outer = []  # the user named an ignored folder: the rules that ignore it do not count

@@ -42,9 +42,10 @@ def analyze(
     books = Notebooks(files)
     tree = Tree(books.texts, config.check_macros, config.include_folders)
     _, arrays = _arrays(tree, config, cache)
-    clusters = clusters_of(tree, cache)
+    clusters = clusters_of(tree, cache, config.context)
     reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
-    return books.report(_merged([_merged(reports.values()), arrays]))
+    report = books.report(_merged([_merged(reports.values()), arrays]))
+    return replace(report, context=config.context.intersection(files))
 
 
 def prove_shard(
@@ -60,7 +61,7 @@ def prove_shard(
     books = Notebooks(files)
     tree = Tree(books.texts, config.check_macros, config.include_folders)
     found = dict([_arrays(tree, config, cache)]) if shard.number == 1 else {}
-    clusters = clusters_of(tree, cache)
+    clusters = clusters_of(tree, cache, config.context)
     mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
     return found | _reports(tree, mine, config, jobs, cache, progress, executor)
 

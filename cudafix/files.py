@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from cudafix.findings import Problem
 from cudafix.frontends.python import prefilter
+from cudafix.including import imported_names
 
 KEPT = 128 * 2**20
 """Bytes of texts that are kept in memory; what is above is read again."""
@@ -36,7 +37,7 @@ _MAIN = re.compile(
 class Facts(NamedTuple):
     """What the bytes of a file say: whether it has a `main`, may allocate or free, and may suppress results; of Python
     whether it may choose or end the memory of arrays (`arrays`), or take that of another library (`others`); the
-    targets of its `#include` lines, as `includes_of`.
+    targets of its `#include` lines, as `includes_of`, and what it `imports`, as `including.imported_names`.
     """
 
     main: bool
@@ -45,6 +46,7 @@ class Facts(NamedTuple):
     arrays: bool = False
     others: bool = False
     includes: tuple[tuple[int, str], ...] = ()
+    imports: tuple[str, ...] = ()
 
 
 class Version(NamedTuple):
@@ -219,10 +221,16 @@ def facts(path: str, data: bytes) -> Facts:
     suppresses = MARK in data
     if path.endswith(prefilter.SUFFIX):
         arrays, others = prefilter.uses_arrays(data), prefilter.uses_other_memory(data)
-        return Facts(False, prefilter.is_candidate(data), suppresses, arrays, others)
+        imports = tuple(dict.fromkeys(imported_names(_code(path, data))))
+        return Facts(False, prefilter.is_candidate(data), suppresses, arrays, others, imports=imports)
     # the literal words first: looking for them is ten times as fast
     allocates = (b"cudaMalloc" in data or b"cudaFree" in data) and CANDIDATE.search(data) is not None
     return Facts(has_main(data), allocates, suppresses, includes=includes_of(data))
+
+
+def _code(path: str, data: bytes) -> bytes:
+    """The text of a Python file; of a notebook (JSON) its strings, each line of them on a line of its own."""
+    return data.replace(b"\\n", b"\n").replace(b'"', b"\n") if path.endswith(prefilter.NOTEBOOK) else data
 
 
 def has_main(data: bytes) -> bool:

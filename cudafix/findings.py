@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -172,7 +173,8 @@ class Report:
 
     `in_one_function` holds those (path and offset) whose memory is freed, and freed only in the function around them.
     `suppressed` are results that comments or the configuration hold back: refusals are left out of `refusals`, findings
-    are left alone. `left_alone` says why of each site that nobody looked at any further.
+    are left alone. `left_alone` says why of each site that nobody looked at any further. `context` are the files that
+    were only read: nothing is said about them.
     """
 
     findings: tuple[Finding, ...]
@@ -182,6 +184,11 @@ class Report:
     in_one_function: frozenset[tuple[str, int]] = frozenset()
     suppressed: tuple[Suppressed, ...] = ()
     left_alone: tuple[str, ...] = ()
+    context: frozenset[str] = frozenset()
+
+    def given(self, files: Iterable[str]) -> list[str]:
+        """Those of the files that are not only read."""
+        return [path for path in files if path not in self.context]
 
     @property
     def suppressed_findings(self) -> frozenset[tuple[str, int, str]]:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
@@ -19,10 +20,13 @@ from cudafix.edits import OverlapError, apply
 from cudafix.files import Files
 from cudafix.findings import Edit, Finding, Refusal, Report
 from cudafix.frontends.python import prefilter
+from cudafix.including import PACKAGES
 
 if TYPE_CHECKING:
     from cudafix.frontends.python.rewrites import Comparison
     from cudafix.frontends.python.tree import PythonTree
+
+_Refusals: TypeAlias = dict[tuple[str, int, str], Refusal]  # by path, offset and codemod
 
 MIGRATES = frozenset(("cupy_async_allocator", "numba_memory_manager"))
 """Codemods whose findings are allocation sites."""
@@ -47,8 +51,7 @@ def _is_of_a_library(path: str, files: Mapping[str, bytes]) -> bool:
     """Whether a file stands in the package of a library that the tables describe."""
     words = path.split(os.sep)
     return any(
-        word in prefilter.DESCRIBED and os.sep.join((*words[: n + 1], "__init__.py")) in files
-        for n, word in enumerate(words[:-1])
+        word in PACKAGES and os.sep.join((*words[: n + 1], "__init__.py")) in files for n, word in enumerate(words[:-1])
     )
 
 
@@ -66,8 +69,8 @@ def concerns(files: Mapping[str, bytes]) -> bool:
 
 def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None = None) -> Report:
     """What the codemods find in the programs of these files. `known` has read some of them."""
-    wanted = candidates(files)
-    others = _foreign(files)
+    wanted = candidates(files) - config.context
+    others = _foreign(files) - config.context
     if not wanted and not others:
         return Report((), ())
     from cudafix.frontends.python import foreign, uses
@@ -76,7 +79,7 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
     tree = known if known is not None else PythonTree(files)
     names = [name for name in codemods() if hasattr(codemod(name), "examine") and not config.is_off_everywhere(name)]
     findings: dict[tuple[str, int, str], Finding] = {}
-    refusals: dict[tuple[str, int, str], Refusal] = {}
+    refusals: _Refusals = {}
     groups = 0
     for path in sorted(others):
         file = uses.file_of(tree, path)
@@ -89,9 +92,11 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
             for item in codemod(name).examine(program):
                 if isinstance(item, Finding):
                     found.append(replace(item, group=item.group + groups if item.group else 0))
-                else:
+                elif item.path not in config.context:
                     refusals.setdefault((item.path, item.offset, name), item)
         groups = max([groups, *(f.group for f in found)])
+        found, refused = _of_given(found, config.context)
+        refusals = refused | refusals
         wrong = _reason(files, found)
         for finding in found:
             if wrong is not None and finding.edits:
@@ -112,6 +117,28 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
     kept = list(findings.values())
     sites = sum(f.codemod in MIGRATES for f in kept) + len(refusals)
     return Report(tuple(kept), tuple(refusals.values()), (), sites)
+
+
+def _of_given(found: list[Finding], context: AbstractSet[str]) -> tuple[list[Finding], _Refusals]:
+    """What is in the files that were given. What would change others is refused, with all that moves with it."""
+    given = [finding for finding in found if finding.path not in context]
+    known = {edit for finding in given for edit in finding.edits if edit.path not in context}
+    closed = {
+        f.group or id(f): e.path if e.path in context else f.path for f in found for e in f.edits if e not in known
+    }
+    kept: list[Finding] = []
+    refused: _Refusals = {}
+    for finding in given:
+        path = closed.get(finding.group or id(finding))
+        if path is None:
+            kept.append(finding)
+        elif finding.codemod in MIGRATES:
+            text = f"`{path}` would have to change with it and was not given"
+            key = finding.path, finding.offset, finding.codemod
+            refused[key] = _refused(finding, "site_not_editable", text)
+        else:
+            kept.append(replace(finding, edits=()))
+    return kept, refused
 
 
 def _refused(finding: Finding, name: str, text: str) -> Refusal:

@@ -15,19 +15,20 @@ from collections.abc import Set as AbstractSet
 
 from cudafix.cache import Cache
 from cudafix.frontends.python import prefilter
+from cudafix.including import shared_folders
 from cudafix.link import SOURCES
 from cudafix.outlines import Name, Outlines
-from cudafix.tree import Tree, shared_folders
+from cudafix.tree import Tree
 
 MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 
 
-def clusters_of(tree: Tree, kept: Cache | None = None) -> list[list[list[str]]]:
+def clusters_of(tree: Tree, kept: Cache | None = None, context: frozenset[str] = frozenset()) -> list[list[list[str]]]:
     """Programs, as lists of files, grouped by the candidates that they share.
 
     Candidates that no `main` needs are programs of their own, with what they call. What was found out about files in
-    earlier runs is taken from what is `kept`.
+    earlier runs is taken from what is `kept`. Programs of nothing but `context` are left out.
     """
     candidates = {p for p in tree.files if tree.is_candidate(p)}
     outlines = Outlines(tree.files, kept)
@@ -37,7 +38,7 @@ def clusters_of(tree: Tree, kept: Cache | None = None) -> list[list[list[str]]]:
     outlines.keep()
     if tree.python is not None:
         programs += tree.python.programs()
-    return _united(programs, candidates)
+    return _united([program for program in programs if not context.issuperset(program)], candidates)
 
 
 def _linked(tree: Tree, candidates: set[str], outlines: Outlines) -> list[list[str]]:

@@ -20,14 +20,17 @@ def run(before: str, after: str, config: Config) -> int:
     """Prove `after` against `before`, both folders or files; the exit code. The reasons go to standard output."""
     from cudafix import driver  # the engine
 
-    found = [discovery.discover([path], config) for path in (before, after)]
+    found = [discovery.with_context(discovery.discover([path], config), config) for path in (before, after)]
     problems = [problem for sources in found for problem in sources.problems]
     if problems:
         tell(problems)
         return 2
     old, new = (_within(path, sources.files) for path, sources in zip((before, after), found, strict=True))
     if os.path.isfile(before) and os.path.isfile(after):
-        new = dict(zip(old, new.values(), strict=True))
+        (one,), (other,) = (_within(path, {path: b""}) for path in (before, after))
+        new = {one if path == other else path: data for path, data in new.items()}
+        if new.keys() != old.keys():  # they do not include the same files
+            old, new = {one: old[one]}, {one: new[one]}
     said = driver.reasons(old, new, _with_default_stream(config, found[0].files))
     places = Positions(old), Positions(new)
     for reason in said:

@@ -278,8 +278,8 @@ REFUSALS: dict[str, Page] = {
     "site_not_editable": Page(
         "the text of the call cannot be changed in one place",
         "The call is put together by a macro (`cuda(Malloc(&p, n))` by token pasting), stands in a macro argument that "
-        "is expanded twice, or in a file outside the tree. A change of that text would change other calls too, or "
-        "none.",
+        "is expanded twice, or in a file that was not given, but only read with those that were. A change of that text "
+        "would change other calls too, or none, or what was not asked for.",
         "Write the call out in plain text, or add the file that holds it to the paths.",
     ),
     "unseen_caller": Page(

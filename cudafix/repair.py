@@ -9,7 +9,7 @@ In the end each insertion is taken out again, and stays only if the proof needs 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
@@ -56,6 +56,11 @@ class Insertion:
     after: bool
     streams: tuple[StreamName, ...]
     event: OwnEvent | None = None
+
+    def paths(self) -> list[str]:
+        """The files that it is written to."""
+        event = (self.event.declared.path, *(key.path for key in self.event.statements)) if self.event else ()
+        return [self.anchor.path, *event]
 
     def calls(self, at: ir.Call | ir.Launch) -> list[ir.Call]:
         """The insertion in the IR, as the engine runs it in Q."""
@@ -316,6 +321,12 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
     return None
 
 
+def only_read(path: str, span: ir.Span, what: str) -> Refused:
+    """The refusal of what would need an edit in a file that was not given, but read with those that were."""
+    text = f"{what} is in `{path}`, which would have to change with it and was not given"
+    return Refused("site_not_editable", text, ((span, "here"),), unlock=f"Give `{path}` too, or the folder of both.")
+
+
 _SHOWN = 4  # allocations of other kinds that a refusal names
 
 
@@ -396,7 +407,7 @@ def _identity(v: Violation) -> tuple[object, ...]:
 
 class Repair:
     """The search for a plan, over all programs, roots and configurations that share the sites. Nothing is inserted in
-    functions that are `unclear`.
+    functions that are `unclear`, and in files that are `only_read`.
     """
 
     def __init__(
@@ -406,8 +417,10 @@ class Repair:
         groups: list[Group],
         events: OwnEvents | None = None,
         unclear: Sequence[ir.Span] = (),
+        only_read: Collection[str] = (),
     ) -> None:
         self.run = run
+        self.only_read = only_read
         self.unclear = unclear
         self.events = events
         self.plan = Plan(groups)
@@ -552,6 +565,7 @@ class Repair:
             return self._refuse(v, _REFUSAL[v.kind])
         if not self._responsible(v):
             return False
+        elsewhere: tuple[str, ir.Span] | None = None
         for insertion, at in self._candidates(v):
             if (
                 insertion in self.fresh and insertion in self.plan.insertions
@@ -561,10 +575,19 @@ class Repair:
             token = (_identity(v), insertion)
             if token in self.tried or insertion in self.plan.insertions or not self._may_stand(insertion, at):
                 continue  # it is there, or was there, and does not order these two
+            closed = next((path for path in insertion.paths() if path in self.only_read), None)
+            if closed is not None:
+                elsewhere = elsewhere or (closed, at.span)
+                continue
             self.tried.add(token)
             self.fresh.add(insertion)
             self.plan.insertions[insertion] = self._needing(v)
             self.plan.anchors[insertion.anchor] = at
+            return True
+        if elsewhere is not None:
+            for group in self._responsible(v):
+                group.refused = only_read(*elsewhere, "the place of a wait")
+            self._drop_idle_insertions()
             return True
         return self._refuse(v, _REFUSAL.get(v.kind, "out_of_order"))
 

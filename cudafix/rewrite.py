@@ -185,7 +185,12 @@ class Rewriter:
         stmt = next((s for s in block if _contains(s, key, view.program)), None)
         if not for_one and stmt is not None and _sets_device(stmt, view.program):
             stmt, block, once = call, (), True  # the pool is that of the current device: each round sets up its own
-        elif stmt is None or not _has_room(stmt, function) or self.writer(call.span.path).needs_context(call.site):
+        elif (
+            stmt is None
+            or stmt.span.path in self.config.context
+            or not _has_room(stmt, function)
+            or self.writer(call.span.path).needs_context(call.site)
+        ):
             stmt, once = call, False
         elif stmt is not call:
             stmt = self._before_the_clock(stmt, block, function)
@@ -233,7 +238,7 @@ class Rewriter:
             if not isinstance(stmt, ir.Call) or key_of(stmt) == key:
                 return function, function.body, once
             callees = program.resolve(stmt.callee, len(stmt.args), stmt.span.path, function.cls)
-            if len(callees) != 1 or _calls_of(program, callees[0]) != 1:
+            if len(callees) != 1 or _calls_of(program, callees[0]) != 1 or callees[0].span.path in self.config.context:
                 return function, function.body, once
             function = callees[0]
 
@@ -296,7 +301,7 @@ class Rewriter:
             runs = Runs.CHURN if group.churn else Runs.ONCE
             left_alone = group.refused is not None and group.refused.name == "left_alone"
             for key, site in sorted(group.allocations.items()):
-                if site.call.callee != "cudaMalloc":
+                if site.call.callee != "cudaMalloc" or key.path in self.config.context:
                     continue
                 decided.add(key)
                 if group.refused is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -47,8 +47,10 @@ def base_of(revision: str) -> str:
         raise GitError(f"`{revision}` and HEAD have no commit in common ({hint}): {error}") from None
 
 
-def changes(revision: str, sources: Mapping[str, bytes]) -> Changes:
-    """What changed in `sources` since `revision`. Raises `GitError`."""
+def changes(revision: str, sources: Mapping[str, bytes], given: Collection[str]) -> Changes:
+    """What changed in `sources` since `revision`; what was deleted beside those that are `given` is of the tree as it
+    was. Raises `GitError`.
+    """
     base = base_of(revision)
     top = os.path.realpath(_text("rev-parse", "--show-toplevel"))
     names = {_in_repository(path, top): path for path in sources}
@@ -72,7 +74,7 @@ def changes(revision: str, sources: Mapping[str, bytes]) -> Changes:
         elif name in touched:
             before[path] = _git("cat-file", "--filters", f"{base}:{old[name]}")
             lines[path] = _changed(before[path], sources[path])
-    folders = {os.path.dirname(name) for name in names}
+    folders = {os.path.dirname(name) for name, path in names.items() if path in given}
     for name in touched - names.keys():
         # deleted beside what is looked at: it may have been part of a program
         if name in old and os.path.splitext(name)[1] in SUFFIXES and os.path.dirname(name) in folders:
@@ -87,7 +89,7 @@ def only_new(done: Analysis, revision: str, analyze: Callable[[Mapping[str, byte
 
     Raises `GitError`.
     """
-    found = changes(revision, done.sources)
+    found = changes(revision, done.sources, frozenset(done.report.given(done.sources)))
     now = fingerprints(done.sources, done.report.findings)
     old: set[str] = set(now.values())
     if found.lines or found.before.keys() != done.sources.keys():

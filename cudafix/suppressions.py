@@ -110,7 +110,8 @@ class _Comment:
 def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     """Hold the comments of the files, and what the configuration ignores, against what was found in them."""
     known = Files.of(files)
-    marked = (path for path in known if known.facts(path).suppresses)
+    given = [path for path in known if path not in config.context]
+    marked = (path for path in given if known.facts(path).suppresses)
     texts = {path: text for path in marked if (text := _text(path, files[path]))}
     comments = [comment for text in texts.values() for comment in _comments(text)]
     if not comments and not config.ignored:
@@ -151,7 +152,7 @@ def judge(files: Mapping[str, bytes], report: Report, config: Config) -> Judged:
     findings = sorted((*report.findings, *faults), key=lambda f: (f.path, f.offset, f.codemod))
     report = replace(report, findings=tuple(findings), refusals=refusals, suppressed=suppressed)
     spare = [each for each in config.ignored if each not in used] if config.only is None else []
-    idle = tuple(each for each in spare if any(each in config.ignored_in(path) for path in files))
+    idle = tuple(each for each in spare if any(each in config.ignored_in(path) for path in given))
     return Judged(report, dict(removals), idle)
 
 

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import partial
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from cudafix import ir
@@ -15,6 +14,7 @@ from cudafix.files import Files
 from cudafix.frontends.cuda import lower, source
 from cudafix.frontends.cuda.declarations import Declarations
 from cudafix.frontends.python import prefilter
+from cudafix.including import Headers
 from cudafix.link import SOURCES, Program
 from cudafix.surroundings import WORD, Surroundings
 from cudafix.writer import CUDA, Writer
@@ -114,10 +114,12 @@ class Tree:
     mains: dict[str, list[str]] | None = None  # by folder
     python: PythonTree | None = None
     folders: dict[str, tuple[str, ...]] = field(init=False)  # where the build looks for the headers of a source
+    headers: Headers = field(init=False)
 
     def __post_init__(self, texts: Mapping[str, bytes], include_folders: Iterable[tuple[str, tuple[str, ...]]]) -> None:
         self.files = Files.of(texts)
         self.folders = dict(include_folders)
+        self.headers = Headers(self.files.__contains__, lambda name: self.by_name.get(name, ()), self.folders)
         for path in self.files:
             self.by_name.setdefault(os.path.basename(path), []).append(path)
         if any(path.endswith(prefilter.SUFFIX) and self.is_candidate(path) for path in self.files):
@@ -164,44 +166,21 @@ class Tree:
     def includes_of(self, path: str) -> list[tuple[int, str]]:
         """The files of the tree that a file includes itself, with where the lines stand that do."""
         if path not in self.direct:
-            lines = self.files.facts(path).includes
-            found = ((at, self._find(path, target.strip('<>"'), target.startswith("<"))) for at, target in lines)
+            found = ((at, self._find(path, target)) for at, target in self.files.facts(path).includes)
             self.direct[path] = [(at, p) for at, p in found if p is not None]
         return self.direct[path]
+
+    def _find(self, path: str, target: str) -> str | None:
+        name = target.strip('<>"').rpartition("/")[2]
+        if name not in self.by_name and name not in ("", ".", ".."):
+            return None  # most are headers of the system
+        return self.headers.find(path, target)
 
     def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[bytes]:
         """What `pattern` finds in a file."""
         if (path, pattern) not in self.names:
             self.names[path, pattern] = frozenset(pattern.findall(self.files[path]))
         return self.names[path, pattern]
-
-    def _find(self, path: str, target: str, by_option: bool) -> str | None:
-        """The file that an `#include` means, `by_option` if not the folder of the file comes first but those of the
-        options (C++17, 19.2 [cpp.include]).
-        """
-        name = target.rpartition("/")[2]
-        if name not in self.by_name and name not in ("", ".", ".."):
-            return None  # most are headers of the system
-        direct = os.path.normpath(os.path.join(os.path.dirname(path), target))
-        if direct in self.files and not (by_option and self.folders):
-            return direct
-        wanted = os.path.normpath(target)
-        found = self._by_option(path, target) or [
-            p
-            for p in self.by_name.get(os.path.basename(wanted), [])
-            if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))
-        ]
-        if not found:
-            return None
-        return max(found, key=lambda p: (shared_folders(p, path), -len(p)))
-
-    def _by_option(self, path: str, target: str) -> list[str]:
-        """What the options of the build find: of a source its own; of a header, those of all that are compiled."""
-        own = self.folders.get(path)
-        lists = [own] if own is not None else dict.fromkeys(self.folders.values())
-        places = ([os.path.normpath(os.path.join(folder, target)) for folder in folders] for folders in lists)
-        found = (next((place for place in listed if place in self.files), None) for listed in places)
-        return list(dict.fromkeys(place for place in found if place is not None))
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
         if path.endswith(prefilter.SUFFIX):
@@ -344,12 +323,6 @@ class Tree:
         """How many places of a file of a program the grammar could not read."""
         variants = self.variants_of(path, program)
         return max(variant.errors for variant in variants if variant.module)
-
-
-def shared_folders(a: str, b: str) -> int:
-    """How many leading folders two paths share."""
-    pairs = zip(a.split(os.sep), b.split(os.sep), strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def statistics(sources: Mapping[str, bytes], report: Report, selection: Selectio
     others = Counter(reason for finding, reason in left if finding.safety is not Safety.ASSUMES)
     others["suppressed"] += report.suppressed_refusals
     return Statistics(
-        sum(_stream_ordered(path, data) for path, data in sources.items()),
+        sum(_stream_ordered(path, sources[path]) for path in report.given(sources)),
         len(pairs),
         sum(finding.runs is Runs.CHURN for finding in pairs),
         len(assumed),

@@ -106,7 +106,7 @@ def _found(paths: Sequence[str]) -> list[Case]:
 def _tree(request: Request, analysis: Callable[[], tuple[Analysis, Config]], processes: int) -> int:
     done, config = analysis()
     sources = done.sources
-    _inside(map(os.path.realpath, sources))  # the configuration may name paths too
+    _inside(map(os.path.realpath, done.report.given(sources)))  # the configuration may name paths too
     fixes = tree.fixes(sources, done.selection.chosen)
     if not fixes:
         click.echo("nothing is rewritten, so there is nothing to verify", err=True)

@@ -20,8 +20,8 @@ from cudafix.frontends.python.meaning import Dotted
 from cudafix.frontends.python.placement import HOST_PACKAGES
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.terms import literal
-from cudafix.frontends.python.tree import MAX_FILES
 from cudafix.frontends.python.uses import File, PythonProgram, Use
+from cudafix.including import MOST_MODULES
 
 _GPU_LIBRARIES = frozenset(
     "torch torchvision jax jaxlib tensorflow cudf cuml cugraph cuspatial cuvs raft_dask dask_cuda mpi4py tensorrt "
@@ -73,7 +73,7 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
     """What no allocator of a Python package may change under. `own`: the packages whose memory is to move."""
     for path in program.unread:
         yield Obstacle("parse_error", f"`{path}` cannot be read", Place(path, 0, "here"))
-    if len(program.files) >= MAX_FILES:
+    if len(program.files) >= MOST_MODULES:
         yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
     for file in program.files.values():
         outline = program.tree.outline(file.path)

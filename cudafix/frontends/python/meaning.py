@@ -14,7 +14,6 @@ from cudafix.frontends.python.names import (
     Bindings,
     Class,
     Outline,
-    absolute,
     bindings_of,
     canonical,
     chain,
@@ -24,6 +23,7 @@ from cudafix.frontends.python.names import (
     is_builtin,
 )
 from cudafix.frontends.python.nodes import walk, walk_own
+from cudafix.including import absolute
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 
 _SEQUENCES = frozenset("List list Sequence Iterable Collection".split())

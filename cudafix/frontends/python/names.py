@@ -7,7 +7,6 @@ A *dotted name* is the full name of something in a package: `cuda.bindings.runti
 from __future__ import annotations
 
 import builtins
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -560,17 +559,6 @@ def _merged(orders: list[list[Class]]) -> Iterator[Class]:
         found = next((head for head in heads if all(head not in one[1:] for one in orders)), orders[0][0])
         yield found
         orders = [[cls for cls in one if cls is not found] for one in orders]
-
-
-def absolute(dotted: str, path: str) -> str:
-    """A relative import (`..common.check`) as the path of what it names, with `/`; others unchanged."""
-    if not dotted.startswith("."):
-        return dotted
-    level = len(dotted) - len(dotted.lstrip("."))
-    folder = os.path.dirname(path)
-    for _ in range(level - 1):
-        folder = os.path.dirname(folder)
-    return os.path.join(folder, *dotted.lstrip(".").split("."))
 
 
 def is_builtin(name: str) -> bool:

@@ -9,8 +9,6 @@ from cudafix import ir
 
 NOTEBOOK = ".ipynb"
 SUFFIX = ir.PYTHON
-DESCRIBED = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
-"""Packages that the tables describe: a folder of this name in the tree is not followed."""
 _BINDINGS = re.compile(rb"\b(?:cudaMalloc|cudaFree|cuMemAlloc|cuMemFree)(?:Async)?\b")
 PER_THREAD = re.compile(rb"environ.{0,80}PER_THREAD_DEFAULT_STREAM")  # stream 0 is another stream in each thread
 _CUPY = re.compile(rb"\.(?:malloc|free)(?:Async)?\s*\(")

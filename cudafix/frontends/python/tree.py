@@ -11,19 +11,16 @@ from cudafix import ir
 from cudafix.frontends.python import lower, source
 from cudafix.frontends.python.lowering import Methods
 from cudafix.frontends.python.meaning import Modules
-from cudafix.frontends.python.names import Outline, absolute
-from cudafix.frontends.python.prefilter import DESCRIBED, SUFFIX, is_candidate, may_be_script
+from cudafix.frontends.python.names import Outline
+from cudafix.frontends.python.prefilter import SUFFIX, is_candidate, may_be_script
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
+from cudafix.including import MOST_MODULES, imported, imported_names, module_file
 from cudafix.models.python import CALLED_BACK
 from cudafix.models.tensorrt import TAKES_CODE
 
-_IMPORTS = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
-)
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t].*|import[ \t].*)$", re.MULTILINE)
 _SETS = re.compile(rb"(\w+|[\])])\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)")
-MAX_FILES = 60
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -53,25 +50,7 @@ class PythonTree:
 
     def find(self, dotted: str, path: str) -> str | None:
         """The file of a module, in the folder of the file that imports it or in one above."""
-        if "/" in dotted:
-            return self._file(dotted)
-        words = dotted.split(".")
-        if words[0] in DESCRIBED or not words[0]:
-            return None
-        folder = os.path.dirname(path)
-        while True:
-            found = self._file(os.path.join(folder, *words))
-            if found is not None:
-                return found
-            if not folder or folder == os.path.dirname(folder):
-                return None
-            folder = os.path.dirname(folder)
-
-    def _file(self, stem: str) -> str | None:
-        for path in (f"{stem}.py", os.path.join(stem, "__init__.py")):
-            if os.path.normpath(path) in self.paths:
-                return os.path.normpath(path)
-        return None
+        return module_file(dotted, path, self.paths.__contains__)
 
     def source(self, path: str) -> source.Source | UnreadableError:
         if path not in self._sources:
@@ -127,25 +106,15 @@ class PythonTree:
     def imported(self, path: str) -> tuple[str, ...]:
         """The files of the tree that a file imports itself, found without parsing it."""
         if path not in self._imports:
-            found: dict[str, None] = {}
-            for dotted in _imported_names(self.files[path]):
-                full = absolute(dotted, path)
-                separator = "/" if full != dotted else "."
-                words = full.split(separator)
-                for n in range(len(words), 0, -1):
-                    file = self.find(separator.join(words[:n]), path)
-                    if file is not None:
-                        if file != path:
-                            found[file] = None
-                        break
-            self._imports[path] = tuple(found)
+            found = imported(imported_names(self.files[path]), path, self.paths.__contains__)
+            self._imports[path] = tuple(dict.fromkeys(found))
         return self._imports[path]
 
     def program(self, path: str) -> list[str]:
         """A file and what it imports, through other files too."""
         found = {path: None}
         stack = [path]
-        while stack and len(found) < MAX_FILES:
+        while stack and len(found) < MOST_MODULES:
             for other in self.imported(stack.pop(0)):
                 if other not in found:
                     found[other] = None
@@ -176,7 +145,7 @@ class PythonTree:
     def _gives_code(self, path: str) -> bool:
         if path not in self._giving:
             files = self.program(path)
-            self._giving[path] = len(files) >= MAX_FILES or any(TAKES_CODE.search(self.files[one]) for one in files)
+            self._giving[path] = len(files) >= MOST_MODULES or any(TAKES_CODE.search(self.files[one]) for one in files)
         return self._giving[path]
 
     def programs(self) -> Iterator[list[str]]:
@@ -225,18 +194,3 @@ class PythonTree:
 def _stem(path: str) -> bytes:
     name = os.path.basename(path).removesuffix(".py")
     return os.fsencode(os.path.basename(os.path.dirname(path)) if name == "__init__" else name) or b"__init__"
-
-
-def _imported_names(data: bytes) -> Iterator[str]:
-    for match in _IMPORTS.finditer(data):
-        module, names, plain = match.groups()
-        if plain is not None:
-            for one in plain.split(b","):
-                yield one.split(b" as ")[0].strip().decode("ascii", "replace")
-            continue
-        base = module.decode("ascii", "replace")
-        yield base
-        for one in names.split(b","):
-            name = one.split(b" as ")[0].strip().decode("ascii", "replace")
-            if name.isidentifier():
-                yield f"{base}{'' if base.endswith('.') else '.'}{name}"

@@ -1,0 +1,121 @@
+"""Which file an `#include` or an `import` means, whatever says which files there are."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
+
+Exists = Callable[[str], bool]
+
+PACKAGES = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
+"""Packages that the tables describe: a folder of this name in the tree is not followed."""
+MOST_MODULES = 60
+"""Files of one program of Python."""
+_IMPORTS = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import\b[ \t]*\(?([^)\n#]*)|import[ \t]+([^\n#]+))", re.MULTILINE
+)
+
+
+class Headers:
+    """The files that `#include` lines may mean: those for which `exists` holds, by their names (`named`), and in which
+    folders the build looks for the headers of a source.
+    """
+
+    def __init__(
+        self, exists: Exists, named: Callable[[str], Sequence[str]], folders: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        self._exists = exists
+        self._named = named
+        self._folders = folders
+
+    def find(self, path: str, target: str) -> str | None:
+        """The file that an `#include` means, in quotes or brackets. In brackets not the folder of the file comes first
+        but those of the options (C++17, 19.2 [cpp.include]); without options, of several of one name the nearest.
+        """
+        name, by_option = target.strip('<>"'), target.startswith("<")
+        direct = os.path.normpath(os.path.join(os.path.dirname(path), name))
+        if self._exists(direct) and not (by_option and self._folders):
+            return direct
+        wanted = os.path.normpath(name)
+        found = self._by_option(path, name) or [
+            p for p in self._named(os.path.basename(wanted)) if p == wanted or p.endswith(os.sep + wanted.lstrip("./"))
+        ]
+        return max(found, key=lambda p: (shared_folders(p, path), -len(p))) if found else None
+
+    def _by_option(self, path: str, name: str) -> list[str]:
+        """What the options of the build find: of a source its own; of a header, those of all that are compiled."""
+        own = self._folders.get(path)
+        lists = [own] if own is not None else dict.fromkeys(self._folders.values())
+        places = ([os.path.normpath(os.path.join(folder, name)) for folder in folders] for folders in lists)
+        found = (next(filter(self._exists, listed), None) for listed in places)
+        return list(dict.fromkeys(place for place in found if place is not None))
+
+
+def shared_folders(a: str, b: str) -> int:
+    """How many leading folders two paths share."""
+    pairs = zip(a.split(os.sep), b.split(os.sep), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+# -- Python ------------------------------------------------------------------------------------------------------------
+
+
+def imported_names(data: bytes) -> Iterator[str]:
+    """What a Python file imports, in words: modules, and what may be one (`from package import name`)."""
+    for match in _IMPORTS.finditer(data):
+        module, names, plain = match.groups()
+        if plain is not None:
+            for one in plain.split(b","):
+                yield one.split(b" as ")[0].strip().decode("ascii", "replace")
+            continue
+        base = module.decode("ascii", "replace")
+        yield base
+        for one in names.split(b","):
+            name = one.split(b" as ")[0].strip().decode("ascii", "replace")
+            if name.isidentifier():
+                yield f"{base}{'' if base.endswith('.') else '.'}{name}"
+
+
+def imported(names: Iterable[str], path: str, exists: Exists) -> Iterator[str]:
+    """The files that a file imports itself, by `imported_names`."""
+    for dotted in names:
+        full = absolute(dotted, path)
+        separator = "/" if full != dotted else "."
+        words = full.split(separator)
+        modules = (module_file(separator.join(words[:n]), path, exists) for n in range(len(words), 0, -1))
+        found = next(filter(None, modules), None)
+        if found is not None and found != path:
+            yield found
+
+
+def absolute(dotted: str, path: str) -> str:
+    """A relative import (`..common.check`) as the path of what it names, with `/`; others unchanged."""
+    if not dotted.startswith("."):
+        return dotted
+    level = len(dotted) - len(dotted.lstrip("."))
+    folder = os.path.dirname(path)
+    for _ in range(level - 1):
+        folder = os.path.dirname(folder)
+    return os.path.join(folder, *dotted.lstrip(".").split("."))
+
+
+def module_file(dotted: str, path: str, exists: Exists) -> str | None:
+    """The file of a module, in the folder of the file that imports it or in one above."""
+    if "/" in dotted:
+        return _file(dotted, exists)
+    words = dotted.split(".")
+    if words[0] in PACKAGES or not words[0]:
+        return None
+    folder = os.path.dirname(path)
+    while True:
+        found = _file(os.path.join(folder, *words), exists)
+        if found is not None or not folder or folder == os.path.dirname(folder):
+            return found
+        folder = os.path.dirname(folder)
+
+
+def _file(stem: str, exists: Exists) -> str | None:
+    places = (os.path.normpath(place) for place in (f"{stem}.py", os.path.join(stem, "__init__.py")))
+    return next(filter(exists, places), None)

@@ -132,11 +132,11 @@ STATEMENTS = [
         "h = np.zeros(n)\nq = h.ctypes.data",
         "%1 = numpy.zeros(n) checked\nh = {%1 | …(n)}\nq = h",
     ),
-    Case("an unknown function", "import mystery\nmystery.run(n)", "%1 = mystery.run(n) checked"),
+    Case("an unknown function", "import mystery\nmystery.run(n)", "import mystery()\n%1 = mystery.run(n) checked"),
     Case(
         "an unknown function gets the device pointers too",
         "import mystery\np = check(cudart.cudaMalloc(4))\nmystery.run(p)",
-        "%1 = cudaMalloc(&p, 4) checked\n%2 = mystery.run(p) checked",
+        "import mystery()\n%1 = cudaMalloc(&p, 4) checked\n%2 = mystery.run(p) checked",
     ),
     Case(
         "to print an address is no access to the memory",

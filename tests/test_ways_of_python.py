@@ -12,7 +12,7 @@ from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Safety
 from tests.test_ways_to_memory import cases, inserted
-from tests.test_ways_to_memory_python import READER, USER, WAITS, is_in_order
+from tests.test_ways_to_memory_python import HEAD, READER, USER, WAITS, definitions, is_in_order
 
 
 def lines(program: str) -> str:
@@ -344,6 +344,23 @@ q = {1: h} | a, *b = q.values(); ok = a[0]
 q = {1: h} | ok = sum(q.values())
 q = {1: h} | print(*q.values())
 q = copy.copy([h])\n    try: raise ValueError(q[0])\n    except ValueError as e: q = e | ok = q.args[0][0]
+e = ValueError(h) | ok = str(e)
+e = ValueError(h) | ok = f"{e}"
+e = ExceptionGroup("a", [ValueError(h)]) | ok = e.exceptions[0].args[0][0]
+e = ValueError("a"); e.p = h | ok = e.p[0]
+try: raise KeyError(1)\n    except KeyError as x: x.p = h; e = x | ok = e.p[0]
+try: raise KeyError(h)\n    except KeyError: e = sys.exc_info() | ok = e[1].args[0][0]
+try: raise KeyError(h)\n    except KeyError: _, e, _ = sys.exc_info() | ok = str(e)
+try: raise KeyError(1)\n    except KeyError as x: e = x.__traceback__ | ok = e.tb_frame.f_locals["h"][0]
+f = sys._getframe() | ok = f.f_locals["h"][0]
+import inspect; f = inspect.stack() | ok = f[0].frame.f_locals["h"][0]
+import inspect; f = inspect.getargvalues(inspect.currentframe()) | ok = f.locals["h"][0]
+import traceback | try: raise KeyError\n    except KeyError as e: traceback.TracebackException.from_exception(e, capture_locals=True).print()
+import rich.traceback; rich.traceback.install(show_locals=True) | raise KeyError
+import gc | for x in gc.get_objects(): print(x)
+q = Box(h).get.__self__ | ok = q.p[0]
+q = (lambda: h).__closure__[0].cell_contents | ok = q[0]
+q = types.SimpleNamespace(__array_interface__=h.__array_interface__) | ok = np.asarray(q)[0]
 """
 
 
@@ -435,6 +452,15 @@ class A:\n    def __init__(self, p): self.p = p\n    @property\n    def ptr(self
 q = dataclasses.replace(Data(1), p=h) | ok = q.p[0]
 q = dataclasses.replace(Data(1), **{"p": h}) | ok = q.p[0]
 q = copy.replace(Data(1), p=h) | ok = q.p[0]
+class A:\n    def go(self): return 1\nclass C:\n    def __init__(self, p): self.p = p\n    def go(self): return self.p[0]\ndef f(a: A): a.go() || q = C(h) | f(q)
+class A:\n    @property\n    def v(self): return 1\nclass C:\n    def __init__(self, p): self.p = p\n    @property\n    def v(self): return self.p[0]\ndef f(a: A): return a.v || q = C(h) | f(q)
+class B1:\n    def run(self): pass\nclass B2:\n    def __init__(self, p): self.p = p\n    def run(self): return self.p[0]\nclass A:\n    def __init__(self): self.b = B1()\nclass C:\n    def __init__(self, p): self.b = B2(p)\ndef f(a: A): a.b.run() || q = C(h) | f(q)
+class A:\n    def go(self): return 1\nclass C:\n    def __init__(self, p): self.p = p\n    def go(self): return self.p[0]\ndef f(a: list[A]):\n    for x in a: x.go() || q = [C(h)] | f(q)
+class A:\n    def __len__(self): return 1\nclass C:\n    def __init__(self, p): self.p = p\n    def __len__(self): return int(self.p[0])\ndef f(a: A): return len(a) || q = C(h) | f(q)
+class A:\n    def __len__(self): return 1\nclass C:\n    def __init__(self, p): self.p = p\n    def __iter__(self): return iter(self.p)\ndef f(a: A): return list(a) || q = C(h) | f(q)
+class A:\n    def sum(self): return 1\ndef f(a: A): return a.sum() || | f(h)
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def __array_interface__(self): return {"data": (self.p, False), "shape": (20,), "typestr": "<i4", "version": 3} || q = np.asarray(A(raw)) | ok = q[0]
+class A:\n    def __init__(self, p): self.__array_interface__ = p.__array_interface__ || q = A(h) | ok = np.asarray(q)[0]
 """
 FIELDS_WORK = r"""
 class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)
@@ -562,6 +588,15 @@ def test_what_another_file_does_is_waited_for(case: str) -> None:
     assert is_in_order(READER, rest, WAITS, f"{before}\n", {"other.py": f"{other}\n"})
 
 
+@pytest.mark.parametrize("line", ["import hooks", "import hooks.a as b", "from hooks import a", "from . import hooks"])
+@pytest.mark.parametrize("body", [USER, lines(USER)])
+def test_what_an_unseen_module_starts_where_it_is_imported_is_assumed(line: str, body: str) -> None:
+    source = HEAD + definitions(body) + body.replace("SETUP", "import json, torch").replace("USE", line)
+    (finding,) = (f for f in analyze({"main.py": source.encode()}, Config()).findings if "pairs" in f.codemod)
+    assert [assumption.name for assumption in finding.assumptions] == ["leaves_no_work"]
+    assert "import " in finding.assumptions[0].subject
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # CuPy: how a stream becomes the current one
 
@@ -581,6 +616,8 @@ q = [s, cp.cuda.Stream.null] | with q[n % 2]: square((1,), (1,), (d,))
 def use(t):\n    with t: return square || | use(s)((1,), (1,), (d,))
 def run(t, d):\n    with t: square((1,), (1,), (d,)) || | run(s, d)
 def run(cb): cb() || | with s: run(lambda: square((1,), (1,), (d,)))
+from numba import cuda\nclass V:\n    def __init__(self, d): self.d = d\n    @property\n    def __cuda_array_interface__(self): return {"data": (self.d, False), "shape": (20,), "typestr": "<i4", "version": 3}\n@cuda.jit\ndef kk(p): p[0] = 1 || q = cuda.external_stream(s.ptr)\n    a = V(d) | kk[1, 1, q](a)
+class V:\n    def __init__(self, d): self.d = d\n    @property\n    def __cuda_array_interface__(self): return {"data": (self.d, False), "shape": (20,), "typestr": "<i4", "version": 3}\nk2 = cp.ElementwiseKernel("raw int32 p", "int32 y", "y = p[0]", "e") || | k2(V(d), cp.zeros(3, cp.int32), stream=s)
 """
 CUPY = """\
 import contextlib

@@ -79,6 +79,22 @@ INTO = re.compile(
 give what they hold.
 """
 
+CAUGHT = frozenset(("sys.exc_info", "sys.exception"))
+"""Functions that give the exception which was caught."""
+VARIABLES_OF_OTHERS = frozenset("f_locals f_globals __globals__ __closure__ cell_contents __self__".split())
+"""Attributes of functions, frames and cells that lead to the variables of functions, whoever runs them."""
+SHOWS_VARIABLES = frozenset(
+    (
+        *(
+            f"inspect.get{name}"
+            for name in "argvalues closurevars generatorlocals coroutinelocals asyncgenlocals".split()
+        ),
+        *("gc.get_objects", "gc.get_referrers", "rich.traceback.install", "capture_locals", "show_locals"),
+        "tracebacks_show_locals",
+    )
+)
+"""Functions that do so, and words that ask others for it."""
+
 TAKES_ADDRESSES = frozenset(f"ctypes.{name}" for name in ("string_at", "wstring_at", "memmove", "memset"))
 """Functions that work on the memory at an address, be it only a number."""
 

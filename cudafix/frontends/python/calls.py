@@ -11,6 +11,7 @@ from cudafix.frontends.python import bindings
 from cudafix.frontends.python.api import in_order
 from cudafix.frontends.python.containers import DICTIONARIES, LOADS, SHUFFLES
 from cudafix.frontends.python.functions import Functions
+from cudafix.frontends.python.lowering import RAISED
 from cudafix.frontends.python.meaning import (
     Dotted,
     Modules,
@@ -32,10 +33,12 @@ from cudafix.models.python import (
     ANYTHING,
     CALLED,
     CALLERS,
+    CAUGHT,
     DECORATORS,
     INTO,
     KERNELS,
     PARAMETERS,
+    SHOWS_VARIABLES,
     STORES,
     TAKES_ADDRESSES,
 )
@@ -238,6 +241,9 @@ class Calls(Functions):
             made = self._cupy(node, dotted)
             if made is not None:
                 return made
+        words = {argument.keyword.value for argument in node.args if argument.keyword is not None}
+        if dotted in SHOWS_VARIABLES or not words.isdisjoint(SHOWS_VARIABLES):
+            self.emit(ir.Unknown(f"`{dotted}`", self.span(node)))
         if dotted in ("builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars"):
             if last != "vars" or not node.args:  # the variables of a scope by their names
                 self.emit(ir.Unknown(f"`{last}`", self.span(node)))
@@ -258,7 +264,10 @@ class Calls(Functions):
                 field = Field(deref(every[0]), argument.keyword.value if argument.keyword is not None else "")
                 self.emit(ir.Assign(field, choice(field, value), self.span(node)))
         asked = self.asks_all(dotted, node, zip((a.value for a in node.args), every, strict=True))
-        if self._calls_back(node, dotted, every):
+        if dotted in CAUGHT:
+            asked.append(opaque(Index(RAISED, NOTHING)))
+        makes_arrays = b"array" in self.unit.methods.interfaces and dotted.startswith(_OF_ARRAYS)
+        if makes_arrays or self._calls_back(node, dotted, every):
             return self.unknown(dotted, node, every)
         placed = self._by_position(node, dotted, every, 0)
         if placed is None:
@@ -266,9 +275,14 @@ class Calls(Functions):
         every = placed
         result = self.temporary()
         self.call_ir(node, dotted, self._passed(node, dotted, every, seen, 0), result=result)
-        if dotted.startswith("builtins.") and (last in _NO_ADDRESS or last[:1].isupper()):
-            return NOTHING
         given = [v for v in every if not isinstance(v, Const) and v != NOTHING]
+        if dotted.startswith("builtins.") and last[:1].isupper():  # an exception holds what it is given
+            made = self.container(node)
+            for value in given:
+                self.emit(ir.Assign(Index(made, NOTHING), value, self.span(node)))
+            return made
+        if dotted.startswith("builtins.") and last in _NO_ADDRESS:
+            return NOTHING
         inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
         same = every[:1] if dotted in _REPLACES else ()
         return choice(result, *asked, *inside, *same, *self._kept_in(node, dotted, given), *map(opaque, given))

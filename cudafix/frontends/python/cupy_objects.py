@@ -131,5 +131,7 @@ class CupyObjects(Api):
         kernel = self.source.text(func)
         self.unit.launches.setdefault(kernel, self.span(node))
         given = tuple(v for v in values if not isinstance(v, Const) and v != NOTHING)
+        if (returns or is_numba) and b"cuda_array" in self.unit.methods.interfaces:
+            self.emit(ir.Unknown(f"the arrays that `{kernel}` is given", self.span(node), given))
         self.emit(ir.Launch(kernel, given, stream, self.span(node), self.site()))
         return self.outside(node) if returns else NOTHING

@@ -23,7 +23,7 @@ from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARED, KEY, SPECIAL, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
-from cudafix.models.python import MODULES, STREAM
+from cudafix.models.python import MODULES, STREAM, VARIABLES_OF_OTHERS
 
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
@@ -185,8 +185,8 @@ class Expressions(Calls):
                 return choice(FuncRef(function.name), *(FuncRef(one.name) for one in others))
             case OwnClass() | OwnModule():
                 return NOTHING
-        if name == "__globals__":
-            self.emit(ir.Unknown("`__globals__`", self.span(node)))
+        if name in VARIABLES_OF_OTHERS:
+            self.emit(ir.Unknown(f"`{name}`", self.span(node)))
         attribute = self._of_function(node)
         if attribute is not None:
             return attribute

@@ -55,13 +55,14 @@ class ApiCall(NamedTuple):
 class Methods(NamedTuple):
     """The names of methods of classes whose objects a file may meet: of all classes of its program, and of those in
     other files than this one. `replaced`: the names of functions and methods that the program sets as attributes;
-    `patched`: of what it imports.
+    `patched`: of what it imports. `interfaces`: how objects of the program hand out memory as arrays.
     """
 
     every: frozenset[str] = frozenset()
     elsewhere: frozenset[str] = frozenset()
     replaced: frozenset[str] = frozenset()
     patched: frozenset[str] = frozenset()
+    interfaces: frozenset[bytes] = frozenset()
 
 
 @dataclass

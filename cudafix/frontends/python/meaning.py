@@ -26,7 +26,6 @@ from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.including import absolute
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 
-_SEQUENCES = frozenset("List list Sequence Iterable Collection".split())
 _CONTAINERS = ("builtins.list()", "builtins.tuple()", "builtins.dict()")
 
 
@@ -215,7 +214,6 @@ class Scope:
     this: str | None
     node: cst.CSTNode
     shared: frozenset[str] = frozenset()
-    annotations: dict[str, cst.BaseExpression] = field(default_factory=dict)
 
     def binds(self, name: str) -> bool:
         return (
@@ -257,9 +255,8 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None
     for one in walk_own(node.body):
         if isinstance(one, cst.Lambda):
             inner |= inner_reads(one)
-    annotations = {p.name.value: p.annotation.annotation for p in every if p.annotation is not None}
     shared = frozenset(n for n in inner if (found.assigned[n] or n in names) and n not in found.functions and n != this)
-    return Scope(qual, found, names, parent, cls, this, node, shared, annotations)
+    return Scope(qual, found, names, parent, cls, this, node, shared)
 
 
 def is_property(node: cst.FunctionDef) -> bool:
@@ -378,8 +375,7 @@ class Resolver:
 
     def _cls_of(self, node: cst.BaseExpression) -> OwnClass | None:
         if node in self.outline.hiding:
-            iterable = self.outline.hiding[node]
-            return self.cls_of_elements(iterable) if iterable is not None else None
+            return None
         match node:
             case cst.Name(value=name):
                 if self.is_this(name):
@@ -389,13 +385,9 @@ class Resolver:
                 if owner is not None:
                     inner = Resolver(self.modules, self.outline, owner)
                     if name in owner.params:
-                        note = owner.annotations.get(name)
-                        meaning = (
-                            inner.meaning(note) if note is not None and not owner.bindings.assigned[name] else None
-                        )
-                        return meaning if isinstance(meaning, OwnClass) and not meaning.cls.is_protocol else None
+                        return None  # nobody checks annotations
                     if name in owner.bindings.loops and owner.bindings.assigned[name] == 1:
-                        return inner.cls_of_elements(owner.bindings.loops[name][0])
+                        return None
                     return inner._cls_of_values(name, owner.bindings.all_values.get(name, []))
                 top = Resolver(self.modules, self.outline, None)
                 return top._cls_of_values(name, self.outline.values_of(name))
@@ -408,23 +400,6 @@ class Resolver:
                     values = self.values_of_field(owner_class, attr.value)
                     if len(values) == 1 and values[0] is not None:
                         return Resolver(self.modules, owner_class.outline, None).cls_of(values[0])
-        return None
-
-    def cls_of_elements(self, node: cst.BaseExpression) -> OwnClass | None:
-        """The class that annotations give to the elements of a list."""
-        match node:
-            case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
-                found = {self.cls_of_elements(left), self.cls_of_elements(right)}
-                return found.pop() if len(found) == 1 else None
-            case cst.Name(value=name) if node not in self.outline.hiding:
-                owner = self.scope.owner(name) if self.scope is not None else None
-                if owner is not None and name in owner.params and not owner.bindings.assigned[name]:
-                    note = owner.annotations.get(name)
-                    if isinstance(note, cst.Subscript) and (chain(note.value) or ["?"])[-1] in _SEQUENCES:
-                        inner = Resolver(self.modules, self.outline, owner)
-                        parts = [one.slice.value for one in note.slice if isinstance(one.slice, cst.Index)]
-                        meaning = inner.meaning(parts[0]) if len(parts) == 1 else None
-                        return meaning if isinstance(meaning, OwnClass) and not meaning.cls.is_protocol else None
         return None
 
     def _cls_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> OwnClass | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 import libcst as cst
@@ -13,10 +14,11 @@ from cudafix.frontends.python.expressions import Expressions
 from cudafix.frontends.python.functions import DEVICE, TRANSPARENT, default_of
 from cudafix.frontends.python.lowering import CURRENT, RAISED, ApiCall, Place, Unit
 from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnGlobal, Scope, scope_of
-from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, inner_reads
+from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, imported_by, inner_reads
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.special import ITERATION
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
+from cudafix.including import PACKAGES
 from cudafix.ir import Assign, Const, Expr, FuncRef, Span, Stmt, Var
 from cudafix.models.python import CLOSES, DEFAULTS, EXTERNAL, STREAM
 
@@ -121,8 +123,8 @@ class Statements(Expressions):
                     self.shown(message, self.value(message))
                     self.conditional -= 1
             case cst.Import() | cst.ImportFrom():
-                if (self.scope is not None or self.began) and self.unit.modules.runs(node, self.unit.outline.path):
-                    self.emit(ir.Unknown("the module runs that is imported here", self.span(node)))
+                if self.scope is not None or self.began:
+                    self._import(node)
             case cst.Pass() | cst.Global() | cst.Nonlocal():
                 pass
             case _:
@@ -297,6 +299,8 @@ class Statements(Expressions):
             given = [argument.value for argument in one.args] if isinstance(one, cst.Call) else []
             with self.once(given):
                 held = [self.value(one)] if one is not None else []
+                if isinstance(one, cst.Call) and self._is_of_python(one.func):
+                    held = []  # it holds what it is given
                 if one is not None and isinstance(raised := self.resolver.meaning(one), OwnClass):
                     init = self.unit.modules.method(*raised, "__init__")
                     held.append(self.container(one))
@@ -306,6 +310,28 @@ class Statements(Expressions):
             for value in (one for one in held if not isinstance(one, Const | FuncRef) and one != NOTHING):
                 self.emit(Assign(ir.Index(RAISED, NOTHING), value, self.span(node)))
         self.throw(node)
+
+    def _import(self, node: cst.Import | cst.ImportFrom) -> None:
+        """An import behind which something has run already: a module runs where it is imported first."""
+        if self.unit.modules.runs(node, self.unit.outline.path):
+            self.emit(ir.Unknown("the module runs that is imported here", self.span(node)))
+        words = imported_by(node)
+        if isinstance(node, cst.ImportFrom):  # what it takes from a module, or modules beside this one
+            words = words[:1] if node.module is not None else words[1:]
+        for word in words:
+            package = word.partition(".")[0]
+            known = package in sys.stdlib_module_names or package in PACKAGES
+            if not known and isinstance(self.unit.modules.meaning(word, self.unit.outline.path), Dotted):
+                if bindings.tables().lookup(f"{package}.any", 0) is None:
+                    span, site = self.span(node), self.site(fixed="it is an import")
+                    place = Span(span.path, span.start, span.start)
+                    self.emit(
+                        ir.Call(f"import {word}", (), span, place, span.end, site, (), None, None, ir.Look.IGNORED)
+                    )
+
+    def _is_of_python(self, node: cst.BaseExpression) -> bool:
+        meaning = self.resolver.meaning(node)
+        return isinstance(meaning, Dotted) and meaning.name.startswith("builtins.")
 
     def throw(self, node: cst.CSTNode) -> None:
         span = self.span(node)
@@ -610,7 +636,8 @@ class Statements(Expressions):
                 self.value(node.type)
             if node.name is not None and isinstance(node.name.name, cst.Name):
                 place = self.variable(node.name.name.value)
-                self.emit(Assign(place, choice(NOTHING, ir.Index(RAISED, NOTHING)), self.span(node)))
+                made = self.container(node.name.name)  # the program may set fields of it
+                self.emit(Assign(place, choice(made, ir.Index(RAISED, NOTHING)), self.span(node)))
             self.statements(node.body)
         return tuple(block)
 

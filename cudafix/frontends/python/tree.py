@@ -21,6 +21,10 @@ from cudafix.models.tensorrt import TAKES_CODE
 
 _IMPORTED = re.compile(rb"^[ \t]*(?:from[ \t].*|import[ \t].*)$", re.MULTILINE)
 _SETS = re.compile(rb"(\w+|[\])])\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|//|\*\*|<<|>>)?=(?!=)")
+# https://numpy.org/doc/stable/reference/arrays.interface.html
+_INTERFACE = re.compile(
+    rb"def __((?:cuda_)?array)_(?:interface|struct)__|__((?:cuda_)?array)_(?:interface|struct)__[\"']?\]?\s*[:=](?!=)"
+)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -82,7 +86,10 @@ class PythonTree:
         read = [outline for outline in outlines.values() if outline is not None]
         replaced = frozenset[str]().union(*(outline.replaces for outline in read))
         patched = frozenset[str]().union(*(outline.patches for outline in read))
-        return Methods(elsewhere | known.get(path, frozenset()), elsewhere, replaced, patched)
+        interfaces = {found for one in outlines for both in _INTERFACE.findall(self.files[one]) for found in both}
+        return Methods(
+            elsewhere | known.get(path, frozenset()), elsewhere, replaced, patched, frozenset(filter(None, interfaces))
+        )
 
     def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, PythonWriter | None, int]:
         """The module, how to write into it, and how many places of it could not be read; `methods` as above."""

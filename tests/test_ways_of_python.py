@@ -361,6 +361,21 @@ import gc | for x in gc.get_objects(): print(x)
 q = Box(h).get.__self__ | ok = q.p[0]
 q = (lambda: h).__closure__[0].cell_contents | ok = q[0]
 q = types.SimpleNamespace(__array_interface__=h.__array_interface__) | ok = np.asarray(q)[0]
+import argparse; q = argparse.ArgumentParser().parse_args(); q.p = h | ok = q.p[0]
+import argparse; q = argparse.Namespace(); q.p = h | ok = q.p[0]
+def parse():\n    import argparse\n    c = argparse.ArgumentParser()\n    c.add_argument("-x")\n    return c.parse_args() || q = parse(); q.p = h | ok = q.p[0]
+import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", default=h) | ok = q.parse_args([]).x[0]
+import argparse; q = argparse.ArgumentParser(); q.add_argument("-x", default=h) | q.print_help()
+import argparse; q = argparse.ArgumentParser(); q.set_defaults(x=h) | ok = q.parse_args([]).x[0]
+import argparse; q = argparse.ArgumentParser(); g = q.add_argument_group(); g.add_argument("-x", const=(h,)) | ok = q.parse_args([]).x[0][0]
+import argparse; q = argparse.ArgumentParser(); KEPT.append(h); q.add_argument("-x", default=KEPT) | ok = q.parse_args([]).x[0][0]
+q = logging.getLogger("x"); q.p = h | ok = q.p[0]
+q = open("x"); q.p = h | ok = q.p[0]
+q = contextlib.ExitStack(); q.p = h | ok = q.p[0]
+q = random.Random(); q.p = h | ok = q.p[0]
+import pandas as pd; q = pd.DataFrame(); q.p = h | ok = q.p[0]
+q = pickle.loads(b""); q.p = h | ok = q.p[0]
+q = json.loads("[]"); q.append(h) | ok = q[0][0]
 """
 
 

@@ -63,7 +63,7 @@ DECORATORS = {"cupyx.jit.rawkernel": False, "cupy.fuse": True, "numba.cuda.jit":
 # Functions whose result may be an object of any kind: what a method of it does, no row of these modules says.
 ANYTHING = re.compile(
     r"builtins\.(getattr|next|min|max|iter|super|type|vars|globals|locals|eval|__import__|map|filter|reversed)$"
-    r"|(random|heapq|importlib|copy|functools|operator|contextlib|pickle|types|typing|typing_extensions|itertools|weakref|inspect"
+    r"|(random|heapq|importlib|copy|functools|operator|contextlib|pickle|json|toml|tomllib|types|typing|typing_extensions|itertools|weakref|inspect"
     r"|dataclasses|enum|gc|pkgutil|yaml|queue|contextvars|abc)\.|collections\.(namedtuple|ChainMap|User\w+)$"
 )
 TAKES = frozenset(("pop", "popleft", "popitem", "get", "setdefault", "__getitem__"))
@@ -94,6 +94,13 @@ SHOWS_VARIABLES = frozenset(
     )
 )
 """Functions that do so, and words that ask others for it."""
+
+LOADED = re.compile(r"(?:json|pickle|yaml|toml|tomllib)\.\w*load\w*$")
+"""Functions that make lists and dictionaries."""
+MAKERS = frozenset(("parse_args", "parse_known_args", "add_parser", "add_subparsers", "add_argument_group"))
+"""Methods that make an object to which a program adds fields of its own, whatever they are called on."""
+KEEPS = {"add_argument": frozenset(("default", "const")), "set_defaults": frozenset[str]()}
+"""Methods of parsers of command lines, and what they get (nothing is said: all) that comes out with the arguments."""
 
 TAKES_ADDRESSES = frozenset(f"ctypes.{name}" for name in ("string_at", "wstring_at", "memmove", "memset"))
 """Functions that work on the memory at an address, be it only a number."""
@@ -281,7 +288,8 @@ host hr hr*
 object.{data_as,from_address,from_buffer,from_buffer_copy,as_integer_ratio,bit_length,to_bytes,from_bytes,is_integer} \
 host hr hr*
 object.{add_argument,parse_args,parse_known_args,add_mutually_exclusive_group,add_subparsers,set_defaults,\
-add_argument_group,print_help} host hrw hr*
+add_argument_group} host hrw hr*
+object.{print_help,print_usage} output look look*
 object.{read,readline,readlines,seek,tell,fileno,readinto,read_text,read_bytes,exists,is_file,is_dir,iterdir,\
 joinpath,resolve,absolute,with_suffix,relative_to,as_posix,expanduser,total_seconds,isoformat,strftime,group,groups} \
 host hr hrw*

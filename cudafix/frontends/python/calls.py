@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import builtins
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
@@ -36,7 +37,10 @@ from cudafix.models.python import (
     CAUGHT,
     DECORATORS,
     INTO,
+    KEEPS,
     KERNELS,
+    LOADED,
+    MAKERS,
     PARAMETERS,
     SHOWS_VARIABLES,
     STORES,
@@ -60,6 +64,14 @@ _RUN_THROUGH = ("builtins.", "collections.", "numpy.", "math.", "statistics.", "
 _LAZY = frozenset("iter map filter zip enumerate reversed".split())
 _OF_ARRAYS = ("numpy.", "scipy.", "pandas.", "PIL.", "statistics.", "operator.")
 _OF_ELEMENTS = frozenset(f"builtins.{name}" for name in "sum max min sorted any all".split())
+_WITHOUT_FIELDS = (
+    *_OF_ARRAYS[:2], "operator.", "statistics.", "math.", "struct.", "time.", "os.", "itertools.", "ctypes.",
+    *(f"builtins.{name}" for name in dir(builtins) if name != "open"),
+)  # fmt: skip
+"""Functions of libraries, and methods, whose results are numbers, texts, arrays and containers."""
+_OF_SYSTEM = ("os.", "sys.", "platform.", "pathlib.", "tempfile.", "builtins.str()", "builtins.int()")
+_NOT_CALLED = (cst.List, cst.Tuple, cst.Dict, cst.Set, cst.FormattedString, cst.ConcatenatedString, cst.Comparison)
+"""Expressions whose value cannot be called."""
 _CONTAINERS = frozenset(
     "builtins.list builtins.tuple builtins.set builtins.dict builtins.frozenset collections.OrderedDict "
     "collections.defaultdict collections.deque collections.namedtuple types.SimpleNamespace".split()
@@ -285,7 +297,13 @@ class Calls(Functions):
             return NOTHING
         inside = [Index(v, NOTHING) for v in given] if ANYTHING.match(dotted) else []
         same = every[:1] if dotted in _REPLACES else ()
+        asked += self._made(node, dotted)
         return choice(result, *asked, *inside, *same, *self._kept_in(node, dotted, given), *map(opaque, given))
+
+    def _made(self, node: cst.Call, callee: str) -> list[Expr]:
+        """What a function of a library makes, where it may be an object that the program puts something into."""
+        sets = self.unit.methods.sets and not callee.startswith(_WITHOUT_FIELDS)
+        return [self.container(node)] if sets or LOADED.match(callee) else []
 
     def _kept_in(self, node: cst.Call, callee: str, given: Sequence[Expr]) -> list[Expr]:
         """What a method of a container gives, called by another name than those of `STORES`; what it may store."""
@@ -306,7 +324,8 @@ class Calls(Functions):
             return False
         for number, (argument, value) in enumerate(zip(node.args, values, strict=True)):
             word = argument.keyword.value if argument.keyword is not None else None
-            if word in CALLED or CALLERS.get(callee) == number:
+            is_called = word in CALLED and (word != "default" or callee.startswith("json."))
+            if is_called or CALLERS.get(callee) == number:
                 if value != NONE and not self._only_computes(argument.value):
                     return True
             elif not self._only_computes(argument.value):
@@ -339,7 +358,20 @@ class Calls(Functions):
             calls = [one.func for one in walk(node.body) if isinstance(one, cst.Call)]
             methods = [one.attr for one in walk(node.body) if isinstance(one, cst.Attribute)]
             return len(known) + len(methods) >= len(names) and all(self.only_reads(one, resolver) for one in calls)
-        return literal(node) is not None or _is_host(self.resolver.meaning(node))
+        meaning = self.resolver.meaning(node)
+        if isinstance(meaning, OwnGlobal) and (value := meaning.outline.constant(meaning.name)) is not None:
+            return _is_plain_value(value)
+        return _is_plain_value(node) or _is_host(meaning)
+
+    def _is_plain(self, node: cst.BaseExpression) -> bool:
+        """Whether this is a number or a text, or a list of such that is written here."""
+        meaning = self.resolver.meaning(node)
+        if isinstance(meaning, OwnGlobal) and (value := meaning.outline.constant(meaning.name)) is not None:
+            if isinstance(value, cst.List | cst.Dict | cst.Set):
+                return False  # somebody may put something else into it
+            node = value
+        named = any(isinstance(one, cst.Name | cst.Lambda) for one in walk(node))
+        return not named or (self.resolver.origin(node) or "").startswith(_OF_SYSTEM)
 
     def only_reads(self, func: cst.BaseExpression, resolver: Resolver | None = None) -> bool:
         """Whether what is called is a host function, or a method of plain objects."""
@@ -495,7 +527,7 @@ class Calls(Functions):
                     alternatives.append(tuple(inner))
         with self.block() as library:
             placed = self._by_position(node, callee, every, 1)
-            if self._calls_back(node, callee, every):
+            if not all(map(self._is_plain, _kept(node, name))) or self._calls_back(node, callee, every):
                 self.unknown(callee, node, (base, *every))
             elif placed is None:
                 self.unknown(f"{callee} (its arguments are given by name)", node, (base, *every))
@@ -508,6 +540,8 @@ class Calls(Functions):
             block = (ir.If(test, other, block, self.span(node)),)
         self.out += block
         asked += self._kept_in(node, callee, (base, *every))
+        if callee != f"object.{name}" or name in MAKERS:
+            asked += self._made(node, callee)
         made_of = (opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING)
         return choice(result, *asked, *made_of)
 
@@ -527,6 +561,19 @@ def _named_tuple(modules: Modules, outline: Outline, name: str) -> list[str] | N
             return [str(one) for one in texts] if len(texts) == len(elements) else None
         case _:
             return None
+
+
+def _kept(node: cst.Call, name: str) -> Iterator[cst.BaseExpression]:
+    """What a method of this name keeps of its arguments."""
+    if name in KEEPS:
+        named = ((a.keyword.value, a.value) for a in node.args if a.keyword is not None)
+        yield from (value for word, value in named if not KEEPS[name] or word in KEEPS[name])
+
+
+def _is_plain_value(node: cst.BaseExpression) -> bool:
+    """Whether the value of an expression cannot be called, whatever the names in it mean."""
+    named = (isinstance(one, cst.Name | cst.Lambda) for one in walk(node))
+    return isinstance(node, _NOT_CALLED) or literal(node) is not None or not any(named)
 
 
 def _works_on_elements(name: str) -> bool:

@@ -87,9 +87,9 @@ class PythonTree:
         replaced = frozenset[str]().union(*(outline.replaces for outline in read))
         patched = frozenset[str]().union(*(outline.patches for outline in read))
         interfaces = {found for one in outlines for both in _INTERFACE.findall(self.files[one]) for found in both}
-        return Methods(
-            elsewhere | known.get(path, frozenset()), elsewhere, replaced, patched, frozenset(filter(None, interfaces))
-        )
+        every = elsewhere | known.get(path, frozenset())
+        sets = any(self._sets(one)[0] for one in outlines)
+        return Methods(every, elsewhere, replaced, patched, frozenset(filter(None, interfaces)), sets)
 
     def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, PythonWriter | None, int]:
         """The module, how to write into it, and how many places of it could not be read; `methods` as above."""

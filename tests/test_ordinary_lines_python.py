@@ -76,6 +76,9 @@ out = [[0] * 3 for _ in range(3)]
 items.append(n); items.extend([1, 2]); items.sort(reverse=True)
 items[0], items[1] = items[1], items[0]
 first, *rest = items
+parser = argparse.ArgumentParser(); parser.add_argument("-n", type=int, default=1 << 20, help="how many")
+parser = argparse.ArgumentParser(); parser.add_argument("-j", default=os.cpu_count(), choices=items)
+parser = argparse.ArgumentParser(); parser.add_argument("-o", default=os.path.join("a", "b"))
 a, b = divmod(n, 3)
 out = items[-1] if items else None
 out = text.upper().split(",")[0].strip()

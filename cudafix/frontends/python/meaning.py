@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias, cast
 
@@ -26,6 +26,8 @@ from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.including import absolute
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 
+_SEQUENCES = frozenset("List list Sequence Iterable Collection".split())
+_MAKES = frozenset("__init__ __new__ __post_init__ __slots__ __match_args__".split())
 _CONTAINERS = ("builtins.list()", "builtins.tuple()", "builtins.dict()")
 
 
@@ -61,6 +63,18 @@ class OwnGlobal(NamedTuple):
 
 
 Meaning: TypeAlias = Dotted | OwnFunction | OwnClass | OwnModule | OwnGlobal
+
+
+def _members(cls: Class) -> Iterator[str]:
+    """The names that an object of a class has of itself, but for those that are asked for when it is made."""
+    return (name for name in (*cls.methods, *cls.assigned, *cls.attributes) if name not in _MAKES)
+
+
+def _related(outline: Outline, cls: Class, of: OwnClass) -> bool:
+    """Whether one of two classes, one in this module, is a base of the other."""
+    if outline is not of.outline:
+        return of.cls.name in cls.bases or cls.name in of.cls.bases
+    return of.cls in outline.ancestors(cls) or cls in outline.ancestors(of.cls)
 
 
 @dataclass
@@ -125,6 +139,22 @@ class Modules:
                 return self.method(outline, cls, name)
             case _:
                 return None
+
+    def may_replace(self, of: OwnClass, outline: Outline) -> bool:
+        """Whether an object of another class could do what this one is for: of one in a module that is no base of it
+        and not derived from it, and has a member of the same name or a special method; or of a library, where a method
+        has the name of one of a plain object.
+        """
+        key = "may replace", of.outline.path, of.cls.name, outline.path
+        if key not in self.answers:
+            mine = {name for one in of.outline.ancestors(of.cls) for name in _members(one)}
+            others = {
+                name for one in outline.classes.values() if not _related(outline, one, of) for name in _members(one)
+            }
+            special = any(name.startswith("__") for name in others)
+            plain = any(bindings.tables().lookup(f"object.{name}", 1) is not None for name in mine)
+            self.answers[key] = special or plain or not mine.isdisjoint(others)
+        return bool(self.answers[key])
 
     def method(self, outline: Outline, cls: Class, name: str) -> OwnFunction | None:
         """A method of a class or of its bases in the same module."""
@@ -214,6 +244,7 @@ class Scope:
     this: str | None
     node: cst.CSTNode
     shared: frozenset[str] = frozenset()
+    annotations: dict[str, cst.BaseExpression] = field(default_factory=dict)
 
     def binds(self, name: str) -> bool:
         return (
@@ -256,7 +287,8 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None
         if isinstance(one, cst.Lambda):
             inner |= inner_reads(one)
     shared = frozenset(n for n in inner if (found.assigned[n] or n in names) and n not in found.functions and n != this)
-    return Scope(qual, found, names, parent, cls, this, node, shared)
+    annotations = {p.name.value: p.annotation.annotation for p in every if p.annotation is not None}
+    return Scope(qual, found, names, parent, cls, this, node, shared, annotations)
 
 
 def is_property(node: cst.FunctionDef) -> bool:
@@ -375,7 +407,8 @@ class Resolver:
 
     def _cls_of(self, node: cst.BaseExpression) -> OwnClass | None:
         if node in self.outline.hiding:
-            return None
+            iterable = self.outline.hiding[node]
+            return self.cls_of_elements(iterable) if iterable is not None else None
         match node:
             case cst.Name(value=name):
                 if self.is_this(name):
@@ -385,9 +418,10 @@ class Resolver:
                 if owner is not None:
                     inner = Resolver(self.modules, self.outline, owner)
                     if name in owner.params:
-                        return None  # nobody checks annotations
+                        note = owner.annotations.get(name) if not owner.bindings.assigned[name] else None
+                        return self._trusted(inner.meaning(note)) if note is not None else None
                     if name in owner.bindings.loops and owner.bindings.assigned[name] == 1:
-                        return None
+                        return inner.cls_of_elements(owner.bindings.loops[name][0])
                     return inner._cls_of_values(name, owner.bindings.all_values.get(name, []))
                 top = Resolver(self.modules, self.outline, None)
                 return top._cls_of_values(name, self.outline.values_of(name))
@@ -401,6 +435,31 @@ class Resolver:
                     if len(values) == 1 and values[0] is not None:
                         return Resolver(self.modules, owner_class.outline, None).cls_of(values[0])
         return None
+
+    def cls_of_elements(self, node: cst.BaseExpression) -> OwnClass | None:
+        """The class that annotations give to the elements of a list."""
+        match node:
+            case cst.BinaryOperation(left=left, operator=cst.Add(), right=right):
+                found = {self.cls_of_elements(left), self.cls_of_elements(right)}
+                return found.pop() if len(found) == 1 else None
+            case cst.Name(value=name) if node not in self.outline.hiding:
+                owner = self.scope.owner(name) if self.scope is not None else None
+                if owner is not None and name in owner.params and not owner.bindings.assigned[name]:
+                    note = owner.annotations.get(name)
+                    if isinstance(note, cst.Subscript) and (chain(note.value) or ["?"])[-1] in _SEQUENCES:
+                        inner = Resolver(self.modules, self.outline, owner)
+                        parts = [one.slice.value for one in note.slice if isinstance(one.slice, cst.Index)]
+                        return self._trusted(inner.meaning(parts[0])) if len(parts) == 1 else None
+        return None
+
+    def _trusted(self, meaning: Meaning | None) -> OwnClass | None:
+        """The class of an annotation, which nobody checks, where no object of another class of the files in sight, or
+        of Python and NumPy, could stand in its place.
+        """
+        if not isinstance(meaning, OwnClass) or meaning.cls.is_protocol:
+            return None
+        outlines = {one.path: one for one in (self.outline, meaning.outline)}.values()
+        return meaning if not any(self.modules.may_replace(meaning, one) for one in outlines) else None
 
     def _cls_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> OwnClass | None:
         return cast("OwnClass | None", self._once_for("class", name, self.scope, lambda: self._agreed(values)))

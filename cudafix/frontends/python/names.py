@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -96,6 +96,7 @@ class Class:
     bases: tuple[str, ...] = ()
     outside: bool = False
     ends_late: bool = False  # its `__del__` does something else than to give back what the object holds
+    is_protocol: bool = False  # an object that is said to be of it is of another class
     runs_code: bool = False  # what is done with the class itself may run methods: of a metaclass, or class methods
 
 
@@ -348,27 +349,29 @@ def _attributes_set(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Attribute]:
             stack.append(target.value)
 
 
-def _hiding(nodes: Iterable[cst.CSTNode]) -> frozenset[cst.CSTNode]:
+def _hiding(nodes: Iterable[cst.CSTNode]) -> dict[cst.CSTNode, cst.BaseExpression | None]:
     """The names in comprehensions and in bodies of classes that mean a variable of these, and not what the function or
-    module around them calls so.
+    module around them calls so; of the variable of a comprehension, what that runs through.
     """
-    found: set[cst.CSTNode] = set()
+    found: dict[cst.CSTNode, cst.BaseExpression | None] = {}
 
-    def hide(inside: Iterable[cst.CSTNode], names: Collection[str]) -> None:
-        found.update(one for one in inside if isinstance(one, cst.Name) and one.value in names)
+    def hide(inside: Iterable[cst.CSTNode], given: Mapping[str, cst.BaseExpression | None]) -> None:
+        found.update((one, given[one.value]) for one in inside if isinstance(one, cst.Name) and one.value in given)
 
     for node in nodes:
         if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp | cst.DictComp):
-            names: set[str] = set()
+            given: dict[str, cst.BaseExpression | None] = {}
             clause: cst.CompFor | None = node.for_in
             outside = set(walk(node.for_in.iter))  # what it runs through first belongs to the scope around it
             while clause is not None:
-                names.update(one.value for one in walk(clause.target) if isinstance(one, cst.Name))
+                is_name = isinstance(clause.target, cst.Name)
+                names = [one.value for one in walk(clause.target) if isinstance(one, cst.Name)]
+                given.update(dict.fromkeys(names, clause.iter if is_name else None))
                 clause = clause.inner_for_in
-            hide((one for one in walk(node) if one not in outside), names)
+            hide((one for one in walk(node) if one not in outside), given)
         elif isinstance(node, cst.ClassDef):
-            hide(walk_own(node.body), bindings_of(node.body).all_values)
-    return frozenset(found)
+            hide(walk_own(node.body), dict.fromkeys(bindings_of(node.body).all_values))
+    return found
 
 
 def imported_by(node: cst.Import | cst.ImportFrom) -> list[str]:
@@ -441,6 +444,7 @@ class Outline:
         found.setters = frozenset(body.setters)
         found.attributes = body.values
         found.bases = tuple(".".join(words) for base in node.bases if (words := chain(base.value)) is not None)
+        found.is_protocol = any(base.rpartition(".")[2] == "Protocol" for base in found.bases)
         known = self.top.classes
         meta = [one.value for one in node.keywords if one.keyword is not None and one.keyword.value == "metaclass"]
         own_meta = any((chain(one) or ["?"])[-1] not in _METACLASSES for one in meta)

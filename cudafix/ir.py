@@ -31,6 +31,10 @@ NO_OBJECT = "<no object>"
 """In `Function.unwritten`: a value of a type that is known, and is no class of the program."""
 DEFAULTS = "<defaults>"
 """The last name component of a function that evaluates the default arguments of the one around it."""
+INITIALIZERS = "<initializers>"
+"""The last name component of the functions that run before `main`."""
+OF_THREADS = f"<thread>::{INITIALIZERS}"
+"""The one that makes `thread_local` variables, which may also run when one of them is used for the first time."""
 PYTHON = (".py", ".ipynb")
 """How the paths of files in Python end."""
 
@@ -514,7 +518,7 @@ class Kernel:
 @dataclass(slots=True, eq=False)
 class GlobalVar:
     """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`; `number` the integer that it
-    is, if it is a constant that a literal initializes.
+    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here.
     """
 
     name: str
@@ -524,6 +528,7 @@ class GlobalVar:
     span: Span
     internal: bool = False
     number: str = ""
+    elsewhere: bool = False
 
 
 class Member(NamedTuple):

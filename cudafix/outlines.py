@@ -42,6 +42,7 @@ _DELIMITER = re.compile(rb"([{};])")
 _PARENTHESIS = re.compile(rb"([()])")
 _NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a literal is left out
 _CALLED = re.compile(rb"\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\(")
+_BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
 _MEMBER = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>]*>)?\s*::\s*(?:~|operator\b)")
 _STATIC = re.compile(rb"\bstatic\b")
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
@@ -52,6 +53,7 @@ _QUERY = """
     [(alias_declaration) (type_definition) (preproc_def) (preproc_function_def)] @macro
     [(base_class_clause) (field_declaration)] @part
     [(declaration) (init_declarator) (ERROR)] @value
+    [(translation_unit) (declaration_list)] @scope
 """
 _VARIABLES = frozenset(("identifier", "array_declarator", "init_declarator"))
 
@@ -68,15 +70,19 @@ class Name(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Every name in a text, and those that look like the name of a function which is defined there."""
+    """Every name in a text, those that look like the name of a function which is defined there, and those that its
+    classes are derived from.
+    """
 
     all: frozenset[bytes]
     defined: frozenset[bytes]
+    bases: frozenset[bytes]
 
 
 class Outline(NamedTuple):
     """What a file says about functions: the words that each definition uses, by the function's name, and what is used
-    outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`).
+    outside of them (`always`); the functions that it `declares`, and those that it defines for other files (`exports`);
+    its `classes`, and what each is derived from (`bases`).
     """
 
     uses: dict[bytes, set[bytes]]
@@ -84,6 +90,7 @@ class Outline(NamedTuple):
     declares: set[Name]
     exports: set[Name]
     classes: set[bytes]
+    bases: dict[bytes, set[bytes]]
 
     def offers(self, source: Outline) -> Iterator[Name]:
         """The functions that this header declares and a source defines."""
@@ -111,15 +118,15 @@ class Outlines:
 
     def words(self, path: str) -> Words:
         if path not in self._words:
-            every, defined = self._of_file("words", path, _words_of)
-            self._words[path] = Words(frozenset(every), frozenset(defined))
+            self._words[path] = Words(*map(frozenset, self._of_file("words", path, _words_of)))
         return self._words[path]
 
     def outline(self, path: str) -> Outline:
         if path not in self._outlines:
-            uses, always, declares, exports, classes = self._of_file("outline", path, _outline_of)
+            uses, always, declares, exports, classes, bases = self._of_file("outline", path, _outline_of)
             names = {Name(*each) for each in declares}, {Name(*each) for each in exports}
-            self._outlines[path] = Outline({k: set(v) for k, v in uses}, set(always), *names, set(classes))
+            used, derived = ({name: set(words) for name, words in each} for each in (uses, bases))
+            self._outlines[path] = Outline(used, set(always), *names, set(classes), derived)
         return self._outlines[path]
 
     def concluded(self, question: object, conclude: Callable[[], Any]) -> Any:
@@ -191,9 +198,10 @@ def _words_of(data: bytes) -> Any:
     code = _SILENT.sub(b" ", data)
     every = frozenset(_WORD.findall(code))
     if b"{" not in data:
-        return sorted(every), []
+        return sorted(every), [], []
     pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
-    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)})
+    bases = {word for clause in _BASES.findall(code) for word in _WORD.findall(clause)}
+    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases)
 
 
 def _defined_outside(code: bytes) -> Iterator[bytes]:
@@ -234,6 +242,7 @@ def _outline_of(data: bytes) -> Any:
     always: set[bytes] = set()
     declares: set[tuple[bytes, bytes]] = set()
     exports: set[tuple[bytes, bytes]] = set()
+    bases: dict[bytes, set[bytes]] = {}
 
     def words_of(node: tree_sitter.Node) -> list[bytes]:
         return _WORD.findall(data, node.start_byte, node.end_byte)
@@ -287,13 +296,19 @@ def _outline_of(data: bytes) -> Any:
         part = node if node.type == "base_class_clause" else node.child_by_field_name("type")
         around = [cls for cls in classes if cls[0] < node.start_byte < cls[1]]
         if part is not None and around:
-            uses.setdefault(max(around)[2], set()).update(words_of(part))
+            for found in (uses, bases) if part is node else (uses,):
+                found.setdefault(max(around)[2], set()).update(words_of(part))
     for node in captures.get("value", ()):
         if any(first <= node.start_byte < behind for first, behind in outside):
             for one in _given(node):
                 always.update(words_of(one))
-    used = sorted((name, sorted(words)) for name, words in uses.items())
-    return used, sorted(always), sorted(declares), sorted(exports), sorted({name for _, _, name in classes})
+    for node in captures.get("scope", ()):
+        for child in node.named_children:
+            if child.type == "expression_statement":  # `REGISTER("f", f);`
+                always.update(words_of(child))
+    used, derived = (sorted((name, sorted(words)) for name, words in found.items()) for found in (uses, bases))
+    own = sorted({name for _, _, name in classes})
+    return used, sorted(always), sorted(declares), sorted(exports), own, derived
 
 
 def _declared(node: tree_sitter.Node) -> tree_sitter.Node | None:

@@ -17,11 +17,13 @@ from cudafix.cache import Cache
 from cudafix.frontends.python import prefilter
 from cudafix.including import shared_folders
 from cudafix.link import SOURCES
-from cudafix.outlines import Name, Outlines
+from cudafix.outlines import Name, Outline, Outlines
 from cudafix.tree import Tree
 
 MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
+_REPLACED = (b"operatornew", b"operatordelete")
+"""What a program may replace for all of its files (C++17, 20.5.4.6 [replacement.functions])."""
 
 
 def clusters_of(tree: Tree, kept: Cache | None = None, context: frozenset[str] = frozenset()) -> list[list[list[str]]]:
@@ -67,6 +69,8 @@ class _Linker:
         self._outlines = outlines
         self._offers: dict[str, dict[Name, list[str]]] = {}
         self._defining_by_header: dict[str, list[str]] = {}
+        self._sources_by_header: dict[str, list[str]] = {}
+        self._at_start: dict[str, set[bytes]] = {}  # see `_bases_at_start`
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._includers: dict[str, list[str]] = defaultdict(list)  # the files that include a file themselves
         self._without_main: list[str] = []
@@ -139,17 +143,22 @@ class _Linker:
 
         Those of other folders are left out where they would be too many: calls into a large library are unknown then.
         """
-        files = self._grown(start, everywhere=True)
-        return files if len(files) <= MOST_FILES else self._grown(start, everywhere=False)
+        for uncalled in (True, False):
+            files = self._grown(start, everywhere=True, uncalled=uncalled)
+            if len(files) <= MOST_FILES:
+                return files
+        return self._grown(start, everywhere=False, uncalled=False)
 
-    def _grown(self, start: str, everywhere: bool) -> list[str]:
+    def _grown(self, start: str, everywhere: bool, uncalled: bool) -> list[str]:
         files: dict[str, None] = {}
         used: set[bytes] = set()
         fresh = [start]
         while fresh:
             added = [p for path in fresh for p in (path, *self._tree.included(path)) if p not in files]
             files.update(dict.fromkeys(added))
-            linked = self._linked(files, start) if everywhere and len(files) <= MOST_FILES else []
+            linked: list[str] = []
+            if everywhere and len(files) <= MOST_FILES:
+                linked = [*self._linked(files, start), *(self._run_without_calls(files) if uncalled else ())]
             beside: Iterable[str] = ()
             if self._beside[os.path.dirname(start)] and self._tree.files.facts(start).main:
                 used.update(*(self._outlines.words(p).all for p in added))
@@ -210,20 +219,52 @@ class _Linker:
                 offered[function].update(sources)
         if all(p in files for sources in offered.values() for p in sources):
             return []
-        uses: dict[bytes, set[bytes]] = defaultdict(set)
-        fresh, reached = {b"main"}, set[bytes]()
-        for path in files:
-            outline = self._outlines.outline(path)
-            for name, words in outline.uses.items():
-                uses[name] |= words
-            fresh |= outline.always
+        outlines = {path: self._outlines.outline(path) for path in files}
+        fresh = {b"main"}.union(*(outline.always for outline in outlines.values()))
+        for path, outline in outlines.items():
             if path in self._candidates or path == start:  # what it exports is looked at too
                 fresh |= outline.uses.keys()
-        while fresh:
-            reached |= fresh
-            fresh = set().union(*(uses[name] for name in fresh & uses.keys())) - reached
+        reached = _reached_from(fresh, outlines.values())
         wanted = (sources for name, sources in sorted(offered.items()) if _is_reached(name, reached))
         return [path for sources in wanted for path in _nearest(sources, start)]
+
+    def _run_without_calls(self, files: Collection[str]) -> list[str]:
+        """The sources of which something runs though nobody calls it by a name: they replace a global `operator new` or
+        `operator delete`; they make `thread_local` variables; or they make objects, when the program starts, of a class
+        that is derived from one of these files with virtual functions.
+        """
+        classes = set[bytes]()
+        for path in files:
+            if b"virtual" in self._outlines.words(path).all:
+                classes |= self._outlines.outline(path).classes
+        found: dict[str, None] = {}
+        for path in files:
+            for source in self._sources_for(path):
+                if source not in files and source not in found and self._runs_by_itself(source, classes):
+                    found[source] = None
+        return list(found)
+
+    def _runs_by_itself(self, source: str, classes: AbstractSet[bytes]) -> bool:
+        words = self._outlines.words(source)
+        if b"operator" in words.defined:
+            exports = self._outlines.outline(source).exports
+            if any(not name.scope and name.last.startswith(_REPLACED) for name in exports):
+                return True
+        if b"thread_local" in words.all and self._outlines.outline(source).always:
+            return True
+        return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
+
+    def _bases_at_start(self, source: str) -> set[bytes]:
+        """What the classes are derived from of which a source makes objects when the program starts."""
+        if source not in self._at_start:
+            reached = _reached_from(self._outlines.outline(source).always, self._own(source))
+            bases = (o.bases.get(name, ()) for o in self._own(source) for name in reached & o.bases.keys())
+            self._at_start[source] = set().union(*bases)
+        return self._at_start[source]
+
+    def _own(self, source: str) -> list[Outline]:
+        """The outlines of a source, and of the files that it alone includes."""
+        return [self._outlines.outline(path) for path in (source, *self._parts(source))]
 
     def _offered(self, header: str) -> dict[Name, list[str]]:
         """The functions that a file declares, with the sources that define them."""
@@ -243,18 +284,39 @@ class _Linker:
         its folder that do not.
         """
         if header not in self._defining_by_header:
-            if header.endswith(SOURCES):  # a prototype without a header: the function is defined below its folder
+            sources = self._sources_for(header)
+            words = self._outlines.words(header).all if sources else frozenset()
+            self._defining_by_header[header] = list(self._defining(sources, words))
+        return self._defining_by_header[header]
+
+    def _sources_for(self, header: str) -> list[str]:
+        """The sources without `main` that include a file, and those of its folder; of a source those below its folder,
+        where a function may be defined of which there is a prototype without a header.
+        """
+        if header not in self._sources_by_header:
+            if header.endswith(SOURCES):
                 folder = os.path.join(os.path.dirname(header), "")
                 # names that start with `a/` are together in the order of names, in front of `a0`
                 behind = folder[:-1] + chr(ord(folder[-1]) + 1) if folder else "\U0010ffff"
                 first, last = bisect_left(self._without_main, folder), bisect_left(self._without_main, behind)
-                sources = self._without_main[first:last]
+                self._sources_by_header[header] = self._without_main[first:last]
             else:
                 own_folder = self._beside.get(os.path.dirname(header), ())
-                sources = list(dict.fromkeys((*self._including(header), *own_folder)))
-            words = self._outlines.words(header).all if sources else frozenset()
-            self._defining_by_header[header] = list(self._defining(sources, words))
-        return self._defining_by_header[header]
+                self._sources_by_header[header] = list(dict.fromkeys((*self._including(header), *own_folder)))
+        return self._sources_by_header[header]
+
+
+def _reached_from(words: AbstractSet[bytes], outlines: Iterable[Outline]) -> set[bytes]:
+    """These words, and those that the definitions of them use."""
+    uses: dict[bytes, set[bytes]] = defaultdict(set)
+    for outline in outlines:
+        for name, used in outline.uses.items():
+            uses[name] |= used
+    fresh, reached = set(words), set[bytes]()
+    while fresh:
+        reached |= fresh
+        fresh = set().union(*(uses[name] for name in fresh & uses.keys())) - reached
+    return reached
 
 
 def _is_reached(function: Name, reached: AbstractSet[bytes]) -> bool:

@@ -114,3 +114,12 @@ int main() {
     report = analyze_files({path: text.encode() for path, text in files.items()}, Config())
     assert not report.refusals
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
+
+
+@pytest.mark.parametrize("defines", [True, False])
+def test_default_arguments_that_a_source_declares_for_a_function_of_another_one(defines: bool) -> None:
+    others = ["void f(int n);"]
+    if defines:
+        others.append('#include "1.h"\nvoid f(int n) {}')
+    text = '#include "1.h"\nint *gp; cudaStream_t gs; int go() { run(gp, gs); return 1; } void f(int n = go());'
+    check(analyze(text + MAIN % "gp = d; gs = other; f();", *others))

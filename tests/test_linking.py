@@ -303,6 +303,20 @@ void go(); || go(); || [[gnu::noinline]] void go() B
 void go(); || go(); ||           void go() B
 extern "C" void go(); || go(); || extern "C" { void go() B }
 namespace n { void go(); } || n::go(); || namespace n { void go() B }
+inline int n() { return 1; } || int *v = new int[3]; || void *operator new(size_t n) { if (gp) run(gp, gs); return malloc(n); }
+inline int n() { return 1; } || int *v = new int[3]; || void *operator new[](size_t n) { if (gp) run(gp, gs); return malloc(n); }
+inline int n() { return 1; } || delete e; || void operator delete(void *p) noexcept B
+inline int n() { return 1; } || std::vector<int> v(3); || void *operator new(size_t n) { if (gp) run(gp, gs); return malloc(n); }
+extern thread_local int t; || int n = t; || static int go() { run(gp, gs); return 1; } thread_local int t = go();
+struct S { static thread_local int t; }; || int n = S::t; || static int go() { run(gp, gs); return 1; } thread_local int S::t = go();
+struct S { static cudaStream_t s; static int *p; static void init(); static void go(); }; || S::init(); S::p = d; S::go(); || cudaStream_t S::s; int *S::p; void S::init() { s = gs; } void S::go() { run(p, s); }
+struct S { inline static cudaStream_t s; inline static int *p; static void go(); }; || S::s = other; S::p = d; S::go(); || void S::go() { run(p, s); }
+struct S { static cudaStream_t s; static void init(); }; || S::init(); run(d, S::s); || cudaStream_t S::s; void S::init() { s = gs; }
+struct R { static inline R *first; R *next; R() : next(first) { first = this; } virtual void go() {} }; || for (R *r = R::first; r; r = r->next) r->go(); || struct X : R { void go() override B }; static X x;
+struct R { virtual void go() {} static std::vector<R *> &all() { static std::vector<R *> v; return v; } }; || for (R *r : R::all()) r->go(); || struct X : R { X() { all().push_back(this); } void go() override B }; X x;
+struct R { virtual void go() {} static std::vector<R *> &all() { static std::vector<R *> v; return v; } }; || for (R *r : R::all()) r->go(); || struct X : public R { void go() override B }; static int once = (R::all().push_back(new X), 1);
+struct R { virtual void go() {} static std::vector<R *> &all() { static std::vector<R *> v; return v; } }; template <class T> struct Registers { Registers() { R::all().push_back(new T); } }; || for (R *r : R::all()) r->go(); || namespace n { class X : public R { void go() override B }; static Registers<X> x; }
+struct R { virtual void go() {} static std::vector<R *> &all() { static std::vector<R *> v; return v; } }; || for (R *r : R::all()) r->go(); || struct X : R { void go() override B }; static R *make() { return new X; } static bool add(R *r) { R::all().push_back(r); return true; } static bool once = add(make());
 """
 SHARED = "#pragma once\n#include <vector>\nextern int *gp; extern cudaStream_t gs; void run(int *d, cudaStream_t s);\n"
 

@@ -156,6 +156,33 @@ G! struct T { void operator delete(void *p) { run(gp, gs); free(p); } }; || G! T
 G! void *operator new(size_t n) { if (gp) run(gp, gs); return malloc(n); } || G! int *t = new int;
 G! void *operator new(size_t n) { if (gp) run(gp, gs); return malloc(n); } || G! std::vector<int> v(10);
 G! void operator delete(void *n) noexcept { if (gp) run(gp, gs); free(n); } || G! delete e;
+G! thread_local int t = (run(gp, gs), 1); || G! int n = t;
+G! int go() { run(gp, gs); return 1; } thread_local int t = go(); || G! int n = t;
+G! int go() { run(gp, gs); return 1; } static thread_local int t{go()}; || G! int n = t;
+G! int go() { run(gp, gs); return 1; } thread_local int t(go()); || G! int n = t;
+G! int go() { run(gp, gs); return 1; } thread_local const int t = go(); || G! int n = t;
+G! int go() { run(gp, gs); return 1; } struct S { static thread_local int t; }; thread_local int S::t = go(); || G! int n = S::t;
+G! int go() { run(gp, gs); return 1; } struct S { inline static thread_local int t = go(); }; || G! int n = S::t;
+G! int go() { run(gp, gs); return 1; } namespace n { thread_local int t = go(); } || G! int n = n::t;
+G! int go() { run(gp, gs); return 1; } namespace { thread_local int t = go(), u = 3; } int get() { return u; } || G! int n = get();
+G! struct T { int n; T() { if (gp) run(gp, gs); } }; thread_local T t; || G! int n = t.n;
+G! struct T { int n; T() { if (gp) run(gp, gs); } }; inline thread_local T t[2]; || G! int n = t[1].n;
+G! struct T { int n = 0; ~T() {} }; struct U { T t; U() { run(gp, gs); } }; thread_local std::vector<U> t(3); || G! t.clear();
+G! struct C { operator int() const { run(gp, gs); return 1; } }; C c; void f(int n = c) {} || G! f();
+G! struct C { operator int() const { run(gp, gs); return 1; } }; C c; void f(int n = c); void f(int n) {} || G! f();
+G! struct C { operator int() const { run(gp, gs); return 1; } }; namespace m { C c; } void f(int *p, double n = m::c); void f(int *p, double n) {} || G! f(e);
+G! struct C { operator int() const { run(gp, gs); return 1; } static C all; }; C C::all; struct S { void f(int n = C::all) {} }; || G! S s; s.f();
+G! struct C { operator int() const { run(gp, gs); return 1; } static C all; }; C C::all; struct S { void f(int n = C::all); }; void S::f(int n) {} || G! S s; s.f();
+G! struct C { operator int *() const { run(gp, gs); return gp; } }; C c; void f(int *p = c) {} || G! f();
+G! struct C { operator int() const { run(gp, gs); return 1; } }; C c; template <class T> void f(T n = c) {} || G! f<int>();
+G! struct C { operator int() const { run(gp, gs); return 1; } }; extern C c; void f(int n = c) {} C c; || G! f();
+G! struct C { operator int() const { run(gp, gs); return 1; } static C all; }; C C::all; || G! int n = C::all;
+G! struct C { void go() const { run(gp, gs); } }; struct S { static C all; }; C S::all; || G! S::all.go();
+G! struct C { void operator()() const { run(gp, gs); } }; struct S { static C all; }; C S::all; || G! S::all();
+G! struct C { C &operator=(int) { run(gp, gs); return *this; } }; struct S { static C all; void f() { all = 3; } }; C S::all; || G! S s; s.f();
+G! struct C { operator bool() const { run(gp, gs); return true; } }; struct S { static C all; int f() { return all ? 1 : 2; } }; C S::all; || G! S s; s.f();
+G! struct R : std::pmr::memory_resource { void *do_allocate(size_t n, size_t) override { run(gp, gs); return malloc(n); } void do_deallocate(void *p, size_t, size_t) override { free(p); } bool do_is_equal(const memory_resource &o) const noexcept override { return this == &o; } }; || G! R r; std::pmr::vector<int> v(&r); v.push_back(3);
+G! struct R : std::pmr::memory_resource { void *do_allocate(size_t n, size_t) override { return malloc(n); } void do_deallocate(void *p, size_t, size_t) override { run(gp, gs); free(p); } bool do_is_equal(const memory_resource &o) const noexcept override { return this == &o; } }; || G! { R r; std::pmr::monotonic_buffer_resource m(&r); std::pmr::vector<int> v(&m); v.push_back(3); }
 G! struct T { int x; operator int() const { run(gp, gs); return 1; } }; || G! T t; std::vector<int> v(t);
 G! struct T { int x; operator int() const { run(gp, gs); return 1; } }; || G! T t; for (int i = 0; i < t; ++i) {}
 G! struct T { int x; operator int() const { run(gp, gs); return 1; } }; || G! T t; int a[4]; a[t] = 1;

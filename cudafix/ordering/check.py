@@ -126,15 +126,11 @@ def start(engine: Effects, root: ir.Function) -> None:
         engine.unseen_caller(root, state)
     ready: State | None = state
     if is_main or is_client(root):
-        for module in program.modules:  # what no initializer sets is null
-            for variable in module.globals:
-                if variable.space == "host" and not variable.array and "*" in variable.type:
-                    path = module.path if variable.internal else ""
-                    state.env.write([(("global", path, variable.name.removeprefix("::")), ())], frozenset({mem.ZERO}))
+        _globals(program, state)
     if is_main:
         for function in program.functions():
-            if last(function.name) == "<initializers>" and ready is not None:  # globals, before `main`
-                ready, _ = engine.inline(function, [], f"{function.span.path}<initializers>", mem.NOTHING, ready)
+            if last(function.name) == ir.INITIALIZERS and ready is not None:  # globals, before `main`
+                ready, _ = engine.inline(function, [], f"{function.span.path}{function.name}", mem.NOTHING, ready)
         if ready is not None:  # so may the initializers of a source of which nothing is called
             engine.functions_change(ready)
     end, value = engine.inline(root, args, "", this, ready) if ready is not None else (None, mem.NOTHING)
@@ -146,6 +142,27 @@ def start(engine: Effects, root: ir.Function) -> None:
         else:
             held = [values for place, inner in end.env if place[0] == "global" for values in inner.values()]
             engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
+
+
+def _globals(program: Program, state: State) -> None:
+    """The pointers at namespace scope when the program starts: null, before initializers run; where another source has
+    made them, they may lead anywhere.
+    """
+    defined = {v.name for module in program.modules for v in module.globals if not v.elsewhere}
+    fields = {last(cls): members for module in program.modules for cls, members in module.fields.items()}
+    for module in program.modules:
+        for variable in module.globals:
+            if variable.space != "host":
+                continue
+            root: mem.Root = "global", module.path if variable.internal else "", variable.name.removeprefix("::")
+            inside: mem.Path = (("at", mem.ANY),) if variable.array else ()
+            if "*" in variable.type and variable.name in defined and not variable.array:
+                state.env.write([(root, ())], frozenset({mem.ZERO}))
+            elif variable.name not in defined:
+                members = fields.get(last(variable.type), {})
+                held = [(("field", name),) for name, member in members.items() if "*" in member.type]
+                for path in [()] if "*" in variable.type else held:
+                    state.env.write([(root, (*inside, *path))], mem.UNKNOWN)
 
 
 def _parameter(engine: Effects, state: State, root: ir.Function, param: ir.Param) -> Values:

@@ -16,6 +16,9 @@ from cudafix.ordering.unwritten import may_be_assigned_unseen
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
 _QUIET_BASES = ("std::", "thrust::", "cub::")  # whose constructors hand the object to nobody
 _OF_ALLOCATORS = (("allocate", 1), ("deallocate", 2))  # with the number of parameters
+# a memory resource of the standard library calls these (C++17, 23.12.2 [mem.res.class])
+_RESOURCE = "memory_resource"
+_OF_RESOURCES = frozenset(("do_allocate", "do_deallocate", "do_is_equal"))
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 
@@ -163,6 +166,7 @@ class Classes:
         made = {cls for module in modules for cls in module.template_arguments}
         ended = {cls for module in modules for cls in module.ended}
         ended |= {last(f.cls or "") for cls in ended for f in self._derived.get(cls, ())}
+        unseen = {ir.OF_THREADS, *self._defaults_of_others}
         found = []
         for function in self.program.functions():
             name, owner = last(function.name), last(function.cls or "")
@@ -171,8 +175,18 @@ class Classes:
             free = not owner and name.startswith(("operator", "swap"))
             special = special or (free and any(_class_of(param) in made for param in function.params))
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
+            here = here or function.name in unseen or (name in _OF_RESOURCES and _RESOURCE in map(last, function.bases))
             if here or (special and (owner in made or free)) or (name == f"~{owner}" and owner in ended):
                 found.append(function)
+        return found
+
+    @cached_property
+    def _defaults_of_others(self) -> set[str]:
+        """The functions that evaluate the default arguments of a declaration which the definition does not see."""
+        found = {f.name for f in self.program.functions() if last(f.name) == ir.DEFAULTS}
+        if found:
+            for function in self.program.functions():
+                found.difference_update(s.callee for s in walk(function.body) if isinstance(s, ir.Call))
         return found
 
     @cached_property

@@ -135,7 +135,7 @@ def roots(program: Program) -> list[ir.Function]:
     main = program.main
     seen: set[int] = set()
     if main is not None:
-        graph.reach([main, *(f for f in graph.functions if last(f.name) == "<initializers>")], seen)
+        graph.reach([main, *(f for f in graph.functions if last(f.name) == ir.INITIALIZERS)], seen)
     of_main = frozenset(seen)
     exported: list[ir.Function] = []
     for only_uncalled in (True, False):  # then what calls itself in a circle
@@ -237,7 +237,7 @@ def _is_special(function: ir.Function) -> bool:
 
 def _clients(program: Program, graph: _Graph, exported: Sequence[ir.Function], manages: set[int]) -> list[ir.Function]:
     clients: list[tuple[ir.Span, ir.Function]] = []
-    left = {id(f): f for f in exported if last(f.name) != "<initializers>"}
+    left = {id(f): f for f in exported if last(f.name) != ir.INITIALIZERS}
     for cls in dict.fromkeys(f.cls for f in left.values() if f.cls is not None and id(f) in manages):
         members = [
             f for f in graph.functions if f.cls == cls and (id(f) in left or _is_used(f, graph) or _is_implicit(f))
@@ -327,7 +327,7 @@ def _on_objects(function: ir.Function, cls: str, this: ir.Var) -> ir.Call:
 def _of_globals(functions: Sequence[ir.Function], graph: _Graph) -> ir.Function:
     """The client of functions that share globals, which start out as they are initialized."""
     span = functions[0].span
-    body: list[ir.Stmt] = [_plain_call(f, (), None) for f in graph.functions if last(f.name) == "<initializers>"]
+    body: list[ir.Stmt] = [_plain_call(f, (), None) for f in graph.functions if last(f.name) == ir.INITIALIZERS]
     body.append(_caller(span))
     body += _in_any_order(functions, graph, span, None)
     return _client("`, `".join(last(f.name) for f in functions), functions, body, {})

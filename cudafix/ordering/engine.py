@@ -836,7 +836,7 @@ class Engine(Machine):
         self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
         self.frames.append(self.frame)
-        if around and home is None and around != "<initializers>":  # around which there are no variables
+        if around and home is None and last(around) != ir.INITIALIZERS:  # around which there are no variables
             self.obstacle(
                 state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
             )

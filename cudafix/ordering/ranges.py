@@ -123,7 +123,7 @@ def _assigned_once(program: Program) -> frozenset[str]:
         name = last(function.name)
         for target, often, _ in _targets(function.body):
             if isinstance(target, ir.Var) and target.name.startswith("::"):
-                times[target.name] += 1 if name in ("main", "<initializers>") and not often else 2
+                times[target.name] += 1 if name in ("main", ir.INITIALIZERS) and not often else 2
             elif isinstance(target, ir.Field):
                 times[f".{target.name}"] += 1 if name == "__init__" and not often else 2
     return frozenset(name for name, count in times.items() if count == 1)

@@ -47,12 +47,24 @@ class Scopes:
 
     @cached_property
     def members_named_outside(self) -> set[str]:
-        """The members that functions outside of classes name."""
+        """The members that functions outside of classes name; static ones with their class."""
         found: set[str] = set()
         for function in self.program.functions():
             if function.cls is None:
-                found.update(e.name for e in ir.expressions_in(function) if isinstance(e, ir.Field))
+                for expr in ir.expressions_in(function):
+                    if isinstance(expr, ir.Field) or (isinstance(expr, ir.Var) and "::" in expr.name):
+                        found.add(expr.name)
         return found
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """The names of all functions."""
+        return frozenset(function.name for function in self.program.functions())
+
+    @cached_property
+    def classes(self) -> frozenset[str]:
+        """The names of all classes."""
+        return frozenset(cls for module in self.program.modules for cls in module.members)
 
     @cached_property
     def _included(self) -> dict[str, set[str]]:

@@ -49,8 +49,12 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
             continue
         if root[0] == "memory" or not _SPELLED.fullmatch(root[2]):
             continue
-        var: ir.Expr = ir.Var(root[2] if root[0] == "local" else f"::{root[2]}")
-        text = last(root[2].split("@")[0])
+        if root[0] == "local":
+            var, text = ir.Var(root[2]), last(root[2].split("@")[0])
+        else:
+            var, text = ir.Var(f"::{root[2]}"), _spelled(machine, root[2])
+        if not text:
+            continue
         for path, values in inner.items():
             if len(values) == 1:
                 (value,) = values
@@ -64,6 +68,23 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
                 elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
                     _members(machine, state, value, var, text, found)
     return found
+
+
+def _spelled(machine: Machine, name: str) -> str:
+    """A variable at namespace scope or a static member, as the current function can name it; nothing if it cannot: it
+    is of another function, or of a class and no function outside of that names it.
+    """
+    function = machine.frame.function
+    scope, _, own = name.rpartition("::")
+    if machine.in_python or not scope or scope == function.name:
+        return own
+    if scope in machine.scopes.functions or (
+        scope != function.cls and scope in machine.scopes.classes and name not in machine.scopes.members_named_outside
+    ):
+        return ""
+    around, parts = function.name.split("::"), name.split("::")
+    shared = next((n for n, (a, b) in enumerate(zip(around, parts, strict=False)) if a != b), len(parts))
+    return "::".join(parts[min(shared, len(parts) - 1) :])
 
 
 def _members(

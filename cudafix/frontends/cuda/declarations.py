@@ -15,7 +15,7 @@ from typing import Any
 
 from tree_sitter import Node
 
-from cudafix.ir import Const, GlobalVar, Opaque, Param, Span, Var, found_as, template_arguments
+from cudafix.ir import Const, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 
 ASSIGNMENT = "operator="
 TYPE_NODES = frozenset(
@@ -323,7 +323,11 @@ def _evaluates(one: Declared, text: bytes, found: Declarations) -> bool:
     for param, node in parameters(one.parameters, text):
         value = default_value(node)
         is_object = not is_pointer(param.type) and found.class_of(param.type) is not None
-        if value is not None and (is_object or not (value.type in _EVALUATES_NOTHING or text_of(value, text) == "{}")):
+        if value is None:
+            continue
+        if is_object or not (value.type in _EVALUATES_NOTHING or text_of(value, text) == "{}"):
+            return True
+        if found.names_object(text_of(value, text)):  # it is converted
             return True
     return False
 
@@ -403,6 +407,7 @@ class Declarations:
     functions: list[Definition] = field(default_factory=list)
     globals: dict[str, GlobalVar] = field(default_factory=dict)
     initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)  # or their declarators
+    of_threads: set[str] = field(default_factory=set)  # the variables that each thread has for itself
     enumerators: set[str] = field(default_factory=set)
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
@@ -528,6 +533,17 @@ class Declarations:
         meant = next((other for other in others if other.partition("::")[0] in _LIBRARIES), None)
         return meant + name.removeprefix(scope) if meant is not None else name
 
+    def names_object(self, name: str) -> bool:
+        """Whether some variable with this last name component is an object of a class."""
+        last = name.rpartition("::")[2]
+        if not last.isidentifier():
+            return False
+        variable = self.global_named(f"::{last}")
+        outer = self.visible.classes if self.visible is not None else {}
+        kinds = [variable.type] if variable is not None else []
+        kinds += [cls.statics[last] for cls in (*self.classes.values(), *outer.values()) if last in cls.statics]
+        return any(not is_pointer(kind) and self.class_of(kind) is not None for kind in kinds)
+
     def found_global(self, name: str) -> GlobalVar | None:
         """The global variable with this qualified name, or that is found by it through other namespaces."""
         if (found := self.global_named(f"::{name}")) is not None or "::" not in name:
@@ -536,11 +552,6 @@ class Declarations:
         both = {one: (*outer.get(one, ()), *self.namespaces.get(one, ())) for one in (*outer, *self.namespaces)}
         names = found_as(name, both)
         return next((one for other in names if (one := self.global_named(f"::{other}")) is not None), None)
-
-    def static_named(self, kind: str, name: str) -> Var | None:
-        """The static data member of this name that a class has, or a base of it."""
-        classes = (cls for cls in self.lineage(kind) if name in cls.statics)
-        return next((Var(f"{cls.name}::{name}") for cls in classes), None)
 
     def all_globals(self) -> Iterable[GlobalVar]:
         outer = self.visible.globals if self.visible is not None else {}
@@ -983,14 +994,17 @@ def _declaration(
             space,
             one.array,
             Span(path, child.start_byte, child.end_byte),
-            internal or static or constant,
+            internal or (cls is None and (static or constant)),  # a member has the linkage of its class
             integer(value, one, text) if constant else "",
+            "extern" in words and value is None,
         )
         found.globals[name] = made
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
         if space == "host" and ("extern" not in words or value is not None):
             value = value if value is not None else node.child_by_field_name("default_value")  # of an inline member
             found.initializers.append((made, value if value is not None else child))
+            if "thread_local" in words:
+                found.of_threads.add(name)
 
 
 def _offers(found: Declarations, node: Node, one: Declared, text: bytes, namespace: str, cls: Class | None) -> None:

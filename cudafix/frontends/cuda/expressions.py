@@ -295,7 +295,7 @@ class Expressions:
                 if name in cls.fields:
                     return self.member(Deref(Var("this")), name)
                 if name in cls.statics:
-                    return Var(f"{cls.name}::{name}")
+                    return self._static_member(cls, name)
         variable = self._global(name)
         if variable is not None:
             return variable
@@ -314,6 +314,16 @@ class Expressions:
         if index.is_enumerator(name) or _CONSTANT_NAME.fullmatch(name) or _is_api_constant(name):
             return Const(name)
         return Var(f"::{name}")
+
+    def static_named(self, kind: str, name: str) -> Var | None:
+        """The static data member of this name that a class has, or a base of it."""
+        classes = (cls for cls in self.file.index.lineage(kind) if name in cls.statics)
+        return next((self._static_member(cls, name) for cls in classes), None)
+
+    def _static_member(self, cls: Class, name: str) -> Var:
+        var = Var(f"{cls.name}::{name}")
+        self.types.setdefault(var.name, cls.statics[name])
+        return var
 
     def _global(self, name: str) -> Var | Deref | None:
         """A variable at namespace scope, or what it refers to."""
@@ -528,7 +538,7 @@ class Expressions:
         scope, _, last = name.rpartition("::")
         cls = self.file.index.class_of(scope) if scope else None
         if cls is not None:
-            if (static := self.file.index.static_named(cls.name, last)) is not None:
+            if (static := self.static_named(cls.name, last)) is not None:
                 return static
             if self.cls is not None and last in cls.fields:
                 return self.member(Deref(Var("this")), last)
@@ -568,6 +578,7 @@ class Expressions:
         kind = node.child_by_field_name("type")
         if kind is not None and self.raw(kind) == "void":
             return self.value(inner, target, False)
+        self.sizes(kind)
         value = self.value(inner, self.unless_deduced(target), used)
         return self.ended(node, self.raw(kind), value) if kind is not None else value
 
@@ -612,7 +623,7 @@ class Expressions:
 
     def member(self, base: Expr, name: str) -> Expr:
         """A data member, or what it refers to."""
-        if (static := self.file.index.static_named(self.type_of(base), name)) is not None:
+        if (static := self.static_named(self.type_of(base), name)) is not None:
             return static
         place = Field(base, name)
         return Deref(place) if self.type_of(place).endswith(" &") else place
@@ -1136,7 +1147,16 @@ class Expressions:
         return given if given is not None else last
 
     def _measure(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        self.sizes(node.child_by_field_name("type"))
         return NOTHING
+
+    def sizes(self, node: Node | None) -> None:
+        """The sizes of an array in a declarator or a type, which may be computed (C17, 6.7.6.2)."""
+        while node is not None:
+            size = node.child_by_field_name("size")
+            if size is not None and size.child_count:
+                self.value(size)
+            node = node.child_by_field_name("declarator")
 
     def assembly(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`asm`, as the file has it: it is masked in the text that is parsed."""

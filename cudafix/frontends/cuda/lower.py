@@ -13,7 +13,7 @@ What a reader of the IR should know beyond `cudafix.ir`:
   `Module` say (`unwritten`, `template_arguments`).
 - Functions of numbers (`sqrt`, `rand`, `std::min`) are no calls. Plain loops are one `HostAccess`.
 - A function-local static is a global variable named `function::variable`; initializers of globals that call something
-  are in the function `<initializers>`.
+  are in the function `<initializers>`, those of `thread_local` ones in another one (`ir.OF_THREADS`).
 """
 
 from __future__ import annotations
@@ -75,8 +75,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     made = _initializers(file, source, at, registered, sorted(arguments))
     functions += file.functions
     _apply_attributes(functions, parsed)
-    if made is not None:
-        functions.append(made)
+    functions += made
     kernels = summarize(root, text, parsed.path, found, parsed.macros)
     if parsed.too_many_configurations:
         for function in functions:
@@ -215,11 +214,31 @@ def _between_declarations(node: Node) -> Iterator[tuple[int, int]]:
 
 def _initializers(
     file: File, source: Source, at: int, registered: Sequence[str], arguments: Sequence[str]
-) -> ir.Function | None:
+) -> list[ir.Function]:
     """What runs before `main`: the initializers of globals that call something, and the constructors of objects (C++17,
-    6.6.2 [basic.start.static]); and the functions that the compiler is told to run then, or at the end.
+    6.6.2 [basic.start.static]); and the functions that the compiler is told to run then, or at the end. What makes
+    `thread_local` variables may run as late as they are used (6.6.3 [basic.start.dynamic] 5).
     """
-    lowering = Statements(file, source, "<initializers>", None, "", source.text)
+    own = [one for one in file.index.initializers if one[0].name in file.index.of_threads]
+    others = [one for one in file.index.initializers if one not in own]
+    made = (
+        _initializing(file, source, ir.INITIALIZERS, at, others, registered, arguments),
+        _initializing(file, source, ir.OF_THREADS, at, own, (), ()) if own else None,
+    )
+    return [function for function in made if function is not None]
+
+
+def _initializing(
+    file: File,
+    source: Source,
+    name: str,
+    at: int,
+    variables: Sequence[tuple[ir.GlobalVar, Node]],
+    registered: Sequence[str],
+    arguments: Sequence[str],
+) -> ir.Function | None:
+    """A function that initializes variables; None if it would do nothing."""
+    lowering = Statements(file, source, name, None, "", source.text)
     lowering.end = len(source.text)
 
     def holds_function(value: Node) -> bool:
@@ -234,13 +253,16 @@ def _initializers(
         found = (file.index.found_global(word.decode()) for word in _WORDS.findall(text))
         return b"&" in text or any(one is not None and (one.array or is_pointer(one.type)) for one in found)
 
+    def calls(value: Node) -> bool:
+        return _CALLS.search(source.text, value.start_byte, value.end_byte) is not None
+
     def run() -> None:
         if registered:
             lowering.hand_out(tuple(map(ir.FuncRef, registered)), ir.Span(file.path, at, at))
         if arguments:  # a call of a parameter of the template means one of them
             able = ir.Opaque(tuple(map(ir.FuncRef, arguments)))
             lowering.emit(ir.Assign(ir.Var("::<arguments of templates>"), able, ir.Span(file.path, at, at)))
-        for variable, value in file.index.initializers:
+        for variable, value in variables:
             lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]
             element = element_type(variable.type).rstrip()
             cls = file.index.class_of(element) if not is_pointer(element) else None
@@ -249,18 +271,18 @@ def _initializers(
             elif variable.type.endswith(" &"):
                 if not _is_misread(value):
                     lowering.bind_global(variable, value)
-            elif holds_function(value):
+            elif holds_function(value) or (value.type == "initializer_list" and calls(value)):
                 lowering.start_global(variable, value)
             elif value.type == "argument_list":
                 lowering.arguments(value)
-            elif value.type not in _QUIET and _CALLS.search(source.text, value.start_byte, value.end_byte):
+            elif value.type not in _QUIET and calls(value):
                 lowering.assign(ir.Var(variable.name), value, value)
             elif not (value.type.endswith("declarator") or _is_misread(value)) and holds_address(value):
                 lowering.start_global(variable, value)
-        for named, first, second, other in _AT_START.findall(file.original):
-            name, span = (named or other).decode(), ir.Span(file.path, at, at)
+        for named, first, second, other in _AT_START.findall(file.original) if name == ir.INITIALIZERS else ():
+            called, span = (named or other).decode(), ir.Span(file.path, at, at)
             ending = (first or second) == b"de"
-            callee, given = ("atexit", (ir.FuncRef(name),)) if ending else (name, ())
+            callee, given = ("atexit", (ir.FuncRef(called),)) if ending else (called, ())
             site = ir.Site(span, "", "", ";", blocked="outside of a function body")
             lowering.emit(ir.Call(callee, given, span, span, at, site))
 
@@ -268,7 +290,7 @@ def _initializers(
     if not any(map(_runs, block)):
         return None
     span = ir.Span(file.path, at, at)
-    return ir.Function("<initializers>", (), block, span, True, None, lowering.types)
+    return ir.Function(name, (), block, span, True, None, lowering.types)
 
 
 def _is_misread(value: Node) -> bool:

@@ -479,6 +479,7 @@ class Statements(Loops):
         if value is None or (
             (value.type in ("identifier", "qualified_identifier") or isinstance(param.default, Const))
             and (cls is None or is_pointer(param.type))
+            and not self.file.index.names_object(self.raw(value))  # which would be converted
         ):
             return
         found = self.local(param.name) if param.name else None
@@ -770,6 +771,8 @@ Statements.handlers = {
     "expression_statement": Statements._expression,
     "compound_statement": Statements._compound,
     "declaration": Statements._declaration,
+    "type_definition": Statements._type_name,
+    "alias_declaration": Statements._type_name,
     "if_statement": Statements._if,
     "for_statement": Statements._for,
     "while_statement": Statements._while,

@@ -122,6 +122,11 @@ class Variables(Blocks):
             if words & CONSTANT and (number := integer(value, one, self.source.text)):
                 self.numbers[self.scopes[-1].names[one.name]] = number
 
+    def _type_name(self, node: Node) -> None:
+        """`typedef int A[n];`, `using A = int[n];`"""
+        for child in (*node.children_by_field_name("declarator"), node.child_by_field_name("type")):
+            self.sizes(child)
+
     def bind_names(self, one: Declared, place: Expr, node: Node) -> None:
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
         kind = self.type_of(place)
@@ -293,7 +298,7 @@ class Variables(Blocks):
             if not is_floating(kind) or var.name in self.addressed:
                 self.emit(self._fresh(var, one, node))
             if one.array:
-                self._sizes(node)
+                self.sizes(node)
                 self._elements(var, one, node)
             return
         if KEEPS_REFERENCES.search(kind):
@@ -539,14 +544,6 @@ class Variables(Blocks):
         if cls is None or cls.fields or cls.bases or cls.methods & {cls.constructor, cls.destructor}:
             return None
         return f"{cls.name}::operator()" if "operator()" in cls.methods else None
-
-    def _sizes(self, node: Node | None) -> None:
-        """The sizes of an array, which may be computed (C17, 6.7.6.2)."""
-        while node is not None:
-            size = node.child_by_field_name("size")
-            if size is not None and size.child_count:
-                self.value(size)
-            node = node.child_by_field_name("declarator")
 
     def _elements(self, var: Var, one: Declared, node: Node) -> None:
         """The constructors of the elements of a local array, and at the end of its scope their destructors."""

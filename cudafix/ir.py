@@ -500,7 +500,7 @@ class Kernel:
     """What a `__global__` function (with what it calls on the device) may do. Indices are parameter positions.
 
     `calls_unknown` names device functions whose body was not seen and that are not device library functions: they may
-    read and write everything that they are given.
+    read and write everything that they are given. It `keeps` addresses if it may store one as a number or as bytes.
     """
 
     name: str
@@ -513,6 +513,7 @@ class Kernel:
     globals_written: frozenset[str]
     calls_unknown: frozenset[str]
     span: Span
+    keeps: bool = False
 
 
 @dataclass(slots=True, eq=False)

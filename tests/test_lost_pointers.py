@@ -10,6 +10,7 @@ from cudafix.findings import Safety
 from tests.other_stream import MAIN, analyze, check
 from tests.test_ways_to_memory import cases
 
+NUMBERS = "__global__ void through(size_t *v) { *(int *)*v = 1; }"
 PLAIN = "struct A { int *p; cudaStream_t s; };"
 PARTS = "struct B { int *p, *q; };"
 POINTER = "typedef void (*F)(int *, cudaStream_t); void nothing(int *, cudaStream_t) {}"
@@ -18,6 +19,26 @@ OTHER = "A a{e, other}, b{d, other}; int n = rand(); A *q = n ? &a : &b;"
 BY_VALUE = "void by_value(A a, cudaStream_t s) { run(a.p, s); }"
 RETURNED = "A returned(A *a) { A x = *a; return x; }"
 WAYS = {
+    "a number in a list": ("", "size_t a[2] = {3, (size_t)d}; run((int *)a[1], other);"),
+    "a number in a list that the device gets": (
+        NUMBERS,
+        "size_t a[1] = {(size_t)d}, *m; cudaMalloc(&m, 8); cudaMemcpy(m, a, 8, cudaMemcpyHostToDevice);"
+        " through<<<1, 1, 0, other>>>(m);",
+    ),
+    "a number in the list of a struct": (
+        "struct N { int n; size_t a; };",
+        "N x = {3, (size_t)d}; run((int *)x.a, other);",
+    ),
+    "a number in the list of a vector": ("", "std::vector<size_t> a = {(size_t)d, 3}; run((int *)a[0], other);"),
+    "a number in the list of an array": (
+        "#include <array>\n",
+        "std::array<size_t, 2> a = {(size_t)d, 3}; run((int *)a[0], other);",
+    ),
+    "the list of an array that the device gets": (
+        "#include <array>\n__global__ void follow(int **v) { **v = 1; }",
+        "std::array<int *, 2> a = {d, e}; int **m; cudaMalloc(&m, 16);"
+        " cudaMemcpy(m, a.data(), 16, cudaMemcpyHostToDevice); follow<<<1, 1, 0, other>>>(m);",
+    ),
     "a choice that is assigned": ("", "int *x = e, *y = e; (e ? x : y) = d; run(x, other); run(y, other);"),
     "a reference to an array": ("", "int *v[3] = {e, e, e}; int *(&r)[3] = v; r[1] = d; run(v[1], other);"),
     "a union": ("union U { int *p; void *q; float *f; };", "U u; u.q = d; run(u.p, other);"),
@@ -420,3 +441,58 @@ def test_a_number_that_is_assigned_through_a_reference_leads_nowhere() -> None:
     report = analyze(declarations + MAIN % statements)
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
     assert not report.refusals
+
+
+# what a kernel stores, and what another one does with it on another stream
+STORED = """
+void put(int *p, int **q) { *q = p; } || void use(int **q) { **q = 1; } || int *
+void put(int *p, void **q) { *q = p; } || void use(void **q) { *(int *)*q = 1; } || void *
+void put(int *p, long *q) { *q = (long)p; } || void use(long *q) { *(int *)*q = 1; } || long
+void put(int *p, long *q) { long v = (long)p; *q = v; } || void use(long *q) { long v = *q; int *p = (int *)v; *p = 1; } || long
+void put(int *p, size_t *q) { q[0] = reinterpret_cast<size_t>(p); } || void use(size_t *q) { *(int *)q[0] = 1; } || size_t
+void put(int *p, size_t *q) { q[0] = __shfl_sync(~0u, (size_t)p, 0); } || void use(size_t *q) { *(int *)q[0] = 1; } || size_t
+void put(int *p, size_t *q) { atomicExch(q, (size_t)p); } || void use(size_t *q) { *(int *)q[0] = 1; } || size_t
+void put(int *p, char *q) { memcpy(q, &p, sizeof p); } || void use(char *q) { int *p; memcpy(&p, q, sizeof p); *p = 1; } || char
+struct N { int *p; N *next; }; || void put(int *p, N *q) { q->p = p; } || void use(N *q) { *q->p = 1; } || N
+struct N { int *p; N *next; }; || void put(int *p, N *q) { N &n = q[0]; n.p = p; } || void use(N *q) { *q->p = 1; } || N
+struct N { int *p; }; __device__ void set(N *n, int *p) { n->p = p; } || void put(int *p, N *q) { set(q, p); } || void use(N *q) { *q->p = 1; } || N
+__device__ void set(long *n, int *p) { *n = (long)p; } || void put(int *p, long *q) { set(q, p); } || void use(long *q) { *(int *)*q = 1; } || long
+struct N { int *p; __device__ void set(int *v) { p = v; } }; || void put(int *p, N *q) { q->set(p); } || void use(N *q) { *q->p = 1; } || N
+struct M { int *p; }; struct N { M m; }; || void put(int *p, N *q) { q->m.p = p; } || void use(N *q) { *q->m.p = 1; } || N
+union N { int *p; long n; }; || void put(int *p, N *q) { N n; n.p = p; *q = n; } || void use(N *q) { *q->p = 1; } || N
+template <class T> struct N { T *p; }; || void put(int *p, N<int> *q) { q->p = p; } || void use(N<int> *q) { *q->p = 1; } || N<int>
+struct N { size_t a; }; || void put(int *p, N *q) { q->a = (size_t)p; } || void use(N *q) { *(int *)q->a = 1; } || N
+"""
+
+
+@pytest.mark.parametrize("case", cases(STORED))
+def test_what_a_kernel_stores_in_memory_leads_there(case: str) -> None:
+    *declarations, put, use, kind = case.split(" || ")
+    kernels = f"{' '.join(declarations)} __global__ {put} __global__ {use}"
+    stores = f"{kind} *m; cudaMalloc(&m, 8); put<<<1, 1>>>(d, m); cudaDeviceSynchronize(); use<<<1, 1, 0, other>>>(m);"
+    check(analyze(kernels + MAIN % stores))
+
+
+def test_a_pointer_by_value_in_a_struct_is_stored_and_stored_to() -> None:
+    kernels = "struct C { int **q; int *p; }; __global__ void put(C c) { c.q[0] = c.p; } __global__ void use(C c) { **c.q = 1; }"
+    stores = "C c; cudaMalloc(&c.q, 8); c.p = d; put<<<1, 1>>>(c); cudaDeviceSynchronize(); c.p = e; use<<<1, 1, 0, other>>>(c);"
+    check(analyze(kernels + MAIN % stores))
+
+
+READ_ONLY = """
+void put(const float *p, float *q) { if (((size_t)p & 15) == 0) q[0] = p[0]; }
+void put(const float *p, float *q) { q[(size_t)blockIdx.x * 3] = (float)p[1] + (double)p[2]; }
+void put(const float *p, float4 *q) { q[0] = *reinterpret_cast<const float4 *>(p); q[1] = *(float4 *)&p[4]; }
+void put(const float *p, float *q) { q[0] = (*p) + (float)*p; q[1] = (q[0]) * p[1]; }
+struct N { float x, y; }; || void put(const float *p, N *q) { q->x = p[0]; }
+"""
+
+
+@pytest.mark.parametrize("case", cases(READ_ONLY))
+def test_what_a_kernel_computes_leads_nowhere(case: str) -> None:
+    *declarations, put = case.split(" || ")
+    kernels = f"{' '.join(declarations)} __global__ {put} __global__ void use(void *q) {{ *(float *)q = 1; }}"
+    stores = "void *m; cudaMalloc(&m, 64); put<<<1, 1>>>((float *)d, (float4 *)m); use<<<1, 1, 0, other>>>(m);"
+    report = analyze(kernels + MAIN % stores)
+    moved = [place.text for f in report.findings for place in f.related]
+    assert "freed on `0`" in moved or "freed on the default stream" in moved

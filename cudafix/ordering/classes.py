@@ -204,6 +204,23 @@ class Classes:
         """Of a data member, by the last name component of its class; empty where that is not known."""
         return self._types_of_members.get((cls, name), "")
 
+    def leads_to_pointers(self, kind: str) -> bool:
+        """Whether a pointer of this type leads to pointers, or to objects that hold some."""
+        return kind.count("*") > 1 or ("*" in kind and last(_plain(kind)) in self._hold_pointers)
+
+    @cached_property
+    def _hold_pointers(self) -> frozenset[str]:
+        """The classes, by last name component, that have a pointer among their members, or in one of them."""
+        members: dict[str, set[str]] = {}
+        for module in self.program.modules:
+            for cls, fields in module.fields.items():
+                members.setdefault(last(cls), set()).update(member.type for member in fields.values())
+        found = {cls for cls, kinds in members.items() if any("*" in kind for kind in kinds)}
+        named = {cls: {last(_plain(kind)) for kind in kinds} for cls, kinds in members.items()}
+        while more := {cls for cls, names in named.items() if not found.isdisjoint(names)} - found:
+            found |= more
+        return frozenset(found)
+
     @cached_property
     def _members(self) -> dict[str, tuple[str, ...]]:
         """The types of the data members of each class, by its last name component; of those of one name, of all."""
@@ -250,6 +267,11 @@ class Classes:
             for base in function.bases:
                 found.setdefault(last(base), []).append(function)
         return found
+
+
+def _plain(kind: str) -> str:
+    """A type without its qualifiers, template arguments, stars and dimensions."""
+    return _QUALIFIERS.sub("", kind).partition("<")[0].strip(" *&[]")
 
 
 def _looks_elsewhere(stmt: ir.Stmt) -> bool:

@@ -318,18 +318,25 @@ class Effects(Allocations):
         return state
 
     def _stored_by(self, launch: ir.Launch, kernels: list[ir.Kernel], state: State) -> None:
-        """A kernel may store the pointers that it is given in memory that holds pointers."""
-        given = mem.leading(mem.NOTHING.union(*(self.values(state, arg) for arg in launch.args)))
+        """A kernel may store the pointers that it is given in memory that holds pointers, or that it stores them in as
+        numbers.
+        """
+        given = mem.leading(mem.NOTHING.union(*(self.whole(state, arg) for arg in launch.args)))
         for kernel in kernels if given else ():
-            holders = [
-                value
-                for n, arg in enumerate(launch.args)
-                if n in kernel.writes and n < len(kernel.params) and kernel.params[n].type.count("*") > 1
-                for value in self.values(state, arg)
-            ]
+            holders: list[mem.Value] = []
+            for n, arg in enumerate(launch.args):
+                if n not in kernel.writes or n >= len(kernel.params):
+                    continue
+                kind = kernel.params[n].type
+                if kernel.keeps or self.classes.leads_to_pointers(kind):
+                    holders += self.values(state, arg)
+                for path, values in self.parts(state, arg).items():  # of a struct that is passed by value
+                    member = self.classes.type_of_member(last(kind.partition("<")[0].strip()), path[0][1])
+                    if kernel.keeps or len(path) > 1 or self.classes.leads_to_pointers(member):
+                        holders += values
             for name in kernel.globals_written:
                 variable = self.program.globals.get(name.removeprefix("::"))
-                if variable is not None and "*" in variable.type:
+                if variable is not None and (kernel.keeps or self.classes.leads_to_pointers(f"{variable.type} *")):
                     holders.append(mem.Ptr(self.symbol(variable).number))
             for cell in [c for value in holders if (c := mem.at(value, mem.ANY)) is not None]:
                 state.env.write([cell], given)

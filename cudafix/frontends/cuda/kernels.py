@@ -51,6 +51,7 @@ class _Summary:
     writes: set[int] = field(default_factory=set)
     prints: bool = False
     traps: bool = False
+    keeps: bool = False
     globals_read: set[str] = field(default_factory=set)
     globals_written: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
@@ -93,6 +94,7 @@ def summarize(
                 frozenset(summary.globals_written),
                 frozenset(summary.unknown),
                 ir.Span(path, one.node.start_byte, one.node.end_byte),
+                summary.keeps,
             )
         )
     return tuple(found)
@@ -114,7 +116,7 @@ def _add(
     caller: _Summary, callee: _Summary, positions: tuple[frozenset[int], ...], roots: tuple[frozenset[str], ...]
 ) -> bool:
     before = (
-        len(caller.reads), len(caller.writes), caller.prints, caller.traps,
+        len(caller.reads), len(caller.writes), caller.prints, caller.traps, caller.keeps,
         len(caller.globals_read), len(caller.globals_written), len(caller.unknown),
     )  # fmt: skip
     last = len(callee.names) - 1
@@ -128,11 +130,12 @@ def _add(
             caller.globals_written |= global_names
     caller.prints |= callee.prints
     caller.traps |= callee.traps
+    caller.keeps |= callee.keeps
     caller.globals_read |= callee.globals_read
     caller.globals_written |= callee.globals_written
     caller.unknown |= callee.unknown
     return before != (
-        len(caller.reads), len(caller.writes), caller.prints, caller.traps,
+        len(caller.reads), len(caller.writes), caller.prints, caller.traps, caller.keeps,
         len(caller.globals_read), len(caller.globals_written), len(caller.unknown),
     )  # fmt: skip
 
@@ -228,7 +231,8 @@ def _summary(
     cursor = QueryCursor(_query())
     captures = cursor.captures(one.body)
     roots = _Roots({name: number for name, number in names.items() if name in passed}, here, text)
-    _aliases(captures, roots, text, kinds)
+    numbers = _aliases(captures, roots, text, kinds)
+    summary.keeps = _keeps_addresses(captures, roots, text, kinds, numbers)
 
     def written(node: Node, scalar_too: bool = False) -> None:
         base, reached = _base(node)
@@ -393,11 +397,54 @@ def _ends_there(param: ir.Param, body: bytes, index: Declarations) -> bool:
     return not param.by_reference and reached is None
 
 
+_COPIES_BYTES = re.compile(rb"(?:std::|cuda::std::)?(?:mem(?:cpy|move)|atomic(?:Exch|CAS|Add|Max|Min|Or))\b")
+# a pointer as a number, the address of a variable
+_ADDRESS = re.compile(
+    rb"(?:\(\s*[\w\s:]*\)|_cast\s*<[^<>*]*>)\s*\(*\s*&?\s*([A-Za-z_]\w*)(?!\w|\s*(?:[\[.(]|->))"
+    rb"|(?<![&\w)\]])\s*&\s*([A-Za-z_]\w*)(?!\w|\s*(?:[\[.(]|->))"
+)
+
+
+def _keeps_addresses(
+    captures: Mapping[str, list[Node]],
+    roots: _Roots,
+    text: bytes,
+    kinds: Mapping[str, tuple[str, bool]],
+    numbers: set[str],
+) -> bool:
+    """Whether an address may be stored in memory as a number, or byte by byte: `q[0] = (long)p`, `memcpy(q, &p, 8)`."""
+
+    def leads(name: str) -> bool:
+        return is_pointer(kinds[name][0]) if name in kinds else name in roots.params
+
+    def has_address(node: Node) -> bool:
+        written = text[node.start_byte : node.end_byte]
+        if written.decode("utf-8", "replace") in numbers:
+            return True
+        return any(leads((one or other).decode()) for one, other in _ADDRESS.findall(written))
+
+    for node in captures.get("assign", ()):
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        if left is None or right is None or right.type == "number_literal":
+            continue
+        base, reached = _base(left)
+        stores = reached or base.type != "identifier" or text[base.start_byte : base.end_byte].decode() in roots.globals
+        if stores and has_address(right):
+            return True
+    for node in captures.get("call", ()):
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is not None and arguments is not None and _COPIES_BYTES.match(text, function.start_byte):
+            if any(map(has_address, arguments.named_children[1:])):
+                return True
+    return False
+
+
 def _aliases(
     captures: Mapping[str, list[Node]], roots: _Roots, text: bytes, kinds: Mapping[str, tuple[str, bool]]
-) -> None:
-    """Local pointers and references that may have come from a parameter."""
+) -> set[str]:
+    """Local pointers and references that may have come from a parameter. Returns numbers that may be made of one."""
     edges: list[tuple[str, Node]] = []
+    numbers: set[str] = set()
     for node in captures.get("init", ()):
         declarator = node.child_by_field_name("declarator")
         value = node.child_by_field_name("right" if node.type == "for_range_loop" else "value")
@@ -421,6 +468,8 @@ def _aliases(
             continue
         if not pointer and base.startswith("auto") and _is_element(value, text, kinds):
             continue
+        if not pointer and is_number(base):
+            numbers.add(one.name)
         edges.append((one.name, value))
     for node in captures.get("built", ()):  # `View v(p);` reads like the declaration of a function
         name_node, given = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
@@ -447,6 +496,7 @@ def _aliases(
             if name in kinds and not (found[0] | found[1]):
                 continue
             changed = roots.join(name, found) or changed
+    return {name for name in numbers if name in roots.params}
 
 
 def _is_address(node: Node, text: bytes, kinds: Mapping[str, tuple[str, bool]]) -> bool:

@@ -53,6 +53,8 @@ from cudafix.ir import (
 )
 
 _CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
+_WIDE = re.compile(r"\b(?:long|size_t|u?int64(?:_t)?|u?intptr_t|ptrdiff_t|ulong|uint64)\b")  # a pointer fits into it
+_FIXED = re.compile(r"std::array\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
@@ -599,25 +601,31 @@ class Variables(Blocks):
         zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))
         element = kind.removesuffix("[]")
         if one.array:
-            if is_number(element):
+            if is_number(element) and not _WIDE.search(element):
                 return
             of = self.file.index.class_of(element) if not is_pointer(element) else None
             if of is not None and self._objects(var, of, one, node, children, values_):
                 return
             if zeros:
-                self.emit(ir.Assign(Index(var, Opaque(())), NULL, span))
+                if not is_number(element):
+                    self.emit(ir.Assign(Index(var, Opaque(())), NULL, span))
                 return
             for number, (_, initial) in enumerate(values_):
-                self.emit(ir.Assign(Index(var, Const(str(number))), initial, span))
+                if not is_number(element) or not isinstance(initial, Const):
+                    self.emit(ir.Assign(Index(var, Const(str(number))), initial, span))
             return
         if cls is not None:
             names = list(cls.fields)
             for number, name in enumerate(names):
-                if is_number(cls.fields[name]) or any(other in names[:number] for other in cls.overlaid(name)):
+                if any(other in names[:number] for other in cls.overlaid(name)):
                     continue
                 found = [v for label, v in values_ if label == name]
                 if not found and number < len(values_) and not values_[number][0]:
                     found = [values_[number][1]]
+                if is_number(cls.fields[name]) and not (
+                    _WIDE.search(cls.fields[name]) and found and not isinstance(found[0], Const)
+                ):
+                    continue
                 if found and (part := self.copied_class(found[0])) is not None:
                     self.build(node, Field(var, name), part, (found[0],))
                 else:
@@ -626,10 +634,13 @@ class Variables(Blocks):
                     if given != place:
                         self.store(place, self.bound(place, given), node)
             return
-        if _CONTAINER.match(kind) and is_pointer(pointee(kind)) and children:
-            counted = len(values_) == 2 and is_number(self.type_of(values_[0][1]) or "int")  # `v{n, p}`
+        leads = is_pointer(pointee(kind)) or _WIDE.search(pointee(kind)) is not None
+        fixed = _FIXED.match(kind) is not None
+        if leads and children and (fixed or _CONTAINER.match(kind)):
+            counted = not fixed and len(values_) == 2 and is_number(self.type_of(values_[0][1]) or "int")  # `v{n, p}`
+            unclear = counted or any(child.type == "initializer_list" for child in children)
             for number, (_, initial) in enumerate(values_):
-                self.emit(ir.Assign(Index(var, Const(str(number)) if not counted else Opaque(())), initial, span))
+                self.emit(ir.Assign(Index(var, Const(str(number)) if not unclear else Opaque(())), initial, span))
             return
         for label, initial in values_:
             if label:

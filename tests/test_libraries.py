@@ -13,6 +13,7 @@ from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Safety
 from cudafix.models import load
+from tests import other_stream
 from tests.test_ways_past_a_wait import moves_without, parts, program
 from tests.test_ways_to_memory import cases
 
@@ -210,3 +211,17 @@ public:
 """
     report = analyze({"decoder.cuh": source.encode()}, Config())
     assert {a.subject for f in report.findings for a in f.assumptions} == {"Decoder"}
+
+
+# memory that a library got before, or that it takes for a scalar, and works on where its handle says
+BEFORE_THE_CALL = """
+cublasHandle_t h; cublasCreate(&h); cublasSetStream(h, other); cublasSetWorkspace(h, d, 4); cublasSgemm(h, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 1, &a, x, 1, x, 1, &a, x, 1);
+cublasHandle_t h; cublasCreate(&h); cublasSetStream(h, other); cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE); cublasSscal(h, 1, (float *)d, x, 1);
+cublasHandle_t h; cublasCreate(&h); cublasSetStream(h, other); cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE); cublasSaxpy(h, 1, (float *)d, x, 1, x, 1);
+cufftHandle h; size_t n; cufftCreate(&h); cufftMakePlan1d(h, 64, CUFFT_C2C, 1, &n); cufftSetWorkArea(h, d); cufftSetStream(h, other); cufftExecC2C(h, (cufftComplex *)x, (cufftComplex *)x, CUFFT_FORWARD);
+"""
+
+
+@pytest.mark.parametrize("case", BEFORE_THE_CALL.strip().split("\n"))
+def test_what_a_handle_keeps_and_scalars_on_the_device_are_used_on_its_stream(case: str) -> None:
+    other_stream.check(other_stream.analyze(other_stream.MAIN % f"float a = 1, *x; cudaMalloc(&x, 512); {case}"))

@@ -63,6 +63,10 @@ class Roles(Calls):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
                 )
+                if api.effect is Effect.WORK:  # a scalar that is on the device after all, as the handle may say
+                    scalars = {v for v in self.values(state, expr) if isinstance(v, mem.Ptr) and self._is_scalar(v)}
+                    args.reads |= scalars
+                    args.writes |= scalars if "w" in role[1:] else mem.NOTHING
                 if "r" in role[1:]:
                     args.host_reads |= bits
                 if "w" in role[1:]:
@@ -87,6 +91,11 @@ class Roles(Calls):
                 bits = self.touched(state, (expr,))
                 args.host_reads |= bits
                 args.host_writes |= bits
+            elif role == "handle" and api.effect is Effect.WORK:
+                kept = frozenset(v for v in self.values(state, expr) if isinstance(v, mem.Handle))
+                values = self.reachable(state, kept) - kept
+                args.reads |= values
+                args.writes |= values
             elif role == "params" or (role in ("keep", "keeper") and api.effect is Effect.WORK):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
@@ -136,6 +145,10 @@ class Roles(Calls):
 
     def _is_of_the_host(self, pointer: mem.Ptr) -> bool:
         return self.outcome.objects[pointer.object].memory == "host"
+
+    def _is_scalar(self, pointer: mem.Ptr) -> bool:
+        """Whether a pointer is to memory that the host cannot look at."""
+        return self.outcome.objects[pointer.object].memory in ("device", "async")
 
     def _handle_name(self, call: ir.Call) -> str:
         return f"{call.callee}@{call.span.path}:{call.span.start}{self.frame.name}{''.join(self.family)}"

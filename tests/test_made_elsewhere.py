@@ -154,3 +154,32 @@ int main() {{
         assert edits.count(f", {stream}") == 2
     else:
         assert report.refusals
+
+
+TEMPLATES = """
+template <class T> struct S { static cudaStream_t s; }; template <class T> cudaStream_t S<T>::s = 0; || MAKE(S<int>::s); S<float>::s = 0; || k<<<1, 1, 0, S<int>::s>>>(d);
+template <class T> struct S { static cudaStream_t s; static void make() { MAKE(s); } }; template <class T> cudaStream_t S<T>::s = 0; || S<int>::make(); S<float>::s = 0; || k<<<1, 1, 0, S<int>::s>>>(d);
+template <class T> struct S { inline static cudaStream_t s = 0; void go(int *d) { k<<<1, 1, 0, s>>>(d); } }; || MAKE(S<int>::s); S<float>::s = 0; || S<int> x; x.go(d);
+template <class T> struct S { static int *p; }; template <class T> int *S<T>::p; || cudaStream_t s; MAKE(s); || S<int>::p = d; S<float>::p = nullptr; k<<<1, 1, 0, s>>>(S<int>::p);
+"""
+
+
+@pytest.mark.parametrize("case", cases(TEMPLATES))
+def test_a_static_member_of_a_template_is_one_of_several(case: str) -> None:
+    definition, made, used = case.split(" || ")
+    text = f"""
+#include <cuda_runtime.h>
+#define MAKE(s) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking)
+__global__ void k(int *v) {{ *v = 1; }}
+{definition}
+int main() {{
+    int *d;
+    {made}
+    cudaMalloc(&d, 4);
+    {used}
+    cudaFree(d);
+}}
+"""
+    report = analyze({"main.cu": text.encode()}, Config())
+    assert report.refusals
+    assert not report.findings

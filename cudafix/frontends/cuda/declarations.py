@@ -364,6 +364,7 @@ class Class:
     assigned: bool = False  # it writes an assignment, beside others
     compared: set[str] = field(default_factory=set)  # the comparisons that the compiler writes, `= default`
     idle: bool = False  # its destructor is written, and empty
+    templated: bool = False  # it is a template, or a member of one
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
 
     def overlaid(self, name: str) -> list[str]:
@@ -876,6 +877,8 @@ def index(
             else:
                 outer = f"{cls.name}::" if cls is not None else f"{namespace}::" if namespace else ""
                 inside = Class(outer + (name or f"<anonymous@{node.start_byte}>"), start=node.start_byte)
+                templated = node.parent is not None and node.parent.type == "template_declaration"
+                inside.templated = templated or (cls is not None and cls.templated)
                 found.classes[inside.name] = inside
                 home = homes.get(node.id) or (homes.get(cls.name) if cls is not None else None)
                 if home is not None:

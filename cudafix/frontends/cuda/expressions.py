@@ -315,15 +315,16 @@ class Expressions:
             return Const(name)
         return Var(f"::{name}")
 
-    def static_named(self, kind: str, name: str) -> Var | None:
+    def static_named(self, kind: str, name: str) -> Expr | None:
         """The static data member of this name that a class has, or a base of it."""
         classes = (cls for cls in self.file.index.lineage(kind) if name in cls.statics)
         return next((self._static_member(cls, name) for cls in classes), None)
 
-    def _static_member(self, cls: Class, name: str) -> Var:
+    def _static_member(self, cls: Class, name: str) -> Expr:
+        """Of a template it is one of several."""
         var = Var(f"{cls.name}::{name}")
         self.types.setdefault(var.name, cls.statics[name])
-        return var
+        return opaque(var) if cls.templated and not is_number(cls.statics[name]) else var
 
     def _global(self, name: str) -> Var | Deref | None:
         """A variable at namespace scope, or what it refers to."""

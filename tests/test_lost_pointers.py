@@ -461,6 +461,9 @@ struct N { int *p; __device__ void set(int *v) { p = v; } }; || void put(int *p,
 struct M { int *p; }; struct N { M m; }; || void put(int *p, N *q) { q->m.p = p; } || void use(N *q) { *q->m.p = 1; } || N
 union N { int *p; long n; }; || void put(int *p, N *q) { N n; n.p = p; *q = n; } || void use(N *q) { *q->p = 1; } || N
 template <class T> struct N { T *p; }; || void put(int *p, N<int> *q) { q->p = p; } || void use(N<int> *q) { *q->p = 1; } || N<int>
+template <class T> || void put(int *p, T *q) { q[0] = p; } || void use(int **q) { **q = 1; } || int *
+template <class T> || void put(int *p, T *q) { int *v = p + 1; q[threadIdx.x] = v; } || void use(int **q) { **q = 1; } || int *
+template <class T> || void put(int *p, T *q) { *q = (p + threadIdx.x); } || void use(int **q) { **q = 1; } || int *
 struct N { size_t a; }; || void put(int *p, N *q) { q->a = (size_t)p; } || void use(N *q) { *(int *)q->a = 1; } || N
 """
 
@@ -485,6 +488,9 @@ void put(const float *p, float *q) { q[(size_t)blockIdx.x * 3] = (float)p[1] + (
 void put(const float *p, float4 *q) { q[0] = *reinterpret_cast<const float4 *>(p); q[1] = *(float4 *)&p[4]; }
 void put(const float *p, float *q) { q[0] = (*p) + (float)*p; q[1] = (q[0]) * p[1]; }
 struct N { float x, y; }; || void put(const float *p, N *q) { q->x = p[0]; }
+struct V { const float *p; __device__ V(const float *q) { this->p = q; } }; || void put(const float *p, float *q) { V v(p); q[0] = v.p[0]; }
+struct V { const float *p; }; || void put(const float *p, float *q) { V v; v.p = p; q[0] = v.p[0]; }
+void put(const float *p, float *q) { const float *v[2]; v[0] = p; v[1] = p + 1; q[0] = v[1][0]; }
 """
 
 

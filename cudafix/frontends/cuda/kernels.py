@@ -231,8 +231,7 @@ def _summary(
     cursor = QueryCursor(_query())
     captures = cursor.captures(one.body)
     roots = _Roots({name: number for name, number in names.items() if name in passed}, here, text)
-    numbers = _aliases(captures, roots, text, kinds)
-    summary.keeps = _keeps_addresses(captures, roots, text, kinds, numbers)
+    summary.keeps = _keeps_addresses(captures, roots, text, kinds, *_aliases(captures, roots, text, kinds))
 
     def written(node: Node, scalar_too: bool = False) -> None:
         base, reached = _base(node)
@@ -411,6 +410,7 @@ def _keeps_addresses(
     text: bytes,
     kinds: Mapping[str, tuple[str, bool]],
     numbers: set[str],
+    pointers: set[str],
 ) -> bool:
     """Whether an address may be stored in memory as a number, or byte by byte: `q[0] = (long)p`, `memcpy(q, &p, 8)`."""
 
@@ -423,13 +423,23 @@ def _keeps_addresses(
             return True
         return any(leads((one or other).decode()) for one, other in _ADDRESS.findall(written))
 
+    def is_pointer_itself(node: Node) -> bool:  # of a type that may be a parameter of the template: `T *q`, `q[0] = p`
+        while node.type == "parenthesized_expression" and node.named_children:
+            node = node.named_children[0]
+        if node.type == "identifier":
+            name = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+            return is_pointer(kinds[name][0]) if name in kinds else name in pointers and name in roots.params
+        return node.type == "binary_expression" and any(map(is_pointer_itself, node.named_children))
+
     for node in captures.get("assign", ()):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None or right.type == "number_literal":
             continue
         base, reached = _base(left)
-        stores = reached or base.type != "identifier" or text[base.start_byte : base.end_byte].decode() in roots.globals
-        if stores and has_address(right):
+        name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
+        leads_out = name in kinds or name in pointers or name in roots.references  # not a variable of the kernel's own
+        stores = base.type not in ("identifier", "this") or name in roots.globals or (reached and leads_out)
+        if stores and (has_address(right) or is_pointer_itself(right)):
             return True
     for node in captures.get("call", ()):
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
@@ -441,10 +451,13 @@ def _keeps_addresses(
 
 def _aliases(
     captures: Mapping[str, list[Node]], roots: _Roots, text: bytes, kinds: Mapping[str, tuple[str, bool]]
-) -> set[str]:
-    """Local pointers and references that may have come from a parameter. Returns numbers that may be made of one."""
+) -> tuple[set[str], set[str]]:
+    """Local pointers and references that may have come from a parameter. Returns the numbers that may be made of one,
+    and the pointers.
+    """
     edges: list[tuple[str, Node]] = []
     numbers: set[str] = set()
+    pointers: set[str] = set()
     for node in captures.get("init", ()):
         declarator = node.child_by_field_name("declarator")
         value = node.child_by_field_name("right" if node.type == "for_range_loop" else "value")
@@ -462,6 +475,8 @@ def _aliases(
             roots.references |= names
             continue
         pointer = is_pointer(one.type) or one.reference
+        if is_pointer(one.type) and not one.array:
+            pointers.add(one.name)
         if one.reference:
             roots.references.add(one.name)
         if not pointer and is_number(base) and not _is_address(value, text, kinds):
@@ -496,7 +511,7 @@ def _aliases(
             if name in kinds and not (found[0] | found[1]):
                 continue
             changed = roots.join(name, found) or changed
-    return {name for name in numbers if name in roots.params}
+    return {name for name in numbers if name in roots.params}, pointers
 
 
 def _is_address(node: Node, text: bytes, kinds: Mapping[str, tuple[str, bool]]) -> bool:

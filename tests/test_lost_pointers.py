@@ -502,3 +502,35 @@ def test_what_a_kernel_computes_leads_nowhere(case: str) -> None:
     report = analyze(kernels + MAIN % stores)
     moved = [place.text for f in report.findings for place in f.related]
     assert "freed on `0`" in moved or "freed on the default stream" in moved
+
+
+# what a lambda for the device captures, and what it does with it
+CAPTURED = """
+V v{d}; || [=] __device__ (int i) { v.p[i] = 1; }
+V v; v.p = d; || [v] __device__ (int i) { v.p[i] = 1; }
+V v{d}; || [w = v] __device__ (int i) { w.p[i] = 1; }
+W v; v.v.p = d; || [=] __device__ (int i) { v.v.p[i] = 1; }
+X v; v.p = d; || [=] __device__ (int i) { v.p[i] = 1; }
+View<int> v; v.p = d; || [=] __device__ (int i) { v(i) = 1; }
+int *v[2] = {d, e}; || [=] __device__ (int i) { *v[i] = 1; }
+V v[2] = {{d}, {e}}; || [=] __device__ (int i) { *v[i].p = 1; }
+std::array<int *, 2> v = {d, e}; || [=] __device__ (int i) { *v[i] = 1; }
+V a{d}; V &v = a; || [=] __device__ (int i) { v.p[i] = 1; }
+V a{d}; const auto v = a; || [=] __device__ (int i) { v.p[i] = 1; }
+"""
+VIEWS = """
+#include <array>
+struct V { int *p; }; struct W { int n; V v; }; struct X : V { int n; };
+template <class T> struct View { T *p; int n; __device__ T &operator()(int i) const { return p[i]; } };
+template <class F> __global__ void each(F f) { f(0); }
+template <class F> void launch(F f, cudaStream_t s) { each<<<1, 1, 0, s>>>(f); }
+"""
+
+
+@pytest.mark.parametrize(
+    "through", ["each<<<1, 1, 0, other>>>(%s);", "auto f = %s; each<<<1, 1, 0, other>>>(f);", "launch(%s, other);"]
+)
+@pytest.mark.parametrize("case", cases(CAPTURED))
+def test_what_a_lambda_of_the_device_captures_is_used_where_it_runs(case: str, through: str) -> None:
+    made, function = case.split(" || ")
+    check(analyze(VIEWS + MAIN % f"{made} {through % function}"))

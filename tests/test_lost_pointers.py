@@ -534,3 +534,19 @@ template <class F> void launch(F f, cudaStream_t s) { each<<<1, 1, 0, s>>>(f); }
 def test_what_a_lambda_of_the_device_captures_is_used_where_it_runs(case: str, through: str) -> None:
     made, function = case.split(" || ")
     check(analyze(VIEWS + MAIN % f"{made} {through % function}"))
+
+
+WITH_A_STRUCT = """
+std::pair<V, int> q(v, 1); || *q.first.p = 1;
+std::pair<V, int> q{v, 1}; || *q.first.p = 1;
+auto q = std::make_pair(v, 1); || *q.first.p = 1;
+std::pair<int, V> q = {1, v}; || *q.second.p = 1;
+std::tuple<V, int> q(v, 1); || *std::get<0>(q).p = 1;
+"""
+
+
+@pytest.mark.parametrize("case", cases(WITH_A_STRUCT))
+def test_a_pair_has_what_the_structs_hold_that_it_is_made_of(case: str) -> None:
+    made, used = case.split(" || ")
+    kernel = f"struct V {{ int *p; }}; template <class Q> __global__ void use(Q q) {{ {used} }}"
+    check(analyze(kernel + MAIN % f"V v{{d}}; {made} use<<<1, 1, 0, other>>>(q);"))

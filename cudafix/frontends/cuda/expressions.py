@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -85,6 +85,8 @@ OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of 
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
+
+_MOST_PARTS = 4  # of parts of parts
 
 
 class Expressions:
@@ -1091,6 +1093,19 @@ class Expressions:
         """The same for the elements of a container, which it makes of what it is given."""
         for found in _INSIDE.finditer(kind):
             self.copied(node, kind[found.end() :], values)
+
+    def held_by(self, place: Expr, depth: int = 0) -> Iterator[Expr]:
+        """A place, and the members and elements in it that are no numbers: what a copy of it has."""
+        yield place
+        kind = self.type_of(place)
+        if is_pointer(kind) or depth > _MOST_PARTS:
+            return
+        if pointee(kind):
+            yield Index(place, Opaque(()))
+        for cls in self.file.index.lineage(kind):
+            for name, member in cls.fields.items():
+                if not is_number(member):
+                    yield from self.held_by(self.member(place, name), depth + 1)
 
     def may_lead(self, value: Expr) -> bool:
         """Whether a value may be a pointer, a handle or an object that holds one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -23,7 +23,6 @@ from cudafix.frontends.cuda.declarations import (
     is_pointer,
     parameters,
     plain_name,
-    pointee,
     text_of,
 )
 from cudafix.frontends.cuda.expressions import OPTIONAL, first_named
@@ -52,7 +51,6 @@ _ALIASED = re.compile(r"&\s*\w+\s*=\s*\(?\s*([A-Za-z_]\w*)")
 
 
 _DECLARES = re.compile(rb"\w[\s*&]+\w")  # two words: a macro that stands for a declaration
-_MOST_PARTS = 4  # of parts of parts
 _RETURNED = re.compile(r"\breturn\s+\(?\s*([A-Za-z_]\w*)\s*\)?\s*;")
 _LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "for_range_loop"))
 # an assignment, the address handed out, a swap
@@ -296,19 +294,6 @@ class Statements(Loops):
         last = node.named_children[-1].child_by_field_name("parameters")
         self.emit(ir.Try(body, tuple(handlers), self.span(node), last is not None and self.raw(last) == "(...)"))
 
-    def _held_by(self, place: Expr, depth: int = 0) -> Iterator[Expr]:
-        """A place, and the members and elements in it that are no numbers: what a copy of it has."""
-        yield place
-        kind = self.type_of(place)
-        if is_pointer(kind) or depth > _MOST_PARTS:
-            return
-        if pointee(kind):
-            yield Index(place, Opaque(()))
-        for cls in self.file.index.lineage(kind):
-            for name, member in cls.fields.items():
-                if not is_number(member):
-                    yield from self._held_by(self.member(place, name), depth + 1)
-
     def make_lambda(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """A lambda becomes a function of its own that shares the variables around it."""
         body = node.child_by_field_name("body")
@@ -335,7 +320,7 @@ class Statements(Loops):
             found = [
                 self.resolve(one, node) for one in used_names if self.local(one) is not None or self._is_member(one)
             ]
-            return opaque(*(part for place in found for part in self._held_by(place)))
+            return opaque(*(part for place in found for part in self.held_by(place)))
         inner = Statements(self.file, self.source, name, self.cls, self.namespace, self.text)
         inner.scopes = [Scope({k: v for scope in self.scopes for k, v in scope.names.items()})]
         inner.types, inner.used = dict(self.types), dict(self.used)

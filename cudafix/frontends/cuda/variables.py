@@ -446,11 +446,9 @@ class Variables(Blocks):
                 self.holding.add(var.name)
                 if self.is_unseen(kind):
                     self.constructor(node, kind, values, spans)
-            self.emit(
-                ir.Assign(
-                    var, opaque(*values) if len(values) > 1 or not isinstance(values[0], Addr) else values[0], span
-                )
-            )
+            held = (part for value in values for part in self.held_by(value))
+            address = values[0] if len(values) == 1 and isinstance(values[0], Addr) else None
+            self.emit(ir.Assign(var, address or opaque(*held), span))
         self.lead_to_elements(var, node)
 
     def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
@@ -647,7 +645,8 @@ class Variables(Blocks):
                 self.emit(ir.Assign(Field(var, label), initial, span))
         self.hands_over(node, kind, tuple(initial for _, initial in values_))
         if values_ and not any(label for label, _ in values_):
-            self.emit(ir.Assign(var, opaque(*(initial for _, initial in values_)), span))
+            held = (part for _, initial in values_ for part in self.held_by(initial))
+            self.emit(ir.Assign(var, opaque(*held), span))
 
     def _objects(
         self, var: Var, cls: Class, one: Declared, node: Node, children: list[Node], values: list[tuple[str, Expr]]

@@ -411,7 +411,7 @@ class Calls(Objects):
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
             if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
-                return opaque(*values)
+                return opaque(*(part for value in values for part in self.held_by(value)))
             return self.emit_call(node, function, name, values, spans, None, target, used)
         if name in _LEAVES_FUNCTION:
             self.problems.append(("control_flow", self.span(node).start))

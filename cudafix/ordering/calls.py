@@ -160,6 +160,8 @@ class Calls(Operations):
             kind = self.type_of(call.receiver)
             this = frozenset(mem.reference(c) for c in self.cells(state, call.receiver)) or mem.UNKNOWN
             pointed = self.values(state, call.receiver)
+            if name == "operator()" and any(isinstance(v, mem.Function) for v in pointed):
+                return self._functions_in(pointed, arity)
             leads = frozenset(v for v in pointed if isinstance(v, mem.Ptr | mem.Ref))
             if leads and "*" in kind:
                 this = pointed

@@ -471,3 +471,18 @@ The next call fails. |
 def test_prose_binds_no_reference_at_namespace_scope() -> None:
     """All sources of a folder may run before `main`: what the grammar misreads in one would count for each program."""
     assert not lowered(PROSE).functions
+
+
+@pytest.mark.parametrize(
+    ("statement", "keeps"),
+    [
+        ("out[0] = (long)in;", True),
+        ("memcpy(out, &in, 8);", True),
+        ("State own = states[0]; out[0] += uniform(&own) * 2;", False),
+        ("out[0] = in[1];", False),
+    ],
+)
+def test_a_kernel_keeps_the_addresses_that_it_stores(statement: str, keeps: bool) -> None:
+    """What a function returns that is given the address of a variable of the kernel is a number."""
+    (kernel,) = lowered(f"__global__ void k(long *out, int *in, State *states) {{ {statement} }}").kernels
+    assert kernel.keeps is keeps

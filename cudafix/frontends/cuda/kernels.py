@@ -404,6 +404,16 @@ _ADDRESS = re.compile(
 )
 
 
+def _is_given_to_a_call(node: Node, at: int) -> bool:
+    """Whether what stands somewhere in an expression is an argument: what the call returns is stored."""
+    inner = node.descendant_for_byte_range(at, at + 1)
+    while inner is not None and inner != node:
+        if inner.type == "argument_list":
+            return True
+        inner = inner.parent
+    return False
+
+
 def _keeps_addresses(
     captures: Mapping[str, list[Node]],
     roots: _Roots,
@@ -421,7 +431,11 @@ def _keeps_addresses(
         written = text[node.start_byte : node.end_byte]
         if written.decode("utf-8", "replace") in numbers:
             return True
-        return any(leads((one or other).decode()) for one, other in _ADDRESS.findall(written))
+        return any(
+            leads((match[1] or match[2]).decode())
+            for match in _ADDRESS.finditer(written)
+            if match[1] or not _is_given_to_a_call(node, node.start_byte + match.start(2))
+        )
 
     def is_pointer_itself(node: Node) -> bool:  # of a type that may be a parameter of the template: `T *q`, `q[0] = p`
         while node.type == "parenthesized_expression" and node.named_children:

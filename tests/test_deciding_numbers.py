@@ -14,6 +14,9 @@ PROGRAM = """
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <sstream>
+#include <vector>
 #include <cuda_runtime.h>
 struct Ring {{ int now; int *where; }};
 int cur;
@@ -109,6 +112,12 @@ def test_an_index_is_what_a_function_has_made_it(declared: str, first: str, then
         "void set(int *p, int v) { *p = v; } void flip() { set(&cur, 1); }",
         "void set(const int &p) { const_cast<int &>(p) = 1; } void flip() { set(cur); }",
         "template <class T> void set(T &p) { p = 1; } void flip() { set(cur); }",
+        "std::vector<int *> v; void flip() { v.push_back(&cur); *v[0] = 1; }",
+        "std::vector<int *> v{&cur}; void flip() { for (int *p : v) *p = 1; }",
+        "std::map<int, int *> v; void keep(int *p) { v[3] = p; } void flip() { keep(&cur); *v[3] = 1; }",
+        'void flip() { std::istringstream s("1"); s >> cur; }',
+        "int *p; void keep(void *q) { p = (int *)((char *)q + 4 - 4); } void flip() { keep(&cur); *p = 1; }",
+        "int **pp; int *p = &cur; void flip() { pp = &p; **pp = 1; }",
     ],
 )  # fmt: skip
 def test_an_index_that_is_changed_through_a_pointer_or_a_reference(declared: str) -> None:

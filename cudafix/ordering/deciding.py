@@ -97,12 +97,16 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
                 api = tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
                 roles = roles_of(api, len(stmt.args)) if api is not None else []
                 decides |= {k for role, e in zip(roles, stmt.args, strict=False) if role in _DECIDING for k in keys(e)}
+                into = list(_stored_in(stmt.result, here, function.types)) if stmt.result is not None else []
+                if stmt.receiver is not None:  # a container keeps what it is given, and gives it back
+                    held = keys(stmt.receiver)
+                    for arg in stmt.args:
+                        flows(held, keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
+                    flows(into, held, _may_lead(stmt.result, None, function))
                 for name in map(last, ir.names_of(stmt.callee)):
                     for n, arg in enumerate(stmt.args):
                         flows([(name, str(n))], keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
-                    if stmt.result is not None:
-                        into = _stored_in(stmt.result, here, function.types)
-                        flows(into, frozenset({(name, _RESULT)}), _may_lead(stmt.result, None, function))
+                    flows(into, frozenset({(name, _RESULT)}), _may_lead(stmt.result, None, function))
             case _:
                 pass
     return Flow(frozenset(decides), tuple(feeds))

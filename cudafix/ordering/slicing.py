@@ -290,7 +290,7 @@ class Slicer:
         roles = roles_of(api, len(call.args)) if api is not None else []
         for n, expr in enumerate(call.args):
             refers = isinstance(expr, ir.Addr) or any(n < len(f.params) and f.params[n].may_change for f in own)
-            if (own and refers) or (n < len(roles) and roles[n] in _STORES):
+            if ((own or call.receiver is not None) and refers) or (n < len(roles) and roles[n] in _STORES):
                 yield expr
 
     def _stores_a_number(self, place: ir.Expr, function: ir.Function) -> bool:

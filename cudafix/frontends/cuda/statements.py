@@ -571,7 +571,8 @@ class Statements(Loops):
             values = self._of_declarator(value) if value.type == "function_declarator" else (self.value(value),)
         if self.is_unseen(element_type(variable.type).rstrip()):
             self.hand_out(values, self.span(value))
-        aggregate = variable.array or self.file.index.class_of(variable.type) is not None
+        holds_several = variable.array or "<" in variable.type  # a container, for example
+        aggregate = holds_several or self.file.index.class_of(variable.type) is not None
         if value.type != "initializer_list" or (len(values) == 1 and not aggregate):
             self.store(var, values[0] if len(values) == 1 else opaque(*values), value)
         else:

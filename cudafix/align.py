@@ -8,13 +8,13 @@ can run in the rewritten program alone is `Different`: such a rewrite is not pro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import SequenceMatcher
 
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
 from cudafix.models import Tables
-from cudafix.models.api import Api, Effect
+from cudafix.models.api import Api, Effect, roles_of
 from cudafix.ordering.program import Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
@@ -45,6 +45,7 @@ _MAY_VANISH = frozenset(
         Effect.WAIT,
     }
 )
+_ONLY_READ = frozenset(("-", "device", "pool", "stream", "event", "kind", "hr"))
 _OFFSET = re.compile(r"@\d+")
 _TEMPORARY = re.compile(r"%\d+")
 _NAME = re.compile(r"name='([^']*(?:@\d+|%\d+)[^']*)'")
@@ -74,6 +75,8 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
     overlay = Overlay()
     if len(before) != len(after):
         raise Different("the files are not the same ones")
+    known = frozenset(variable.name for module in before for variable in module.globals)
+    added = frozenset(variable.name for module in after for variable in module.globals) - known
     lambdas: dict[str, str] = {}  # their names carry offsets
     for old, new in zip(before, after, strict=True):
         lambdas.update((b.name, a.name) for a, b in zip(old.functions, new.functions, strict=False) if "@" in b.name)
@@ -88,7 +91,7 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
         for function, changed in zip(old.functions, new.functions, strict=True):
             if _plain(function.name) != _plain(changed.name):
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
-            alignment = _Alignment(overlay, tables, function, changed, lambdas)
+            alignment = _Alignment(overlay, tables, function, changed, lambdas, known, added)
             alignment.block(function.body, changed.body)
             if sorted(alignment.freed_before) != sorted(alignment.freed_after):
                 raise Different(f"`{function.name}`: other memory is freed, or it is freed at other places")
@@ -166,6 +169,15 @@ def _stream_arguments(call: ir.Call, tables: Tables) -> Iterable[ir.Expr]:
         yield from stream_arguments(api, call.args)
 
 
+def _written(call: ir.Call, api: Api) -> Iterable[ir.Expr]:
+    """What a call may write: whatever it is given the address of, and what it takes as a pointer to write to."""
+    for arg, role in zip(call.args, roles_of(api, len(call.args)), strict=False):
+        if isinstance(arg, ir.Addr):
+            yield arg.base
+        elif role not in _ONLY_READ and not isinstance(arg, ir.Const):
+            yield arg
+
+
 def _opcodes(old: list[object], new: list[object]) -> list[tuple[str, int, int, int, int]]:
     """How two lists of shapes lie beside each other. Most rewrites touch a few statements: equal ends are cut first."""
     shorter = min(len(old), len(new))
@@ -184,7 +196,7 @@ def _runs_where_one_failed(stmt: ir.If, statuses: set[ir.Expr]) -> bool:
 
 
 class _Alignment:
-    """Lays one function beside its rewritten form."""
+    """Lays one function beside its rewritten form. `known` are the globals of the original, `added` are new ones."""
 
     def __init__(
         self,
@@ -193,6 +205,8 @@ class _Alignment:
         function: ir.Function,
         changed: ir.Function,
         lambdas: Mapping[str, str],
+        known: frozenset[str],
+        added: frozenset[str],
     ) -> None:
         self.overlay = overlay
         self.lambdas = lambdas
@@ -205,7 +219,8 @@ class _Alignment:
             for arg in _stream_arguments(s, tables)
         )
         self.names: dict[str, str] = {}
-        self.new: set[str] = set()
+        # variables that only the rewritten program has
+        self.new = {name for name in changed.types if name not in function.types and name not in known} | added
         self.statuses: set[ir.Expr] = set()  # what calls that only the rewritten program has return
         self.gone_statuses: set[ir.Expr] = set()  # what calls that only the original has return
         self.freed_before: list[str] = []
@@ -224,11 +239,10 @@ class _Alignment:
                     waiting = []
                     self._pair(a, b)
                 continue
+            came = self._rejoined(gone, came)
             while came:
                 b = came.pop(0)
-                match = next(
-                    (a for a in gone if type(a) is type(b) and blocks_of(a) and not self._only_in_new(b)), None
-                )
+                match = next((a for a in gone if self._stands_for(a, b)), None)
                 if match is not None:
                     for a in gone[: gone.index(match)]:
                         self._vanished(a)
@@ -245,6 +259,27 @@ class _Alignment:
             if not kept:
                 raise Different(f"`{self.function.name}`: statements appear where there were none")
             self.overlay.after.setdefault(key_of(kept[-1]), waiting)
+
+    def _stands_for(self, old: ir.Stmt, new: ir.Stmt) -> bool:
+        if isinstance(old, ir.HostAccess):
+            return _shape(old, self.streams) == _shape(new, self.streams)
+        return type(old) is type(new) and bool(blocks_of(old)) and not self._only_in_new(new)
+
+    def _rejoined(self, gone: Sequence[ir.Stmt], came: list[ir.Stmt]) -> list[ir.Stmt]:
+        """What came, with host code in one piece that is one access in the original, where only lines that set up the
+        pool break it apart. They order nothing: whether they run before or between is the same.
+        """
+        at = [n for n, stmt in enumerate(came) if isinstance(stmt, ir.HostAccess)]
+        if len(at) < 2:
+            return came
+        pieces = [stmt for stmt in came if isinstance(stmt, ir.HostAccess)]
+        reads = dict.fromkeys(place for piece in pieces for place in piece.reads)
+        writes = dict.fromkeys(place for piece in pieces for place in piece.writes)
+        whole = ir.HostAccess(tuple(reads), tuple(writes), pieces[0].span)
+        between = [stmt for stmt in came[at[0] : at[-1]] if not isinstance(stmt, ir.HostAccess)]
+        if not any(self._stands_for(stmt, whole) for stmt in gone) or not self._only_sets_up(between):
+            return came
+        return [*came[: at[0]], *between, whole, *came[at[-1] + 1 :]]
 
     def _shapes(self, block: ir.Block) -> list[object]:
         """The shapes of a block's statements; a check of a status goes with the call that returned it."""
@@ -309,26 +344,42 @@ class _Alignment:
         if not isinstance(stmt, ir.Declare):
             raise Different(f"`{self.function.name}`: {_words(stmt)} vanished")
 
-    def _only_in_new(self, stmt: ir.Stmt) -> bool:
-        """A branch that does nothing but set up the pool, and look whether that has failed."""
-        return all(self._only_sets_up(block) for block in blocks_of(stmt))
+    def _only_in_new(self, stmt: ir.Stmt, new: Set[str] = frozenset()) -> bool:
+        """A branch that does nothing but set up the pool, and look whether that has failed. `new`: declared around."""
+        return all(self._only_sets_up(block, new) for block in blocks_of(stmt))
 
-    def _only_sets_up(self, block: ir.Block) -> bool:
+    def _only_sets_up(self, block: Sequence[ir.Stmt], new: Set[str] = frozenset()) -> bool:
         statuses: set[ir.Expr] = set()
+        new = new | {stmt.var.name for stmt in block if isinstance(stmt, ir.Declare)}
         for stmt in block:
             if isinstance(stmt, ir.Call) and stmt.result is not None:
                 statuses.add(stmt.result)
+            elif isinstance(stmt, ir.Assign) and stmt.value in statuses:
+                statuses.add(stmt.target)
+                continue
             elif isinstance(stmt, ir.If) and _runs_where_one_failed(stmt, statuses):
                 continue
-            if not (self._harmless(stmt) if not blocks_of(stmt) else self._only_in_new(stmt)):
+            if not (self._harmless(stmt, new) if not blocks_of(stmt) else self._only_in_new(stmt, new)):
                 return False
         return True
 
-    def _harmless(self, stmt: ir.Stmt) -> bool:
-        if isinstance(stmt, ir.Call):
-            api = self.tables.lookup(stmt.callee, len(stmt.args))
-            return api is not None and api.effect is Effect.NOTHING
-        return isinstance(stmt, ir.Declare | ir.Assign | ir.HostAccess)
+    def _harmless(self, stmt: ir.Stmt, new: Set[str] = frozenset()) -> bool:
+        """It orders nothing, and writes nothing but variables that only the rewritten program has."""
+        match stmt:
+            case ir.Declare():
+                return True
+            case ir.Call():
+                api = self.tables.lookup(stmt.callee, len(stmt.args))
+                return api is not None and api.effect is Effect.NOTHING and self._only_new(_written(stmt, api), new)
+            case ir.Assign():
+                return self._only_new([stmt.target], new)
+            case ir.HostAccess():
+                return self._only_new(stmt.writes, new)
+            case _:
+                return False
+
+    def _only_new(self, places: Iterable[ir.Expr], new: Set[str]) -> bool:
+        return all(isinstance(place, ir.Var) and (place.name in self.new or place.name in new) for place in places)
 
     def _appeared(self, stmt: ir.Stmt) -> list[ir.Call]:
         if isinstance(stmt, ir.Declare):
@@ -350,14 +401,9 @@ class _Alignment:
         elif isinstance(stmt, ir.If):
             if _runs_where_one_failed(stmt, self.statuses) or self._only_in_new(stmt):
                 return []
-        elif (isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Var) and self._is_new(stmt.target.name)) or (
-            isinstance(stmt, ir.HostAccess) and all(isinstance(w, ir.Var) and self._is_new(w.name) for w in stmt.writes)
-        ):
+        elif isinstance(stmt, ir.Assign | ir.HostAccess) and self._harmless(stmt):
             return []
         raise Different(f"`{self.function.name}`: {_words(stmt)} appeared, which is not understood")
-
-    def _is_new(self, name: str) -> bool:
-        return name in self.new or name not in self.function.types
 
     def _renamed(self, call: ir.Call) -> ir.Call:
         return ir.Call(

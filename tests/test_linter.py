@@ -101,6 +101,85 @@ def test_what_is_not_understood_is_named_as_the_program_spells_it(
     assert (code, out) == (1, "not proved: `main`: a call of `release` appeared, which is not understood\n")
 
 
+BEFORE = """#include <cstdio>
+#include <cuda_runtime.h>
+__global__ void fill(int *p, int n) { p[0] = n; }
+static int *seen;
+static int number;
+struct Layers { int first, last; };
+void again(cudaStream_t s) { fill<<<1, 1, 0, s>>>(seen, number); }
+int main(int argc, char **argv) {
+    int *d, *e, *host, device = 0;
+    cudaStream_t s, other;
+    Layers layers, *l = &layers;
+    cudaStreamCreate(&s);
+    cudaStreamCreate(&other);
+    cudaMallocHost(&host, 4);
+    cudaMalloc(&e, 4);
+    cudaMalloc(&d, 4);
+    fill<<<1, 1, 0, s>>>(d, 1);
+    fill<<<1, 1, 0, other>>>(host, 1);
+    l->first += 1;
+    HERE l->last += 2;
+    again(other);
+    cudaStreamSynchronize(other);
+    cudaStreamSynchronize(s);
+    cudaFree(d);
+    printf("%d %d", host[0], l->first);
+    return 0;
+}
+"""
+
+
+def appeared(tmp_path: Path, lines: str) -> tuple[Path, Path]:
+    """A program, and its migration by hand with these lines between two that are one access to the host's memory."""
+    before, after = tmp_path / "before.cu", tmp_path / "after.cu"
+    before.write_text(BEFORE.replace("HERE", ""))
+    moved = BEFORE.replace("cudaMalloc(&d, 4)", "cudaMallocAsync(&d, 4, s)").replace(
+        "cudaFree(d)", "cudaFreeAsync(d, s)"
+    )
+    after.write_text(moved.replace("HERE", lines))
+    return before, after
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "",
+        "int mine; cudaGetDevice(&mine);",
+        "static bool once; if (!once) { int mine; cudaGetDevice(&mine); once = true; }",
+        "if (argc > 1) { int mine; if (cudaGetDevice(&mine) != cudaSuccess) { return 1; } }",
+    ],
+)
+def test_lines_that_order_nothing_may_appear(capsys: pytest.CaptureFixture[str], tmp_path: Path, lines: str) -> None:
+    assert run(capsys, *appeared(tmp_path, lines)) == (0, "", "cudafix: proved\n")
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "LINE",
+        "if (argc > 1) { LINE }",
+        "if (argc > 1) { if (number) { LINE } }",
+        "int mine; cudaGetDevice(&mine); LINE",
+        "if (argc > 1) { int *e, *seen, number; cudaGetDevice(&number); } LINE",
+        "static bool once; if (!once) { int mine; cudaGetDevice(&mine); LINE once = true; }",
+    ],
+)
+@pytest.mark.parametrize("line", ["seen = d;", "number = 7;", "host[0] = 5;", "l->last = 3;", "e = d;"])
+def test_lines_that_change_what_the_program_has_may_not(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, around: str, line: str
+) -> None:
+    assert run(capsys, *appeared(tmp_path, around.replace("LINE", line)))[0] == 1
+
+
+@pytest.mark.parametrize("place", ["&device", "&number", "host", "&l->last"])
+def test_a_call_that_only_the_rewrite_has_writes_to_variables_of_its_own(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, place: str
+) -> None:
+    assert run(capsys, *appeared(tmp_path, f"if (argc > 1) {{ cudaGetDevice({place}); }}"))[0] == 1
+
+
 def test_another_program_is_not_proved(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "other.cu").write_bytes(b"int main() { cudaFree(0); }\n")
     code, out, _ = run(capsys, FOLDER / "before", tmp_path)

@@ -621,6 +621,33 @@ int main() {{
     assert text.index("cudaMemPoolSetAttribute") < text.index(before) < text.index("work(&h);")
 
 
+@pytest.mark.parametrize("main", ["", "int main() { E e; e.rounds = 3; e.work(2, 0); return 0; }"])
+@pytest.mark.parametrize("first", ["sums = std::vector<float>(n);", "sums.assign(n, 0.f);", "sums[0] = 1; rounds = n;"])
+def test_the_lines_for_the_pool_stand_between_accesses_that_are_one_in_the_original(first: str, main: str) -> None:
+    source = f"""#include <vector>
+#include <cuda_runtime.h>
+__global__ void k(int *p) {{ p[0] = 1; }}
+struct E {{
+    int round, rounds;
+    std::vector<float> sums;
+    void work(int n, cudaStream_t s) {{
+        {first}
+        for (round = 0; round < rounds; round++) {{
+            int *d;
+            cudaMalloc(&d, 4);
+            k<<<1, 1, 0, s>>>(d);
+            cudaFree(d);
+        }}
+    }}
+}};
+{main}
+"""
+    files = {"a.cu": source.encode()}
+    report = analyze(files, Config())
+    assert not report.refusals
+    assert b"cudaMemPoolSetAttribute" in rewritten(files, report)["a.cu"]
+
+
 def test_a_check_over_several_lines_is_one_line_around_the_lines_for_the_pool() -> None:
     source = """#include <cstdlib>
 #include <cuda_runtime.h>

@@ -489,9 +489,9 @@ class Calls(Operations):
                 reached |= {self.reference(cell) for cell in self.cells(state, arg)}
         values = self.reachable(state, frozenset(reached).union(*(this for _, this in found)))
         handles = [v.name for v in values if isinstance(v, mem.Handle)]
-        if (stores or self.followed is not Followed.NONE) and self.on_device(values):
-            return None
-        if any(isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values):
+        if self.on_device(values) or any(
+            isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values
+        ):
             return None
         if any(state.env[("global", "", f"stream of {name}")] for name in handles):
             return None

@@ -488,6 +488,13 @@ class Function:
     direct: bool = True
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
+    @property
+    def arrays(self) -> frozenset[str]:
+        """The names of the C arrays that the function declares."""
+        return self.kept(
+            "arrays", lambda f: frozenset(s.var.name for s in walk(f.body) if isinstance(s, Declare) and s.array)
+        )
+
     def kept(self, fact: str, make: Callable[[Function], T]) -> T:
         """What `make` returns for this function, made once: programs and configurations share functions."""
         if fact not in self._kept:
@@ -612,10 +619,3 @@ def values_in(stmt: Stmt) -> Iterator[Expr]:
             found = ()
     for expr in found:
         yield from variables(expr)
-
-
-def declared_arrays(block: Block) -> Iterator[str]:
-    """The names of the C arrays that a block declares."""
-    for stmt in walk(block):
-        if isinstance(stmt, Declare) and stmt.array:
-            yield stmt.var.name

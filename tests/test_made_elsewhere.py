@@ -120,6 +120,24 @@ def test_a_length_that_is_read_from_memory_is_read_behind_the_copy(statements: s
 
 
 # what makes a stream, how `main` names it ("": it cannot), and what `main` does with it and with `d`
+def with_stream(definition: str, made: str, used: str) -> Report:
+    """The report on a program with a stream that is defined, made and used so."""
+    text = f"""
+#include <cuda_runtime.h>
+#define MAKE(s) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking)
+__global__ void k(int *v) {{ *v = 1; }}
+{definition}
+int main() {{
+    int *d;
+    {made}
+    cudaMalloc(&d, 4);
+    {used}
+    cudaFree(d);
+}}
+"""
+    return analyze({"main.cu": text.encode()}, Config())
+
+
 SPELLED = """
 namespace n { cudaStream_t s; } || n::s || MAKE(n::s); || k<<<1, 1, 0, n::s>>>(d);
 namespace n { namespace { cudaStream_t s; } } || n::s || MAKE(n::s); || k<<<1, 1, 0, n::s>>>(d);
@@ -135,20 +153,7 @@ void go(int *d) { static cudaStream_t s; MAKE(s); k<<<1, 1, 0, s>>>(d); } || || 
 @pytest.mark.parametrize("case", cases(SPELLED))
 def test_a_stream_is_spelled_as_it_is_found_from_here(case: str) -> None:
     definition, stream, made, used = (part.strip() for part in case.split("||"))
-    text = f"""
-#include <cuda_runtime.h>
-#define MAKE(s) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking)
-__global__ void k(int *v) {{ *v = 1; }}
-{definition}
-int main() {{
-    int *d;
-    {made}
-    cudaMalloc(&d, 4);
-    {used}
-    cudaFree(d);
-}}
-"""
-    report = analyze({"main.cu": text.encode()}, Config())
+    report = with_stream(definition, made, used)
     edits = [e.text.decode() for f in report.findings for e in f.edits]
     if stream:
         assert edits.count(f", {stream}") == 2
@@ -167,19 +172,6 @@ template <class T> struct S { static int *p; }; template <class T> int *S<T>::p;
 @pytest.mark.parametrize("case", cases(TEMPLATES))
 def test_a_static_member_of_a_template_is_one_of_several(case: str) -> None:
     definition, made, used = case.split(" || ")
-    text = f"""
-#include <cuda_runtime.h>
-#define MAKE(s) cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking)
-__global__ void k(int *v) {{ *v = 1; }}
-{definition}
-int main() {{
-    int *d;
-    {made}
-    cudaMalloc(&d, 4);
-    {used}
-    cudaFree(d);
-}}
-"""
-    report = analyze({"main.cu": text.encode()}, Config())
+    report = with_stream(definition, made, used)
     assert report.refusals
     assert not report.findings

@@ -110,7 +110,6 @@ class Engine(Machine):
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self.returned_inside: dict[mem.Path, Values] = {}  # of the call that ended last
-        self._arrays: dict[int, frozenset[str]] = {}
         self._families: dict[int, bool] = {}
         self.unwinding: list[Unwinding] = []  # each block around here that has such objects
         self._thrown: State | None = None  # what was thrown here last, if nothing has changed it since
@@ -813,11 +812,6 @@ class Engine(Machine):
 
     # -- functions ---------------------------------------------------------------------------------------------------
 
-    def arrays(self, function: ir.Function) -> frozenset[str]:
-        if id(function) not in self._arrays:
-            self._arrays[id(function)] = frozenset(ir.declared_arrays(function.body))
-        return self._arrays[id(function)]
-
     def inline(
         self,
         function: ir.Function,
@@ -833,7 +827,7 @@ class Engine(Machine):
         caller = self.frame if self.frames else None
         around = function.name.rpartition(LAMBDA)[0]
         home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
-        self.frame = Frame(name, function, self.arrays(function), self.slicer.slice(function), len(self.frames), home)
+        self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
         self.frames.append(self.frame)
         if around and home is None and last(around) != ir.INITIALIZERS:  # around which there are no variables

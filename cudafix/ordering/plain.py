@@ -33,8 +33,4 @@ def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
 
 def is_own_array(place: ir.Expr, function: ir.Function) -> bool:
     """Whether a place is an array that a function declares."""
-    return isinstance(place, ir.Var) and place.name in function.kept("arrays", _arrays)
-
-
-def _arrays(function: ir.Function) -> frozenset[str]:
-    return frozenset(ir.declared_arrays(function.body))
+    return isinstance(place, ir.Var) and place.name in function.arrays

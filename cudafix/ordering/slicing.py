@@ -39,7 +39,7 @@ _PLAIN_VALUES = NUMBERS | {"std::string", "string"}
 _BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))
 
 
-def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str], raw: bool = False) -> bool:
+def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> bool:
     """Whether there may be pointers in the memory that an argument leads to, by its type as far as that is known.
     `raw`: also if it is called bytes.
     """
@@ -47,12 +47,12 @@ def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str]
         case ir.Const() | ir.FuncRef() | ir.Opaque():
             return False
         case ir.Addr(ir.Var(name)):
-            return types.get(name, "") not in NUMBERS
+            return function.types.get(name, "") not in NUMBERS
         case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
-            return _holds_pointers(base, types, arrays, raw)
-        case ir.Var(name) if name in types:
-            kind = types[name].removesuffix("&").strip()
-            if name not in arrays:
+            return _holds_pointers(base, function, raw)
+        case ir.Var(name) if name in function.types:
+            kind = function.types[name].removesuffix("&").strip()
+            if name not in function.arrays:
                 container = ONE_NUMBER.fullmatch(kind)
                 kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
             return kind not in NUMBERS and kind not in _LONG or (raw and kind in _BYTES)
@@ -63,7 +63,6 @@ def _holds_pointers(expr: ir.Expr, types: dict[str, str], arrays: frozenset[str]
 def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
     """The calls in a function (by `id`) of host functions that may copy or reorder pointers: `memcpy`, `iter_swap`."""
     found: set[int] = set()
-    arrays: frozenset[str] | None = None
     for stmt in ir.walk(function.body):
         if not isinstance(stmt, ir.Call) or stmt.receiver is not None or len(stmt.args) < 2:
             continue
@@ -73,10 +72,8 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
         given = [(r, e) for r, e in zip(roles_of(api, len(stmt.args)), stmt.args, strict=False) if r in _HOST_MEMORY]
         if len(given) < 2 or not any(role in _WRITES for role, _ in given):
             continue
-        if arrays is None:
-            arrays = frozenset(s.var.name for s in ir.walk(function.body) if isinstance(s, ir.Declare) and s.array)
-        reads = any(role != "hw" and _holds_pointers(e, function.types, arrays) for role, e in given)
-        if reads and any(role in _WRITES and _holds_pointers(e, function.types, arrays, True) for role, e in given):
+        reads = any(role != "hw" and _holds_pointers(e, function) for role, e in given)
+        if reads and any(role in _WRITES and _holds_pointers(e, function, True) for role, e in given):
             found.add(id(stmt))
     return frozenset(found)
 

@@ -17,6 +17,7 @@ from cudafix.dump import dump
 from cudafix.frontends.cuda.declarations import plain_name
 from cudafix.frontends.cuda.lower import lower
 from cudafix.frontends.cuda.source import read
+from cudafix.tree import Tree
 
 CHECK = """\
 #define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { printf("%s", cudaGetErrorString(e)); exit(1); } } while (0)
@@ -486,3 +487,45 @@ def test_a_kernel_keeps_the_addresses_that_it_stores(statement: str, keeps: bool
     """What a function returns that is given the address of a variable of the kernel is a number."""
     (kernel,) = lowered(f"__global__ void k(long *out, int *in, State *states) {{ {statement} }}").kernels
     assert kernel.keeps is keeps
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        ("typedef float real; void f() { real *x; }", "float *"),
+        ("using real = unsigned char; void f() { const real x = 1; }", "unsigned char"),
+        ("#define real float\nvoid f() { std::vector<real> x; }", "std::vector<float>"),
+        ("typedef float one; typedef one real; void f() { real x; }", "float"),
+        ("typedef real real; typedef int real; void f() { real x; }", "real"),
+        ("#if A\ntypedef float real;\n#else\ntypedef double real;\n#endif\nvoid f() { real x; }", "double"),
+        ("#if A\ntypedef float real;\n#else\ntypedef int real;\n#endif\nvoid f() { real x; }", "real"),
+        ("#if A\ntypedef float *real;\n#else\ntypedef float real;\n#endif\nvoid f() { real x; }", "real"),
+        ("typedef float real; void f() { typedef int *real; real x; }", "real"),
+        ("typedef float real; template <typename real> void f() { real x; }", "real"),
+        ("typedef float real; namespace n { struct real { int *p; }; void f() { real x; } }", "real"),
+        ("typedef float real; namespace n { void f() { other::real x; } }", "other::real"),
+        ("typedef int real, *pointer; void f() { real x; }", "real"),
+        ("#define real float\n#undef real\n#define real float *\nvoid f() { real x; }", "real"),
+        ("#define real float *\nvoid f() { real x; }\n#undef real\n#define real float\n", "real"),
+    ],
+)
+def test_another_name_of_a_number_is_one_where_it_is_nothing_else(code: str, kind: str) -> None:
+    (function,) = (f for f in lowered(code).functions if f.name.endswith("f"))
+    assert function.types["x"] == kind
+
+
+@pytest.mark.parametrize(
+    ("headers", "kind"),
+    [
+        (("typedef float real;",), "float"),
+        (("typedef float real;", "typedef double real;"), "double"),
+        (("typedef float real;", "typedef long real;"), "real"),
+        (("typedef float real;", "typedef float *real;"), "real"),
+        (("typedef float real;", "namespace n { struct real { int *p; }; }"), "real"),
+    ],
+)
+def test_names_of_numbers_come_from_headers(headers: tuple[str, ...], kind: str) -> None:
+    files = {f"{n}.h": text.encode() for n, text in enumerate(headers)}
+    files["a.cu"] = "".join(f'#include "{path}"\n' for path in files).encode() + b"void f() { real x; }\n"
+    (function,) = Tree(files).variants_of("a.cu")[0].module.functions
+    assert function.types["x"] == kind

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
+from cudafix.frontends.cuda.declarations import is_floating, is_number
 from cudafix.frontends.cuda.directives import OPENING, Branch, Group, Scan, blank
 from cudafix.frontends.cuda.macros import STRING, TYPE_WORDS, Macro, define, words
 
@@ -589,6 +590,12 @@ def _leaves(macro: Macro) -> bool:
     return end is not None and _BEFORE_LEAVING.search(body, 0, end.start()) is None
 
 
+def _is_number_in_one(*macros: Macro) -> bool:
+    """Whether some of the macros are types of numbers, and not all are types of floating ones."""
+    kinds = [macro.body.decode("utf-8", "replace") for macro in macros]
+    return any(map(is_number, kinds)) and not all(map(is_floating, kinds))
+
+
 def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
     """By name. Of several bodies that may be meant, one that looks wins; if they do different things, it is opaque.
 
@@ -605,7 +612,9 @@ def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
                 macro = replace(macro, looks=old.looks or macro.looks)
             elif old.params == macro.params and _leaves(old) and _leaves(macro):
                 macro = old if old.kind == "operates" else macro
-            elif any((_PLACE if alike and macro.kind == "constant" else _MATTERS).search(m.body) for m in (old, macro)):
+            elif _is_number_in_one(old, macro) or any(
+                (_PLACE if alike and macro.kind == "constant" else _MATTERS).search(m.body) for m in (old, macro)
+            ):
                 both = b"%b %b" % (old.body, macro.body)
                 macro = replace(macro, body=both, kind="opaque", passes=None, looks=False)
         result[macro.name] = macro

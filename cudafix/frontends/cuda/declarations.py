@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -40,6 +41,11 @@ _ALIASES = re.compile(
     rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
     rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
 )
+# `typedef unsigned char Byte;`, `using Real = float;`: what may be another name of a number
+_NAMES_OF_NUMBERS = re.compile(
+    rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
+)
+_ONE_WORD = re.compile(r"(?<![\w:])[A-Za-z_]\w*\b(?!\s*(?:::|<))")
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
 _LIBRARIES = frozenset(("std", "thrust", "cub", "cuda"))
 _NAMESPACE = re.compile(r"\b(?!inline\b)[A-Za-z_]\w*")
@@ -245,18 +251,21 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
         node = inner
 
 
-def base_type(node: Node, text: bytes) -> str:
-    """The type specifier of a declaration or parameter, without qualifiers and storage classes."""
+def base_type(node: Node, text: bytes, numbers: Mapping[str, str]) -> str:
+    """The type specifier of a declaration or parameter, without qualifiers and storage classes. Other names of plain
+    numbers (`numbers`) are resolved.
+    """
     kind = node.child_by_field_name("type")
     if kind is None:
         return ""
     if kind.type in CLASS_NODES or kind.type == "enum_specifier":
         name = kind.child_by_field_name("name")
         return text_of(name, text) if name is not None else f"<anonymous@{kind.start_byte}>"
-    return tidy(kind, text)
+    written = tidy(kind, text)
+    return _ONE_WORD.sub(lambda word: numbers.get(word[0], word[0]), written) if numbers else written
 
 
-def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]:
+def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tuple[tuple[Param, Node], ...]:
     """The parameters of a parameter list, with the node of each; an unnamed one has the name ``""``."""
     found = []
     for child in node.children if node is not None else ():
@@ -269,7 +278,7 @@ def parameters(node: Node | None, text: bytes) -> tuple[tuple[Param, Node], ...]
             "variadic_parameter_declaration",
         ):
             continue
-        base = base_type(child, text)
+        base = base_type(child, text, numbers)
         inner = child.child_by_field_name("declarator")
         one = declared(base, inner, text) if inner is not None else None
         if one is None:
@@ -320,7 +329,7 @@ _EVALUATES_NOTHING = frozenset(
 
 def _evaluates(one: Declared, text: bytes, found: Declarations) -> bool:
     """Whether a default argument of a declaration may do something, or make an object of a class that is seen."""
-    for param, node in parameters(one.parameters, text):
+    for param, node in parameters(one.parameters, text, found.numbers):
         value = default_value(node)
         is_object = not is_pointer(param.type) and found.class_of(param.type) is not None
         if value is None:
@@ -413,6 +422,7 @@ class Declarations:
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
+    numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
     # the parameters of functions with default arguments, by qualified name; and declarations of this file that evaluate
@@ -438,12 +448,17 @@ class Declarations:
     def together(cls, headers: Iterable[Declarations]) -> Declarations:
         """What several headers declare; where two have a name, the last one."""
         found = cls()
+        other_types: set[str] = set()
         for header in headers:
             found.classes.update(header.classes)
             found.globals.update(header.globals)
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
             found.types |= header.types
+            other_types |= header.types - header.numbers.keys()
+            for name, kind in header.numbers.items():
+                if not _alike((found.numbers.setdefault(name, kind), kind)):
+                    other_types.add(name)
             for name, others in header.namespaces.items():
                 found.namespaces[name] = (*found.namespaces.get(name, ()), *others)
             for name, kinds in header.aliases.items():
@@ -458,6 +473,7 @@ class Declarations:
                 found.gives.setdefault(name, set()).update(given)
             for name, referred in header.refers.items():
                 found.refers.setdefault(name, set()).update(referred)
+        found.numbers = {n: k for n, k in found.numbers.items() if n not in other_types and n not in found.classes}
         return found
 
     def header(self) -> Declarations:
@@ -509,12 +525,7 @@ class Declarations:
     def means_number(self, kind: str) -> bool:
         """Whether a type is a plain number, or an alias of one."""
         kind = kind.removeprefix("const ")
-        if is_number(kind) or kind in self.classes:
-            return is_number(kind)
-        if kind in self.aliases:
-            others = replace(self, aliases={n: kinds for n, kinds in self.aliases.items() if n != kind})
-            return all(map(others.means_number, self.aliases[kind]))
-        return self.visible is not None and self.visible.means_number(kind)
+        return is_number(self.numbers.get(kind, kind))
 
     def is_declared_function(self, name: str) -> bool:
         return name in self.prototypes or (self.visible is not None and name in self.visible.prototypes)
@@ -826,15 +837,57 @@ def hidden_qualifiers(qualifiers: tuple[tuple[int, str], ...], start: int, end: 
     return words
 
 
+def names_of_numbers(
+    text: bytes, original: bytes, macros: Mapping[str, bytes], visible: Declarations | None
+) -> dict[str, str]:
+    """The other names of plain numbers in a file, and the types that they mean: those of `macros`, which are types, and
+    those that `text` defines and that mean the same wherever `original` defines them, in other configurations too, or
+    a floating number everywhere: of others it is not known whether they may be an index, or may hold an address.
+    """
+    known = dict(visible.numbers) if visible is not None else {}
+    own = _defined_as_numbers(text, known)
+    if own or known:
+        everywhere = _defined_as_numbers(original, known)
+        defined = Counter(name.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(original) for name in names)
+        known = {name: kind for name, kind in known.items() if name not in defined}
+        for name, (*_, kind) in own.items():
+            is_class = re.search(rb"\b(?:struct|class|union)\s+%s\b" % name.encode(), original) is not None
+            if len(everywhere[name]) == defined[name] and not is_class and _alike(everywhere[name]):
+                known[name] = kind
+    for name, body in macros.items():
+        if is_number(kind := body.decode("utf-8", "replace")):
+            known[name] = kind
+    return known
+
+
+def _defined_as_numbers(text: bytes, known: Mapping[str, str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for kind, new, other_new, other_kind in _NAMES_OF_NUMBERS.findall(text):
+        written = _BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
+        kinds = found.get(written, [known.get(written, written)])
+        if is_number(kinds[-1]) and _alike(kinds):
+            found.setdefault((new or other_new).decode("utf-8", "replace"), []).append(kinds[-1])
+    return found
+
+
+def _alike(kinds: Collection[str]) -> bool:
+    """Whether types of numbers are the same one, or all are floating ones."""
+    return len(set(kinds)) == 1 or all(map(is_floating, kinds))
+
+
 def index(
     root: Node,
     text: bytes,
     path: str,
-    qualifiers: tuple[tuple[int, str], ...] = (),
-    visible: Declarations | None = None,
+    qualifiers: tuple[tuple[int, str], ...],
+    visible: Declarations | None,
+    numbers: dict[str, str],
 ) -> Declarations:
-    """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset."""
+    """Walk a translation unit, down to function bodies. `qualifiers` are those that a mask hid, by offset, `numbers`
+    the other names of plain numbers.
+    """
     found = Declarations(
+        numbers=numbers,
         types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
         visible=visible,
         given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
@@ -942,7 +995,7 @@ def _named(parent: Node) -> bool:
 def _declaration(
     found: Declarations, node: Node, text: bytes, path: str, namespace: str, cls: Class | None, internal: bool
 ) -> None:
-    base = base_type(node, text)
+    base = base_type(node, text, found.numbers)
     words = {child.type if child.child_count == 0 else text_of(child, text) for child in node.children}
     static = "static" in words
     space = next((_SPACES[word] for word in ("__managed__", "__constant__", "__device__") if word in words), "host")
@@ -960,7 +1013,7 @@ def _declaration(
                 cls.methods.add(one.name)
             found.prototypes.add(one.name)
             _offers(found, node, one, text, namespace, cls)
-            listed = tuple(param for param, _ in parameters(one.parameters, text))
+            listed = tuple(param for param, _ in parameters(one.parameters, text, found.numbers))
             last = one.name.rpartition("::")[2]
             found.takes.setdefault(last, []).append(listed)
             found.gives.setdefault(last, set()).add(_returned(one, child, text))
@@ -1012,7 +1065,7 @@ def _declaration(
 
 def _offers(found: Declarations, node: Node, one: Declared, text: bytes, namespace: str, cls: Class | None) -> None:
     """Note the default arguments of a function, and what they evaluate if it is only declared here, or overridden."""
-    listed = parameters(one.parameters, text)
+    listed = parameters(one.parameters, text, found.numbers)
     if not any(param.optional for param, _ in listed):
         return
     name = "::".join(part for part in (cls.name if cls is not None else namespace, plain_name(one.name)) if part)
@@ -1043,7 +1096,7 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
     if special == ASSIGNMENT:
         owner.assigned = True
     elif special == owner.constructor:
-        owner.defaulted |= one.parameters is not None and not parameters(one.parameters, text)
+        owner.defaulted |= one.parameters is not None and not parameters(one.parameters, text, found.numbers)
     elif cls is None:
         owner.methods.discard(special)
     return True
@@ -1071,7 +1124,7 @@ def _function(
 ) -> None:
     body = node.child_by_field_name("body")
     declarator = node.child_by_field_name("declarator")
-    base = base_type(node, text)
+    base = base_type(node, text, found.numbers)
     one = declared(base, declarator, text) if declarator is not None else None
     if one is None or declarator is None:
         return
@@ -1084,7 +1137,7 @@ def _function(
     if cls is not None:
         cls.methods.add(one.name)
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
-    listed = parameters(one.parameters, text) if one.parameters is not None else ()
+    listed = parameters(one.parameters, text, found.numbers) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)
     last = plain_name(one.name).rpartition("::")[2]
     found.takes.setdefault(last, []).append(tuple(param for param, _ in listed))

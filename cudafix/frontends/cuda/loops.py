@@ -9,7 +9,6 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda.branches import Branches
 from cudafix.frontends.cuda.declarations import (
-    base_type,
     declared,
     is_number,
 )
@@ -204,7 +203,7 @@ class Loops(Branches):
                 container = self.value(container_node)
             else:
                 container = self.lvalue(container_node)
-            one = declared(base_type(node, self.source.text), declarator, self.source.text)
+            one = declared(self.type_specifier(node), declarator, self.source.text)
             self.flush()
             iterators = self.iterated(container_node, container)
             element: Expr = Index(iterators[0] if iterators is not None else container, Opaque(()))

@@ -26,7 +26,15 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.context import File, Source
-from cudafix.frontends.cuda.declarations import ASSIGNMENT, Declarations, Definition, element_type, index, is_pointer
+from cudafix.frontends.cuda.declarations import (
+    ASSIGNMENT,
+    Declarations,
+    Definition,
+    element_type,
+    index,
+    is_pointer,
+    names_of_numbers,
+)
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
@@ -35,10 +43,17 @@ from cudafix.recursion import room
 
 def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:
     """What a file declares in one configuration; `visible` is what its headers declare."""
-    found = index(parsed.tree.root_node, parsed.text, parsed.path, tuple(sorted(parsed.qualifiers)), visible)
-    for name, macro in parsed.macros.items():  # `#define BUFFER Buffer<float>`
-        if macro.params is None and _TYPE.fullmatch(macro.body) and found.class_of(macro.body.decode()) is not None:
-            found.aliases.setdefault(name, (macro.body.decode(),))
+    named = {
+        name: macro.body
+        for name, macro in parsed.macros.items()
+        if macro.params is None and macro.kind == "constant" and _TYPE.fullmatch(macro.body)
+    }
+    numbers = names_of_numbers(parsed.text, parsed.original, named, visible)
+    qualifiers = tuple(sorted(parsed.qualifiers))
+    found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers)
+    for name, body in named.items():  # `#define BUFFER Buffer<float>`
+        if found.class_of(body.decode()) is not None:
+            found.aliases.setdefault(name, (body.decode(),))
     return found
 
 
@@ -170,7 +185,7 @@ _GIVES = frozenset(
     "identifier qualified_identifier template_function pointer_expression initializer_list argument_list "
     "function_declarator".split()
 )
-_TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:\s*<[^;{}()]*>)?")
+_TYPE = re.compile(rb"[A-Za-z_][\w:]*(?:(?:\s+[A-Za-z_]\w*)+|\s*<[^;{}()]*>)?")
 _TEMPLATE_ARGUMENT = re.compile(rb"[<,]\s*&?\s*((?:\w+::)*[A-Za-z_]\w*)\s*(?=[,>])(?=[^;{}()]*>)")
 _WEAK = re.compile(
     rb"\bweak(?:__)?\s*\)\s*\)[^;{}()]*?\b(\w+)\s*\("

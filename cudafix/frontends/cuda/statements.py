@@ -21,7 +21,6 @@ from cudafix.frontends.cuda.declarations import (
     hidden_qualifiers,
     is_number,
     is_pointer,
-    parameters,
     plain_name,
     text_of,
 )
@@ -277,7 +276,7 @@ class Statements(Loops):
                 continue
 
             def run(clause: Node = child) -> None:
-                for param, at in parameters(clause.child_by_field_name("parameters"), self.source.text):
+                for param, at in self.parameters(clause.child_by_field_name("parameters")):
                     ending = self.file.index.ending(param.type)  # what is derived from it is told where it is thrown
                     idle = ending is None or (param.by_reference and self.file.index.ends_idly(ending))
                     if not idle:
@@ -336,7 +335,7 @@ class Statements(Loops):
         if stale:
             why = "a lambda keeps the value of a variable that changes later"
             self.emit(ir.Unknown(why, self.span(node), tuple(stale)))
-        params = parameters(listed, self.source.text)
+        params = self.parameters(listed)
         made = inner.function(params, body, node, internal=True)
         made.captures = shared
         last = name.rpartition("::")[2]

@@ -71,8 +71,14 @@ _BY_VALUE_KINDS = frozenset(("type_identifier", "qualified_identifier"))
 class Variables(Blocks):
     """Lowers the declarations of local variables."""
 
+    def type_specifier(self, node: Node) -> str:
+        return base_type(node, self.source.text, self.file.index.numbers)
+
+    def parameters(self, node: Node | None) -> tuple[tuple[ir.Param, Node], ...]:
+        return parameters(node, self.source.text, self.file.index.numbers)
+
     def _declaration(self, node: Node) -> None:
-        base = base_type(node, self.source.text)
+        base = self.type_specifier(node)
         words = {self.raw(c) for c in node.children if c.type in ("storage_class_specifier", "type_qualifier")}
         if "extern" in words:
             return
@@ -98,7 +104,7 @@ class Variables(Blocks):
             if one.parameters is not None and not one.pointer_to_function:
                 arguments = self._misread_arguments(one)
                 if arguments is None:  # a prototype, which hides the default arguments of others
-                    if any(param.optional for param, _ in parameters(one.parameters, self.source.text)):
+                    if any(param.optional for param, _ in self.parameters(one.parameters)):
                         self.problems.append(("parse_error", self.span(child).start))
                     continue
                 if words & _STATIC:

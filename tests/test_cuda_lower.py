@@ -495,6 +495,7 @@ def test_a_kernel_keeps_the_addresses_that_it_stores(statement: str, keeps: bool
         ("typedef float real; void f() { real *x; }", "float *"),
         ("using real = unsigned char; void f() { const real x = 1; }", "unsigned char"),
         ("#define real float\nvoid f() { std::vector<real> x; }", "std::vector<float>"),
+        ("typedef /* a word */ float real; void f() { real x; }", "real"),
         ("typedef float one; typedef one real; void f() { real x; }", "float"),
         ("typedef real real; typedef int real; void f() { real x; }", "real"),
         ("#if A\ntypedef float real;\n#else\ntypedef double real;\n#endif\nvoid f() { real x; }", "double"),

@@ -852,7 +852,8 @@ def names_of_numbers(
         known = {name: kind for name, kind in known.items() if name not in defined}
         for name, (*_, kind) in own.items():
             is_class = re.search(rb"\b(?:struct|class|union)\s+%s\b" % name.encode(), original) is not None
-            if len(everywhere[name]) == defined[name] and not is_class and _alike(everywhere[name]):
+            kinds = everywhere.get(name, ())
+            if len(kinds) == defined[name] and not is_class and _alike(kinds):
                 known[name] = kind
     for name, body in macros.items():
         if is_number(kind := body.decode("utf-8", "replace")):

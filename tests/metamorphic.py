@@ -95,6 +95,22 @@ def renamed(files: Files) -> dict[str, bytes] | None:
     return rename(files, names) if names else None
 
 
+_NUMBERS = (b"bool", b"char", b"double", b"float", b"int")
+
+
+def with_names_for_numbers(files: Files) -> dict[str, bytes] | None:
+    """Each type of a plain number under another name."""
+    defined = b"".join(b"typedef %b %b_of_mine;\n" % (kind, kind) for kind in _NUMBERS)
+    done = {}
+    for path, data in files.items():
+        kinds = [node for node in nodes(parse(data), "primitive_type") if text(node) in _NUMBERS]
+        of_main = re.compile(rb"\s+main\b")
+        whole = [n for n in kinds if n.parent is not None and n.parent.type != "sized_type_specifier"]
+        whole = [n for n in whole if not of_main.match(data, n.end_byte)]
+        done[path] = defined + replaced(data, [(n.start_byte, n.end_byte, text(n) + b"_of_mine") for n in whole])
+    return done
+
+
 def reformatted(files: Files) -> dict[str, bytes] | None:
     """As another project would lay it out."""
     if CLANG_FORMAT is None:
@@ -268,6 +284,7 @@ CHANGES: dict[str, Change] = {
     change.__name__: change
     for change in (
         renamed,
+        with_names_for_numbers,
         reformatted,
         with_other_line_ends,
         functions_at_the_end,

@@ -449,6 +449,8 @@ void put(int *p, int **q) { *q = p; } || void use(int **q) { **q = 1; } || int *
 void put(int *p, void **q) { *q = p; } || void use(void **q) { *(int *)*q = 1; } || void *
 void put(int *p, long *q) { *q = (long)p; } || void use(long *q) { *(int *)*q = 1; } || long
 void put(int *p, long *q) { long v = (long)p; *q = v; } || void use(long *q) { long v = *q; int *p = (int *)v; *p = 1; } || long
+typedef long Number; || void put(int *p, Number *q) { Number v = (Number)p; *q = v; } || void use(long *q) { long v = *q; int *p = (int *)v; *p = 1; } || long
+void put(int *p, addr_t *q) { addr_t v = (addr_t)p; *q = v; } || void use(addr_t *q) { *(int *)*q = 1; } || addr_t
 void put(int *p, size_t *q) { q[0] = reinterpret_cast<size_t>(p); } || void use(size_t *q) { *(int *)q[0] = 1; } || size_t
 void put(int *p, size_t *q) { q[0] = __shfl_sync(~0u, (size_t)p, 0); } || void use(size_t *q) { *(int *)q[0] = 1; } || size_t
 void put(int *p, size_t *q) { atomicExch(q, (size_t)p); } || void use(size_t *q) { *(int *)q[0] = 1; } || size_t

@@ -16,7 +16,15 @@ from tree_sitter_cuda import language
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
-from cudafix.frontends.cuda.declarations import Declarations, Definition, declared, is_number, is_pointer, plain_name
+from cudafix.frontends.cuda.declarations import (
+    Declarations,
+    Definition,
+    base_type,
+    declared,
+    is_number,
+    is_pointer,
+    plain_name,
+)
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS
 from cudafix.models.device import device
@@ -231,7 +239,7 @@ def _summary(
     cursor = QueryCursor(_query())
     captures = cursor.captures(one.body)
     roots = _Roots({name: number for name, number in names.items() if name in passed}, here, text)
-    summary.keeps = _keeps_addresses(captures, roots, text, kinds, *_aliases(captures, roots, text, kinds))
+    summary.keeps = _keeps_addresses(captures, roots, text, kinds, *_aliases(captures, roots, text, kinds, index))
 
     def written(node: Node, scalar_too: bool = False) -> None:
         base, reached = _base(node)
@@ -464,7 +472,11 @@ def _keeps_addresses(
 
 
 def _aliases(
-    captures: Mapping[str, list[Node]], roots: _Roots, text: bytes, kinds: Mapping[str, tuple[str, bool]]
+    captures: Mapping[str, list[Node]],
+    roots: _Roots,
+    text: bytes,
+    kinds: Mapping[str, tuple[str, bool]],
+    index: Declarations,
 ) -> tuple[set[str], set[str]]:
     """Local pointers and references that may have come from a parameter. Returns the numbers that may be made of one,
     and the pointers.
@@ -478,8 +490,7 @@ def _aliases(
         typed = node.parent if node.type == "init_declarator" else node
         if declarator is None or value is None or typed is None:
             continue
-        kind = typed.child_by_field_name("type")
-        base = text[kind.start_byte : kind.end_byte].decode("utf-8", "replace") if kind is not None else ""
+        base = base_type(typed, text, index.numbers)
         one = declared(base, declarator, text)
         if one is None:
             continue
@@ -497,7 +508,8 @@ def _aliases(
             continue
         if not pointer and base.startswith("auto") and _is_element(value, text, kinds):
             continue
-        if not pointer and is_number(base):
+        is_seen = index.names_type(base) or index.class_of(base) is not None
+        if not pointer and (is_number(base) or (not is_seen and _is_address(value, text, kinds))):
             numbers.add(one.name)
         edges.append((one.name, value))
     for node in captures.get("built", ()):  # `View v(p);` reads like the declaration of a function

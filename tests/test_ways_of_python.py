@@ -12,7 +12,7 @@ from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Safety
 from tests.test_ways_to_memory import cases, inserted
-from tests.test_ways_to_memory_python import HEAD, READER, USER, WAITS, definitions, is_in_order
+from tests.test_ways_to_memory_python import HEAD, READER, USER, WAITS, WRITER, definitions, is_in_order
 
 
 def lines(program: str) -> str:
@@ -476,6 +476,100 @@ class A:\n    def __len__(self): return 1\nclass C:\n    def __init__(self, p): 
 class A:\n    def sum(self): return 1\ndef f(a: A): return a.sum() || | f(h)
 class A:\n    def __init__(self, p): self.p = p\n    @property\n    def __array_interface__(self): return {"data": (self.p, False), "shape": (20,), "typestr": "<i4", "version": 3} || q = np.asarray(A(raw)) | ok = q[0]
 class A:\n    def __init__(self, p): self.__array_interface__ = p.__array_interface__ || q = A(h) | ok = np.asarray(q)[0]
+class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): return self.host.T[0] || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): return self.host.flat[0] || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): return ctypes.string_at(self.host.ctypes.data, 4) || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def me(self): return self\n    def get(self): return self.me.p[0] || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def me(self): return self || q = A(h) | ok = q.me.p[0]
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def me(self): return self || q = A(None); q.me.p = h | ok = q.p[0]
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def v(self): return 1\nA.v = property(lambda self: self.p[0]) || q = A(h) | ok = q.v
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def v(self): return 1\n    v = property(lambda self: self.p[0]) || q = A(h) | ok = q.v
+class A:\n    def __init__(self, p): self.p = p\n    v = property(lambda self: self.p[0])\n    @property\n    def v(self): return 1\n    v = property(lambda self: self.p[0]) || q = A(h) | ok = q.v
+class A:\n    def __init__(self, p): self.p = p\n    def __len__(self): return 1\nA.__len__ = lambda self: self.p[0] || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    def __len__(self): return 1\n    __len__ = lambda self: self.p[0] || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    __len__ = lambda self: self.p[0] || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __len__ = n || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __len__ = __bool__ = n || q = A(h) | ok = 1 if q else 2
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __str__ = n || q = A(h) | print(q)
+class A:\n    def __init__(self, p): self.p = p\n    def n(self, o): return self.p[0]\n    __add__ = n || q = A(h) | ok = q + 1
+class A:\n    def __init__(self, p): self.p = p\n    def n(self, o): return self.p[0]\n    __call__ = n || q = A(h) | ok = q(1)
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __enter__ = n\n    def __exit__(self, *a): pass || | with A(h): pass
+class A:\n    def __init__(self, p): self.p = p\n    def n(self, *a): return self.p[0]\n    __exit__ = n\n    def __enter__(self): pass || | with A(h): pass
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    m = property(n) || q = A(h) | ok = q.m
+class A:\n    def n(self, p): return p[0]\n    __init__ = n || | ok = A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __del__ = n || q = A(h) | del q
+class A:\n    def __init__(self, p): self.p = p\n    def __enter__(self): return 1\n    def __exit__(self, *a): pass\nA.__enter__ = lambda self: self.p[0] || | with A(h): pass
+class A:\n    def __init__(self, p): self.p = p\n    def n(self, name): return self.p[0]\n    __getattr__ = n || q = A(h) | ok = q.zzz
+class A:\n    def __init__(self, p): self.p = p\n    def n(self, name): return self.p[0]\n    __getattribute__ = n || | ok = A(1).zzz
+class A:\n    def __init__(self, p): self.p = p\n    __len__ = functools.partialmethod(look) || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __iter__ = n || q = A(h) | for x in q: pass
+class A:\n    def __init__(self, p): self.p = p\n    def n(self, k): return self.p[0]\n    __getitem__ = n || q = A(h) | ok = q[1]
+class A:\n    def __init__(self, p): self.p = p\n    def n(self, k): return self.p[0]\n    __eq__ = n || q = A(h) | ok = q == 1
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __hash__ = n || q = A(h) | ok = {q}
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    (__len__, x) = (n, 1) || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    (m, x) = (n, 1) || q = A(h) | ok = q.m()
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    m: object = n || q = A(h) | ok = q.m()
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    class m:\n        def __get__(self, o, c): return o.p[0]\n    x = m() || q = A(h) | ok = q.x
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    if 1: m = n || q = A(h) | ok = q.m()
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    from unseen import m || q = A(h) | ok = q.m()
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    if KEPT:\n        __len__ = n || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    if KEPT:\n        def __len__(self): return self.p[0]\n    else:\n        def __len__(self): return 1 || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    if KEPT:\n        @property\n        def v(self): return self.p[0]\n    else:\n        @property\n        def v(self): return 1 || q = A(h) | ok = q.v
+class A:\n    def __init__(self, p): self.p = p\n    for k in range(2):\n        def __len__(self): return self.p[0] || q = A(h) | ok = len(q)
+class A:\n    def __init__(self, p): self.p = p\n    try:\n        def __len__(self): return self.p[0]\n    except: pass || q = A(h) | ok = len([q][0])
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __len__ = n || q = [A(h)] | ok = len(q[0])
+class A:\n    def __init__(self, p): self.p = p\n    def n(self): return self.p[0]\n    __len__ = n\ndef f(x): return len(x) || q = A(h) | ok = f(q)
+class A:\n    def __init__(self, p): self.p = p\n    __len__ = len || q = A(h) | ok = q.__len__()
+class A:\n    def __init__(self, p): self.p = p\n    if KEPT:\n        def f(self): return self.p[0]\n    else:\n        def f(self): return 1 || q = A(h) | ok = q.f()
+class A:\n    def __init__(self, p): self.p = p\n    def f(self): return 1\n    f = lambda self: self.p[0] || q = A(h) | ok = q.f()
+class A:\n    def __init__(self, p): self.p = p\n    def g(self): return self.p[0]\n    def f(self): return 1\n    f = g || q = A(h) | ok = q.f()
+class A:\n    def __init__(self, p): self.p = p\n    def f(self): return 1\n    for f in [lambda self: self.p[0]]: pass || q = A(h) | ok = q.f()
+class A:\n    @functools.cached_property\n    def v(self): return np.empty(3) || q = A(); q.v = h | ok = q.v[0]
+class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(h); q.v; q.p = np.empty(3) | ok = q.v[0]
+class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p\n    def get(self): return self.v[0] || q = A(h); q.v; q.p = np.empty(3) | ok = q.get()
+class A:\n    n = 0\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p\n    def get(self):\n        for x in self.v: self.n = x || q = A(h) | q.get()
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @property\n    @other\n    def v(self): return 1 || q = A(h) | ok = q.v
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @property\n    @other\n    def v(self): return 1 || q = [A(h)] | ok = q[0].v
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def v(self): return 1\n    @v.getter\n    def v(self): return self.p || q = A(h) | ok = q.v[0]
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @other\n    def sum(self): return 1 || q = [A(h)] | ok = q[0].sum()
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @other\n    def __len__(self): return 1 || q = [A(h)] | ok = len(q[0])
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @other\n    def __len__(self): return 1 || q = A(h) | ok = len(q)
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @other\n    def __enter__(self): return 1\n    def __exit__(self, *a): pass || | with A(h): pass
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @other\n    def __str__(self): return 1 || | print(A(h))
+def other(f):\n    def inner(self): return self.p[0]\n    return inner\nclass A:\n    def __init__(self, p): self.p = p\n    @other\n    def __del__(self): return 1 || q = A(h) | del q
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): yield self.p[0] || q = [A(h)] | ok = list(q[0].sum())
+class A:\n    def __init__(self, p): self.p = p\n    def copy(self): yield self.p[0] || q = [A(h)] | ok = list(q[0].copy())
+class A:\n    def __init__(self, p): self.p = p\n    def items(self): yield self.p[0] || q = [A(h)] | ok = list(q[0].items())
+class A:\n    def __init__(self, p): self.p = p\n    def items(self): yield self.p[0] || q = [A(h)] | for x in q[0].items(): pass
+class A:\n    def __init__(self, p): self.p = p\n    def items(self): yield self.p[0] || q = A(h) | for x in q.items(): pass
+class A:\n    def __init__(self, p): self.p = p\n    def items(self): return [(self.p[0], 1)] || q = A(h) | for x, y in q.items(): pass
+class A:\n    def __init__(self, p): self.p = p\n    def items(self): return [(self.p[0], 1)] || q = [A(h)] | for x, y in q[0].items(): pass
+class A:\n    def __init__(self, p): self.p = p\n    def values(self): return [(self.p[0], 1)] || q = [A(h)] | for x in q[0].values(): pass
+class A:\n    def __init__(self, p): self.p = p\n    def values(self): return [(self.p[0], 1)] || q = [A(h)] | ok = [x for x in q[0].values()]
+class A:\n    def __init__(self, p): self.p = p\n    def keys(self): return [(self.p[0], 1)] || q = [A(h)] | ok = [x for x in q[0].keys()]
+class A:\n    def __init__(self, p): self.p = p\n    def values(self): return [(self.p[0], 1)] || q = [A(h)] | for i, x in enumerate(q[0].values()): pass
+class A:\n    def __init__(self, p): self.p = p\n    async def sum(self): return self.p[0] || q = [A(h)] | ok = asyncio.run(q[0].sum())
+class A:\n    def __init__(self, p): self.p = p\n    def __iter__(self): yield self.p[0] || q = [A(h)] | for x in q[0]: pass
+class A:\n    def __init__(self, p): self.p = p\n    def __iter__(self): yield self.p[0] || q = A(h) | for x in q: pass
+class A:\n    def __init__(self, p): self.p = p\n    def __iter__(self): yield self.p[0] || q = A(h) | ok = list(q)
+class A:\n    def __init__(self, p): self.p = p\n    def __iter__(self): yield self.p[0] || q = A(h) | a, = q
+class A:\n    def __init__(self, p): self.p = p\n    def __iter__(self): yield self.p[0] || q = A(h) | ok = max(q)
+class A:\n    def __init__(self, p): self.p = p\n    @contextlib.contextmanager\n    def use(self): yield self.p[0] || q = A(h) | with q.use(): pass
+class A:\n    def __init__(self, p): self.p = p\n    @contextlib.contextmanager\n    def copy(self): yield self.p[0] || q = [A(h)] | with q[0].copy(): pass
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self, k=0): return self.p[0] || q = [A(h)] | ok = q[0].sum(**{})
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self, k=0): return self.p[0] || q = [A(h)] | ok = q[0].sum(*[])
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self, k=0): return self.p[0] || q = [A(h)] | ok = q[0].sum(k=1)
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self, **k): return self.p[0] || q = [A(h)] | ok = q[0].sum(k=1)
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self, *k): return self.p[0] || q = [A(h)] | ok = q[0].sum(1, 2)
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self, **k): return self.p[0] || q = [A(h)] | ok = q[0].sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self, a, /, b, *, c=2): return self.p[0] || q = [A(h)] | ok = q[0].sum(1, 2)
+"""
+FIELDS_WRITTEN = r"""
+class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): ctypes.memset(self.host.ctypes.data, 0, 4) || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): self.host.flat = 1 || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): self.host.real[0] = 1 || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def me(self): return self\n    def get(self): self.me.p[0] = 1 || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def me(self): return self || q = A(None); q.me.p = h | q.p[0] = 1
 """
 FIELDS_WORK = r"""
 class A:\n    def __init__(self): self.t = 0\n    def go(self, f, d): run(f, d, self.t) || q = A(); q.t = s | q.go(f, d)
@@ -484,6 +578,10 @@ class B1:\n    def go(self, f, d): pass\nclass B2:\n    def __init__(self, s): s
 q = Box(d); v = q.ptr | run(f, v, s)
 q = Box(s); v = q.ptr | run(f, d, v)
 class A:\n    t = 0\n    @classmethod\n    def put(cls, t): cls.t = t\n    def go(self, f, d): run(f, d, self.t) || A.put(s) | A().go(f, d)
+class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(s); q.v; q.p = 0 | run(f, d, q.v)
+class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(d); q.v; q.p = 0 | run(f, q.v, s)
+class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(d); q.v; q.p = 0 | run(f, vars(q)["v"], s)
+class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(d); q.v; q.p = 0; r = copy.copy(q) | run(f, r.v, s)
 """
 
 
@@ -492,9 +590,119 @@ def test_what_a_field_leads_to_is_waited_for(case: str) -> None:
     assert check_case(READER, case)
 
 
+@pytest.mark.parametrize("case", cases(FIELDS_WRITTEN))
+def test_what_is_written_through_a_field_is_waited_for(case: str) -> None:
+    assert check_case(WRITER, case)
+
+
 @pytest.mark.parametrize("case", cases(FIELDS_WORK))
 def test_a_free_behind_the_work_of_what_a_field_holds_is_in_order(case: str) -> None:
     assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# waits that may not run, or may be for another stream
+
+NO_WAITS = r"""
+class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): check(cudart.cudaStreamSynchronize(0)) || q = A(h); q.v | q.v; ok = h[0]
+class A:\n    def __init__(self, t): self.t = t\n    @functools.cached_property\n    def v(self): check(cudart.cudaStreamSynchronize(self.t)) || q = A(stream); q.v | q.v; ok = h[0]
+@functools.cache\ndef v(t): check(cudart.cudaStreamSynchronize(t)) || v(stream) | v(stream); ok = h[0]
+class A:\n    def __init__(self, t): self.t = t\n    @functools.cached_property\n    def v(self): check(cudart.cudaStreamSynchronize(self.t)) || q = [A(stream)]; q[0].v | q[0].v; ok = h[0]
+class A:\n    one = None\n    def __new__(cls, *a):\n        check(cudart.cudaDeviceSynchronize())\n        return object.__new__(cls)\n || | A(); ok = h[0]
+class A:\n    @classmethod\n    def wait(cls, t): check(cudart.cudaStreamSynchronize(t))\n || | A.wait(0); ok = h[0]
+class A:\n    def __del__(self): check(cudart.cudaDeviceSynchronize())\n || q = A(); r = q | del q; ok = h[0]
+class A:\n    def __exit__(self, *a): check(cudart.cudaDeviceSynchronize())\n    def __enter__(self): return self\n || | with A(): ok = h[0]
+class A:\n    def __exit__(self, *a): check(cudart.cudaDeviceSynchronize())\n    def __enter__(self): return self\n || | with contextlib.suppress(): A();  ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | (n > 99) and sync(); ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | (n > 99 and sync()) or h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | x = sync() if n > 99 else None; ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | [sync() for i in range(n) if i > 99]; ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | [sync() for i in []]; ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | any(sync() for i in range(0)); ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | (sync() for i in range(2)); ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | map(sync, []); ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | f = lambda: sync(); ok = h[0]
+def sync(): check(cudart.cudaDeviceSynchronize())\n || | assert sync() is None; ok = h[0]
+| assert check(cudart.cudaDeviceSynchronize()) is None; ok = h[0]
+| if __debug__: check(cudart.cudaDeviceSynchronize())\n    ok = h[0]
+| 1 < n < 3 < check(cudart.cudaDeviceSynchronize()); ok = h[0]
+| n < 3 < check(cudart.cudaDeviceSynchronize()); ok = h[0]
+| try: check(cudart.cudaDeviceSynchronize())\n    finally: ok = h[0]
+| try: int("x"); check(cudart.cudaDeviceSynchronize())\n    except ValueError: ok = h[0]
+| try: look(1); check(cudart.cudaDeviceSynchronize())\n    except TypeError: pass\n    ok = h[0]
+| try: n / 0; check(cudart.cudaDeviceSynchronize())\n    except ZeroDivisionError: pass\n    ok = h[0]
+| try: [][3]; check(cudart.cudaDeviceSynchronize())\n    except IndexError: pass\n    ok = h[0]
+| try: n.foo; check(cudart.cudaDeviceSynchronize())\n    except AttributeError: pass\n    ok = h[0]
+| try: raise ValueError\n    except ValueError: pass\n    else: check(cudart.cudaDeviceSynchronize())\n    ok = h[0]
+| try:\n        if n > 3: raise ValueError\n        check(cudart.cudaDeviceSynchronize())\n    except ValueError: pass\n    ok = h[0]
+def bad():\n    raise ValueError || | try:\n        bad()\n        check(cudart.cudaDeviceSynchronize())\n    except ValueError: pass\n    ok = h[0]
+| with contextlib.suppress(Exception):\n        int("x")\n        check(cudart.cudaDeviceSynchronize())\n    ok = h[0]
+| with contextlib.suppress(Exception):\n        cudart.foo()\n        check(cudart.cudaDeviceSynchronize())\n    ok = h[0]
+class S:\n    def __enter__(self): pass\n    def __exit__(self, *a): return True || | with S():\n        int("x")\n        check(cudart.cudaDeviceSynchronize())\n    ok = h[0]
+| while True:\n        if n: break\n        check(cudart.cudaDeviceSynchronize())\n    ok = h[0]
+| while n:\n        check(cudart.cudaDeviceSynchronize())\n        n -= 1\n    ok = h[0]
+| for i in range(n): check(cudart.cudaDeviceSynchronize())\n    ok = h[0]
+| for i in range(2):\n        if i: check(cudart.cudaDeviceSynchronize())\n        else: ok = h[0]
+| match n:\n        case 1: check(cudart.cudaDeviceSynchronize())\n        case _: pass\n    ok = h[0]
+| match n:\n        case int() if check(cudart.cudaDeviceSynchronize()): pass\n    ok = h[0]
+| match n:\n        case 3 if not check(cudart.cudaDeviceSynchronize()): pass\n    ok = h[0]
+| match n:\n        case 3: pass\n        case x if not check(cudart.cudaDeviceSynchronize()): pass\n    ok = h[0]
+ss = [stream for _ in range(2)] | any(check(cudart.cudaStreamSynchronize(ss[i])) or True for i in range(0, 2)); ok = h[0]
+| next((x for x in [check(cudart.cudaStreamSynchronize(t)) for t in []]), None); ok = h[0]
+| any(cudart.cudaStreamSynchronize(t) for t in (0, stream)); ok = h[0]
+| for _ in (cudart.cudaStreamSynchronize(t) for t in (0, stream)): break\n    ok = h[0]
+| for t in (0, stream):\n        if t == 0: break\n        cudart.cudaStreamSynchronize(t)\n    ok = h[0]
+| next(cudart.cudaStreamSynchronize(t) for t in (0, stream)); ok = h[0]
+| a = [0, stream]; any(cudart.cudaStreamSynchronize(a[i]) for i in range(2)); ok = h[0]
+| a = [0, stream]; [cudart.cudaStreamSynchronize(a[i]) for i in range(1)]; ok = h[0]
+| a = [0, stream]; [cudart.cudaStreamSynchronize(a[i]) for i in range(n - 19)]; ok = h[0]
+| a = {0: 0, 1: stream}; cudart.cudaStreamSynchronize(a[n - 20]); ok = h[0]
+| a = [stream, 0]; a.sort(key=int); cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream, 0][::-1]; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream, 0]; a.reverse(); cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream, 0]; a[0], a[1] = a[1], a[0]; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a, b = stream, 0; a, b = b, a; cudart.cudaStreamSynchronize(a); ok = h[0]
+| a = [stream]; a *= 0; [cudart.cudaStreamSynchronize(x) for x in a]; ok = h[0]
+| a = [stream, stream]; a[0:1] = [0]; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream, stream]; a[-2] = 0; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream, stream]; del a[0:2]; a += [0]; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream]; a.insert(0, 0); cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream]; a = [0] + a; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = (stream,); a = (0,) + a; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = (stream,); a = (0, *a); cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [0, stream]; cudart.cudaStreamSynchronize(a[True - 1]); ok = h[0]
+| a = {"x": stream}; a |= {"x": 0}; cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = {"x": stream, **{"x": 0}}; cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = {"x": stream, "x": 0}; cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = {1: stream, True: 0}; cudart.cudaStreamSynchronize(a[1]); ok = h[0]
+| a = {1: stream, 1.0: 0}; cudart.cudaStreamSynchronize(a[1]); ok = h[0]
+| a = {"x": stream, "\\x78": 0}; cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = {"x": stream, 'x': 0}; cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = {"x": stream}; a['x'] = 0; cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = {"x": stream}; a["x" ""] = 0; cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = [stream, stream]; a[0x0] = 0; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream, stream]; a[False] = 0; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [stream, stream]; a[0b1] = 0; cudart.cudaStreamSynchronize(a[1]); ok = h[0]
+| a = {"x": stream}; a.update(x=0); cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = dict(x=stream); a.update({"x": 0}); cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = dict({"x": stream}, x=0); cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = collections.ChainMap({"x": 0}, {"x": stream}); cudart.cudaStreamSynchronize(a["x"]); ok = h[0]
+| a = [stream]; b = a; b[0] = 0; cudart.cudaStreamSynchronize(a[0]); ok = h[0]
+| a = [[stream]] * 2; a[1][0] = 0; cudart.cudaStreamSynchronize(a[0][0]); ok = h[0]
+| def f(t=stream): return cudart.cudaStreamSynchronize(t)\n    f.__defaults__ = (0,); f(); ok = h[0]
+| a = Box(stream); a.__dict__["p"] = 0; cudart.cudaStreamSynchronize(a.p); ok = h[0]
+| a = Box(stream); a.__init__(0); cudart.cudaStreamSynchronize(a.p); ok = h[0]
+| a = Box(stream); setattr(a, "p", 0); cudart.cudaStreamSynchronize(a.p); ok = h[0]
+| a = Box(stream); vars(a).update(p=0); cudart.cudaStreamSynchronize(a.p); ok = h[0]
+| a = Data(stream); a = dataclasses.replace(a, p=0); cudart.cudaStreamSynchronize(a.p); ok = h[0]
+| a = Pair(stream, 1)._replace(first=0); cudart.cudaStreamSynchronize(a.first); ok = h[0]
+| a = Typed(stream, 1)._replace(first=0); cudart.cudaStreamSynchronize(a.first); ok = h[0]
+"""
+
+
+@pytest.mark.parametrize("case", cases(NO_WAITS))
+def test_a_wait_that_may_not_run_or_be_for_another_stream_orders_nothing(case: str) -> None:
+    assert check_case(READER, case)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.api import in_order
-from cudafix.frontends.python.containers import DICTIONARIES, LOADS, SHUFFLES
+from cudafix.frontends.python.containers import DICTIONARIES, LISTS, LOADS, SHUFFLES
 from cudafix.frontends.python.functions import Functions
 from cudafix.frontends.python.lowering import RAISED
 from cudafix.frontends.python.meaning import (
@@ -56,7 +56,6 @@ _NO_ADDRESS = frozenset(
 """Functions whose result no address can be made of."""
 _NUMBERS = frozenset(("pointer", *(f"builtins.{name}()" for name in "str hex repr format oct bin ascii".split())))
 """Where addresses come from that are numbers, or texts of them."""
-_LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
 _CONTAINED = ("builtins.list()", "builtins.tuple()", "builtins.dict()", "builtins.set()")
 """Where containers come from, and what their methods give."""
 _REPLACES = frozenset(("dataclasses.replace", "copy.replace"))
@@ -263,6 +262,8 @@ class Calls(Functions):
                 self.emit(ir.Unknown(f"`{last}`", self.span(node), (self.value(node.args[0].value),)))
         if dotted in ("builtins.getattr", "builtins.hasattr") and len(node.args) >= 2:
             return self._getattr(node)
+        if dotted == "builtins.setattr" and len(node.args) == 3:
+            return self._setattr(node)
         if dotted.startswith("builtins.") and last in _PASSES and len(node.args) == 1:
             value = self.value(node.args[0].value)
             if self.resolver.origin(node.args[0].value) not in _NUMBERS:  # the only element of an array is a number
@@ -417,7 +418,7 @@ class Calls(Functions):
                 given += self.looked_through(value, node, owner=argument.value)
                 if self.resolver.origin(node) in DICTIONARIES:  # perhaps of pairs
                     given.append(Index(Index(value, NOTHING), NOTHING))
-                if self.resolver.origin(node) not in _LISTS:
+                if self.resolver.origin(node) not in LISTS:
                     self.asks(KEY, node, [(argument.value, value)], held=True)
                 self.emit(ir.Assign(Index(made, NOTHING), choice(*given), self.span(node)))
         return made
@@ -433,6 +434,18 @@ class Calls(Functions):
             found: Expr = Field(deref(base), name.evaluated_value) if not isinstance(base, Const) else NOTHING
             return choice(found, *rest[1:]) if rest[1:] else found
         return self.unknown("`getattr`", node, (base, *rest))
+
+    def _setattr(self, node: cst.Call) -> Expr:
+        """`setattr(x, "name", value)`; with a name that is computed, any field."""
+        base, _, value = every = self.given(node)
+        name = node.args[1].value
+        self.call_ir(node, "builtins.setattr", every)
+        if isinstance(name, cst.SimpleString) and isinstance(name.evaluated_value, str):
+            place = Field(deref(base), name.evaluated_value)
+            self.emit(ir.Assign(place, choice(place, value), self.span(node)))
+        else:
+            self.emit(ir.Unknown("`setattr`", self.span(node), (base,)))
+        return NOTHING
 
     def _type_of_binding(self, node: cst.Call, dotted: str, name: str) -> Expr:
         """A type of the bindings: a handle or number is what it is made from, a struct holds what it is given."""
@@ -496,12 +509,11 @@ class Calls(Functions):
             for cls in self.unit.outline.classes.values()
             if name in cls.methods and origin is None
         ]
-        if name in STORES or name in LOADS:
-            done = self._container_method(node, name, base, origin, func.value)
-            if done is not None and not own:
-                return done
+        done = self._container_method(node, name, base, origin, func.value) if name in STORES or name in LOADS else None
+        if done is not None and not own:
+            return done
         every, seen = self.pure(node)
-        if name in ("index", "count", "remove") and (origin is None or origin in _LISTS):
+        if name in ("index", "count", "remove") and (origin is None or origin in LISTS):
             self.shown(func.value, base)
         if name in COMPARE:
             self.asks(("__eq__", "__lt__", "__gt__", "__hash__"), node, [(func.value, base)], held=True)
@@ -521,10 +533,14 @@ class Calls(Functions):
                 given = self.arguments(node, function, False)
                 ways.append((self.value(node.args[0].value), given[1:] if given is not None else None))
             for this, given in ways:
-                if given is not None and not self.cannot_be_called(function.node, function.outline):
-                    with self.block() as inner:
+                if given is None and not self.is_spread(node, function.node):
+                    continue  # it takes other arguments than these
+                with self.block() as inner:
+                    if given is None or self.cannot_be_called(function.node, function.outline):
+                        self.emit(ir.Assign(result, self.unknown(function.name, node, (this, *every)), self.span(node)))
+                    else:
                         self.call_ir(node, function.name, given, deref(this), result)
-                    alternatives.append(tuple(inner))
+                alternatives.append(tuple(inner))
         with self.block() as library:
             placed = self._by_position(node, callee, every, 1)
             if not all(map(self._is_plain, _kept(node, name))) or self._calls_back(node, callee, every):
@@ -540,6 +556,7 @@ class Calls(Functions):
             block = (ir.If(test, other, block, self.span(node)),)
         self.out += block
         asked += self._kept_in(node, callee, (base, *every))
+        asked += [done] if done is not None else []
         if callee != f"object.{name}" or name in MAKERS:
             asked += self._made(node, callee)
         made_of = (opaque(v) for v in (base, *every) if not isinstance(v, Const) and v != NOTHING)

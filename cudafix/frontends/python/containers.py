@@ -18,6 +18,7 @@ from cudafix.models.python import STORES
 SHUFFLES = frozenset("pop popleft popitem insert appendleft remove reverse sort clear rotate discard".split())
 """Methods after which elements of a container stand at other places, or are gone."""
 LOADS = frozenset("pop popleft get values items setdefault popitem copy".split())
+LISTS = frozenset(("builtins.list()", "builtins.tuple()"))
 _COPIES = frozenset(f"builtins.{name}()" for name in "list tuple set frozenset dict str bytes int range".split())
 """What runs through one of these reads nothing else."""
 _MARK = "{}"  # of `ir.Loop.range`
@@ -125,14 +126,13 @@ class Containers(Special):
         if name in STORES:
             values = self.given(node)
             for argument, value in list(zip(node.args, values, strict=True))[STORES[name] :]:
-                if not isinstance(value, Const) and value != NOTHING:
-                    stored: Expr = value
-                    if name in ("extend", "update") and argument.keyword is None:
-                        more = self.looked_through(value, node, owner=argument.value)
-                        stored = choice(self.element(argument.value, value, NOTHING), *more)
-                        if name == "update":  # perhaps of pairs
-                            stored = choice(stored, Index(Index(value, NOTHING), NOTHING))
-                    self.emit(ir.Assign(Index(base, NOTHING), stored, self.span(node)))
+                stored: Expr = value
+                if name in ("extend", "update") and argument.keyword is None and is_place(value):
+                    more = self.looked_through(value, node, owner=argument.value)
+                    stored = choice(self.element(argument.value, value, NOTHING), *more)
+                    if name == "update":  # perhaps of pairs
+                        stored = choice(stored, Index(Index(value, NOTHING), NOTHING))
+                self.emit(ir.Assign(Index(base, NOTHING), stored, self.span(node)))
             return NOTHING
         values = self.given(node)
         key: Expr = NOTHING
@@ -301,7 +301,8 @@ class Containers(Special):
                 return lambda: [one for take in takes for one in take()[:1]]
             if meaning is None and isinstance(node.func, cst.Attribute) and not args:
                 method = node.func.attr.value
-                if method in ("values", "items", "keys"):
+                is_own = method in self.unit.methods.every and self.resolver.origin(node.func.value) not in DICTIONARIES
+                if method in ("values", "items", "keys") and not is_own:
                     base = self.value(node.func.value)
                     held: Expr = Index(base, NOTHING)
                     keys = keys_of(base)

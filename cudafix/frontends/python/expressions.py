@@ -9,7 +9,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.calls import Calls
-from cudafix.frontends.python.containers import DICTIONARIES, keys_of
+from cudafix.frontends.python.containers import DICTIONARIES, LISTS, keys_of
 from cudafix.frontends.python.meaning import (
     Dotted,
     OwnClass,
@@ -18,9 +18,9 @@ from cudafix.frontends.python.meaning import (
     OwnModule,
     is_property,
 )
-from cudafix.frontends.python.names import chain, is_of_class
+from cudafix.frontends.python.names import SPECIAL, chain, is_of_class
 from cudafix.frontends.python.nodes import walk
-from cudafix.frontends.python.special import COMPARED, KEY, SPECIAL, TEXT, TRUTH, Operand
+from cudafix.frontends.python.special import COMPARED, KEY, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
 from cudafix.models.python import MODULES, STREAM, VARIABLES_OF_OTHERS
@@ -62,15 +62,16 @@ class Expressions(Calls):
                 asked = self.operator(node, operator, [(left, values[0]), (right, values[1])])
                 if isinstance(operator, cst.Modulo) and not isinstance(left, cst.Integer | cst.Float | cst.Name):
                     self.shown(right, values[1])
-                return choice(self._arithmetic(node, values), *asked)
+                joined = [self._joined(node, values)] if isinstance(operator, cst.Add) else []
+                return choice(self._arithmetic(node, values), *joined, *asked)
             case cst.UnaryOperation(operator=operator, expression=inner):
                 value = self.value(inner)
                 asked = self.operator(node, operator, [(inner, value)])
                 if isinstance(operator, cst.Not):
                     return opaque(value)
                 return choice(self._arithmetic(node, [value]), *asked)
-            case cst.Comparison(left=left, comparisons=comparisons):
-                values = [self.value(left), *(self.value(c.comparator) for c in comparisons)]
+            case cst.Comparison():
+                values = self._operands(node)
                 asked = self._compared(node, values)
                 self._arithmetic(node, values)
                 return choice(NOTHING, *asked)
@@ -222,7 +223,9 @@ class Expressions(Calls):
     def _of_function(self, node: cst.Attribute) -> Var | None:
         """An attribute of a function of the program, which keeps it like a global variable."""
         function = self.resolver.meaning(node.value)
-        return Var(f"::{function.name}.{node.attr.value}") if isinstance(function, OwnFunction) else None
+        if not isinstance(function, OwnFunction) or (function.cls is not None and is_property(function.node)):
+            return None
+        return Var(f"::{function.name}.{node.attr.value}")
 
     def _is_own_field(self, name: str) -> bool:
         """Whether some class of the file gives its objects a field of this name."""
@@ -286,7 +289,10 @@ class Expressions(Calls):
         return []
 
     def _property(self, node: cst.Attribute, function: OwnFunction, base: Expr | None = None) -> Expr:
-        receiver = deref(self.value(node.value) if base is None else base)
+        owner = self.value(node.value) if base is None else base
+        if self.cannot_be_called(function.node, function.outline):
+            return self.unknown(f"`{self.source.text(node)}`", node, (owner,))
+        receiver = deref(owner)
         result = self.temporary()
         span = self.span(node)
         self.emit(
@@ -315,6 +321,9 @@ class Expressions(Calls):
                 if attr.value in self._setters(inner):
                     self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
                 if isinstance(meaning, OwnClass):
+                    replaced = self.unit.modules.method(meaning.outline, meaning.cls, attr.value)
+                    if replaced is not None and is_property(replaced.node):
+                        self.emit(ir.Unknown(f"`{self.source.text(node)}` is set", self.span(node)))
                     return Var(f"::{meaning.outline.id}::{meaning.cls.name}::{attr.value}")
                 if self._may_be_class(inner):
                     self.emit(ir.Unknown(f"`{self.source.text(node)}` is set", self.span(node)))
@@ -382,6 +391,16 @@ class Expressions(Calls):
             self.emit(ir.HostAccess(read, (), self.span(node)))
         return opaque(*values)
 
+    def _joined(self, node: cst.BinaryOperation, values: Sequence[Expr]) -> Expr:
+        """A list of what two lists hold; which of them stands where is not known any more."""
+        if self.resolver.origin(node) not in LISTS:
+            return NOTHING
+        made = self.container(node)
+        for value in values:
+            held = Index(value, NOTHING) if is_place(value) else NOTHING
+            self.emit(ir.Assign(Index(made, NOTHING), held, self.span(node)))
+        return made
+
     def _formatted(self, parts: object) -> Expr:
         """A text may tell an address to whoever reads it."""
         assert isinstance(parts, list | tuple)
@@ -395,6 +414,15 @@ class Expressions(Calls):
                 if part.format_spec is not None:
                     values.append(self._formatted(part.format_spec))
         return opaque(*values)
+
+    def _operands(self, node: cst.Comparison) -> list[Expr]:
+        """The values that are compared. Behind the second one, the next is asked for if all before it held."""
+        first, *more = node.comparisons
+        values = [self.value(node.left), self.value(first.comparator)]
+        for one in more:
+            with self.perhaps(one):
+                values.append(self.value(one.comparator))
+        return values
 
     def _compared(self, node: cst.Comparison, values: list[Expr]) -> list[Expr]:
         """What a comparison asks its operands for, those that a list holds too."""

@@ -77,6 +77,11 @@ class Functions(CupyObjects):
                 values.insert(len(params), NOTHING)
         return tuple(values)
 
+    @staticmethod
+    def is_spread(node: cst.Call, function: cst.FunctionDef) -> bool:
+        """Whether a call or a function has a star, so that which parameter gets what is not told."""
+        return function.params.star_kwarg is not None or any(argument.star for argument in node.args)
+
     def is_transparent(self, decorator: cst.BaseExpression, known: frozenset[str], outline: Outline) -> bool:
         """Whether this is a decorator of one of the known names, and not one that the program has made itself."""
         inner = decorator.func if isinstance(decorator, cst.Call) else decorator
@@ -137,6 +142,11 @@ class Functions(CupyObjects):
             and any(one is function.cls for one in outline.ancestors(cls))
         ]
 
+    def is_itself(self, function: cst.FunctionDef, outline: Outline | None = None) -> bool:
+        """Whether decorators leave it at one call of the function for each call."""
+        outline = outline if outline is not None else self.unit.outline
+        return all(self.is_transparent(one.decorator, TRANSPARENT, outline) for one in function.decorators)
+
     def cannot_be_called(self, function: cst.FunctionDef, outline: Outline) -> bool:
         """Generators and coroutines run later than they are called; kernels run on the device; a decorator may have
         put another function in its place.
@@ -145,7 +155,7 @@ class Functions(CupyObjects):
         if function not in known:
             known[function] = (
                 function.asynchronous is not None
-                or not all(self.is_transparent(one.decorator, TRANSPARENT, outline) for one in function.decorators)
+                or not self.is_itself(function, outline)
                 or any(isinstance(one, cst.Yield) for one in walk_own(function.body))
             )
         return known[function]

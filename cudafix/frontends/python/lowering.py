@@ -153,6 +153,17 @@ class Lowering:
             self.out = outer
 
     @contextmanager
+    def perhaps(self, node: cst.CSTNode) -> Iterator[None]:
+        """What is emitted inside runs under a condition of which nothing is known."""
+        self.conditional += 1
+        with self.block() as inner:
+            yield
+        self.conditional -= 1
+        if inner:
+            span = self.span(node)
+            self.emit(ir.If(ir.Test("other", None, f"perhaps@{span.start}"), tuple(inner), (), span))
+
+    @contextmanager
     def once(self, nodes: Sequence[cst.BaseExpression]) -> Iterator[None]:
         """Lower these expressions here: inside, whoever asks for one of them gets the value."""
         self.done.update([(node, self.value(node)) for node in nodes])

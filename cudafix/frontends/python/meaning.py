@@ -292,7 +292,7 @@ def scope_of(node: cst.FunctionDef | cst.Lambda, qual: str, parent: Scope | None
 
 
 def is_property(node: cst.FunctionDef) -> bool:
-    return bool({"property", "cached_property"} & decorators(node))
+    return bool({"property", "cached_property", "getter"} & decorators(node))
 
 
 def _same(meaning: Meaning | None) -> Meaning | None:

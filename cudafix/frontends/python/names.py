@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -40,6 +40,10 @@ _METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
 _CLASS_DECORATORS = frozenset("dataclass total_ordering final unique runtime_checkable".split())
 """Decorators that leave a class what it is, but for methods that they add."""
 _BUILTINS = frozenset(dir(builtins))
+SPECIAL = re.compile(r"__\w+__")
+_OF_DATA = frozenset("__slots__ __match_args__ __doc__ __module__ __qualname__ __annotations__".split())
+"""Special names of classes that are no methods."""
+_PLAIN = frozenset(("None", "True", "False"))
 _BINDING = frozenset(
     (
         cst.Name, cst.Attribute, cst.Arg, cst.Annotation, cst.Assign, cst.AnnAssign, cst.AugAssign, cst.Del,
@@ -263,8 +267,8 @@ def _ends_late(methods: Mapping[str, cst.FunctionDef]) -> bool:
         called = [_called(one) for one in inside if isinstance(one, cst.Call)]
         stack += called
         gives_back = gives_back or any(_GIVES_BACK.search(one) and one not in methods for one in called)
-        acts = acts or any(isinstance(one, _ACTS) for one in inside)
-        acts_besides = acts_besides or _acts_besides(methods[name].body, methods)
+        acts = acts or bool(methods[name].decorators) or any(isinstance(one, _ACTS) for one in inside)
+        acts_besides = acts_besides or bool(methods[name].decorators) or _acts_besides(methods[name].body, methods)
     return acts_besides if gives_back else acts
 
 
@@ -383,6 +387,43 @@ def imported_by(node: cst.Import | cst.ImportFrom) -> list[str]:
     return [module, *(f"{module}{'' if module.endswith('.') else '.'}{name}" for name in names)]
 
 
+def methods_of(node: cst.ClassDef) -> dict[str, cst.FunctionDef]:
+    """The methods of a class, and the special ones that are others of them (`__repr__ = __str__`)."""
+    body = bindings_of(node.body)
+    same = {
+        name: body.functions[value.value]
+        for name, value in body.values.items()
+        if isinstance(value, cst.Name) and value.value in body.functions and SPECIAL.fullmatch(name)
+    }
+    return {**body.functions, **{name: method for name, method in same.items() if body.assigned[name] == 1}}
+
+
+def bound_otherwise(node: cst.ClassDef) -> str | None:
+    """A name under which a class may have another method than `methods_of` says: by a condition, a loop or a value."""
+    body, methods = bindings_of(node.body), methods_of(node)
+    defined = Counter(one.name.value for one in _definitions(node) if not {"setter", "deleter"} & decorators(one))
+    for name in body.assigned:
+        if name in body.functions and body.assigned[name] > defined[name]:
+            return name
+        if SPECIAL.fullmatch(name) and name not in methods and name not in _OF_DATA:
+            values = body.all_values.get(name, [])
+            if not all(isinstance(one, cst.BaseString | cst.BaseNumber) or _is_name(one, _PLAIN) for one in values):
+                return name
+    return next((name for name in body.imports if SPECIAL.fullmatch(name)), None)
+
+
+def _definitions(node: cst.ClassDef) -> Iterator[cst.FunctionDef]:
+    return (one for one in node.body.body if isinstance(one, cst.FunctionDef))
+
+
+def _named(node: cst.ClassDef) -> Iterator[str]:
+    return (one.name.value for one in _definitions(node))
+
+
+def _is_name(node: cst.BaseExpression | None, names: Collection[str]) -> bool:
+    return isinstance(node, cst.Name) and node.value in names
+
+
 def bindings_of(body: cst.CSTNode) -> Bindings:
     """What a function's or a module's own statements bind and read."""
     return Bindings(body)
@@ -414,11 +455,7 @@ class Outline:
         self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
         every = list(walk(module))
         self.methods = frozenset(
-            method.name.value
-            for cls in every
-            if isinstance(cls, cst.ClassDef)
-            for method in cls.body.body
-            if isinstance(method, cst.FunctionDef)
+            name for cls in every if isinstance(cls, cst.ClassDef) for name in (*methods_of(cls), *_named(cls))
         )
         self.defined = frozenset(one.name.value for one in every if isinstance(one, cst.FunctionDef | cst.ClassDef))
         own = [one for one in module.body if not isinstance(one, cst.FunctionDef | cst.ClassDef)]
@@ -440,7 +477,7 @@ class Outline:
     def _class(self, name: str, node: cst.ClassDef) -> Class:
         found = Class(name, node)
         body = bindings_of(node.body)
-        found.methods = body.functions
+        found.methods = methods_of(node)
         found.setters = frozenset(body.setters)
         found.attributes = body.values
         found.bases = tuple(".".join(words) for base in node.bases if (words := chain(base.value)) is not None)

@@ -19,11 +19,11 @@ from cudafix import ir
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.lowering import Lowering
 from cudafix.frontends.python.meaning import OwnClass
+from cudafix.frontends.python.names import SPECIAL
 from cudafix.frontends.python.terms import NOTHING, choice, deref
 from cudafix.ir import Const, Expr, Index, Look, Span
 from cudafix.models.python import CALLED_BACK
 
-SPECIAL = re.compile(r"__\w+__")
 _NOT_ASKED = frozenset(
     "__init__ __new__ __del__ __call__ __enter__ __exit__ __aenter__ __aexit__ __init_subclass__ __post_init__ "
     "__set_name__ __class_getitem__ __subclasshook__ __prepare__ __getattr__ __getattribute__ __setattr__ "

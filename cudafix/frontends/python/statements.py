@@ -14,7 +14,16 @@ from cudafix.frontends.python.expressions import Expressions
 from cudafix.frontends.python.functions import DEVICE, TRANSPARENT, default_of
 from cudafix.frontends.python.lowering import CURRENT, RAISED, ApiCall, Place, Unit
 from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnGlobal, Scope, scope_of
-from cudafix.frontends.python.names import Class, bindings_of, chain, decorators, imported_by, inner_reads
+from cudafix.frontends.python.names import (
+    Class,
+    bindings_of,
+    bound_otherwise,
+    chain,
+    decorators,
+    imported_by,
+    inner_reads,
+    methods_of,
+)
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.special import ITERATION
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
@@ -36,6 +45,7 @@ class Statements(Expressions):
         super().__init__(unit, scope, qual)
         self.finals: list[tuple[Callable[[], None], int]] = []  # what runs at the end, and the number of loops around
         self.loops = 0
+        self.kept_in: Expr | None = None  # where the object keeps what the function returns, a `cached_property`
         self.began = False  # the script has done something; what it imports from here on does not run before that
 
     # -- bodies --------------------------------------------------------------------------------------------------------
@@ -117,11 +127,10 @@ class Statements(Expressions):
             case cst.Del(target=target):
                 self.delete(node, target)
             case cst.Assert(test=test, msg=message):
-                self.test(test)
-                if message is not None:
-                    self.conditional += 1
-                    self.shown(message, self.value(message))
-                    self.conditional -= 1
+                with self.perhaps(node):  # not with `python -O`
+                    self.test(test)
+                    if message is not None:
+                        self.shown(message, self.value(message))
             case cst.Import() | cst.ImportFrom():
                 if self.scope is not None or self.began:
                     self._import(node)
@@ -286,6 +295,9 @@ class Statements(Expressions):
             kept = self.temporary()
             self.emit(Assign(kept, value, self.span(node)))
             value = kept
+        if self.kept_in is not None and value is not None:
+            self.emit(Assign(self.kept_in, choice(self.kept_in, value), self.span(node)))
+            value = self.kept_in
         site = self.site()
         self._run_finals(inside_loop=False)
         self.emit(ir.Return(value, self.span(node), site))
@@ -396,7 +408,8 @@ class Statements(Expressions):
         for case in node.cases:
             self._pattern(case.pattern, subject, node.subject)
         for guard in (one.guard for one in node.cases if one.guard is not None):
-            self.test(guard)
+            with self.perhaps(guard):
+                self.test(guard)
         span = self.span(node)
         block: tuple[Stmt, ...] = ()
         for number, case in reversed(list(enumerate(node.cases))):
@@ -618,7 +631,7 @@ class Statements(Expressions):
             else:
                 self.out += body
             if node.orelse is not None:
-                self.statements(node.orelse.body)
+                self._unless_caught(node.orelse, handlers)
         if final is None:
             self.out += inner
             return
@@ -629,6 +642,14 @@ class Statements(Expressions):
             self.throw(node)
         self.emit(ir.Try(tuple(inner), (tuple(failing),), span))
         self.statements(final)
+
+    def _unless_caught(self, node: cst.Else, handlers: Sequence[tuple[Stmt, ...]]) -> None:
+        """What runs behind a `try` whose body has raised nothing."""
+        if all(map(_leaves, handlers)):
+            self.statements(node.body)
+        else:
+            span = self.span(node)
+            self.emit(ir.If(ir.Test("other", None, f"nothing raised@{span.start}"), self.suite(node.body), (), span))
 
     def _handler(self, node: cst.ExceptHandler) -> tuple[Stmt, ...]:
         with self.block() as block:
@@ -707,7 +728,7 @@ class Statements(Expressions):
 
     def nested_class(self, node: cst.ClassDef) -> None:
         """A class inside a function: nobody is seen to call its methods."""
-        cls = Class(node.name.value, node, bindings_of(node.body).functions, outside=True)
+        cls = Class(node.name.value, node, methods_of(node), outside=True)
         values = self.class_body(node)
         for name, method in cls.methods.items():
             qual = f"{self.qual}::{node.name.value}::{name}"
@@ -744,6 +765,9 @@ class Statements(Expressions):
                         held += self._of_class(node, small)
                 case cst.BaseSmallStatement():  # `class A: pass`
                     held += self._of_class(node, line)
+        other = bound_otherwise(node)
+        if other is not None:
+            self.emit(ir.Unknown(f"`{other}` of `{node.name.value}` may be another method", self.span(node.name)))
         self.asks(("__set_name__",), node, [(None, value) for _, value in held])
         self.renamed = renamed
         return held
@@ -810,7 +834,17 @@ def function(
     if isinstance(node, cst.FunctionDef):
         if node.asynchronous is not None:
             lowering.problem("coroutine", node)
-        lowering.statements(node.body)
+        if scope.this is not None and "cached_property" in decorators(node):
+            lowering.kept_in = ir.Field(deref(Var("this")), node.name.value)
+        with lowering.block() as body:
+            if cls is not None and not lowering.is_itself(node):
+                lowering.unknown(f"{cls.name}.{node.name.value}, decorated", node, (Var("this"), *map(Var, params)))
+            lowering.statements(node.body)
+        if lowering.kept_in is not None:  # it runs where nothing is kept yet
+            test = ir.Test("other", None, f"kept@{lowering.span(node).start}")
+            body = [ir.If(test, tuple(body), (), lowering.span(node))]
+            body.append(ir.Return(lowering.kept_in, lowering.span(node), lowering.site()))
+        lowering.out += body
     else:
         value = lowering.value(node.body)
         lowering.emit(ir.Return(value, lowering.span(node.body), lowering.site()))
@@ -837,6 +871,13 @@ def function(
             direct=lowering.is_direct(node),
         )
     )
+
+
+def _leaves(block: tuple[Stmt, ...]) -> bool:
+    """Whether control never comes to the end of a block."""
+    last = block[-1] if block else None
+    is_raise = isinstance(last, ir.Call) and last.callee == "throw"
+    return is_raise or isinstance(last, ir.Return | ir.Break | ir.Continue)
 
 
 def _has_slice(target: cst.Subscript) -> bool:

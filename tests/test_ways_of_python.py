@@ -563,6 +563,48 @@ class A:\n    def __init__(self, p): self.p = p\n    def sum(self, **k): return 
 class A:\n    def __init__(self, p): self.p = p\n    def sum(self, *k): return self.p[0] || q = [A(h)] | ok = q[0].sum(1, 2)
 class A:\n    def __init__(self, p): self.p = p\n    def sum(self, **k): return self.p[0] || q = [A(h)] | ok = q[0].sum()
 class A:\n    def __init__(self, p): self.p = p\n    def sum(self, a, /, b, *, c=2): return self.p[0] || q = [A(h)] | ok = q[0].sum(1, 2)
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return 1\n    @p.setter\n    def p(self, x): self._p[0]\n || q = A(h) | q.p = 1
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return 1\n    @p.setter\n    def p(self, x): self._p[0]\n || q = [A(h)] | q[0].p = 1
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return 1\n    @p.setter\n    def p(self, x): look(x)\n || q = [A(h)] | q[0].p = h
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return 1\n    @p.setter\n    def p(self, x): look(x)\n || q = A(1) | q.p = h
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return 1\n    @p.setter\n    def p(self, x): look(x)\nclass B(A): pass || q = B(1) | q.p = h
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return 1\n    @p.setter\n    def p(self, x): pass\nclass B(A):\n    @A.p.setter\n    def p(self, x): look(x)\ndef f(a: A, h): a.p = h || q = B(1) | f(q, h)
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = A(1); q.p = h | ok = q.p[0]
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = [A(1)]; q[0].p = h | ok = q[0].p[0]
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = [A(1)]; q[0].p = h | ok = q[0]._p[0]
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = [A(1)]; q[0].p, n = h, 1 | ok = q[0]._p[0]
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = [A(1)]\n    for q[0].p in [h]: pass | ok = q[0]._p[0]
+class A:\n    def __init__(self, p): self._p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = A(1); q.p = q.r = h | ok = q._p[0]
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = A(h) | ok = q._p[0]
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = x\n || q = A(h) | ok = q.p[0]
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): self._p = np.asarray(x)\n || q = A(h) | ok = q.p[0]
+class A:\n    def __init__(self): self._p = None\n    @property\n    def p(self): return self._p\n    @p.setter\n    @deco\n    def p(self, x): self._p = x\n || q = A(); q.p = h | ok = q.p[0]
+class A:\n    def __init__(self): self._p = None\n    @property\n    def p(self): return self._p\n    @p.setter\n    @deco\n    def p(self, x): x[0]\n || q = A() | q.p = h
+class A:\n    def __init__(self): self._p = None\n    @property\n    def p(self): return self._p\n    @p.deleter\n    def p(self): h2[0]\n || q = A(); global h2; h2 = h | del q.p
+class A:\n    def __init__(self): self._p = None\n    @property\n    def p(self): return self._p\n    @p.setter\n    def p(self, x): x[0]\n || q = A() | setattr(q, "p", h)
+class A:\n    def __setattr__(self, k, v): look(v)\n || q = A() | q.p = h
+class A:\n    def __setattr__(self, k, v): look(v)\n || q = [A()] | q[0].p = h
+class A:\n    def __setattr__(self, k, v): look(v)\n || q = A() | q.p = q.z = h
+class A:\n    def __setattr__(self, k, v): self.__dict__["_" + k] = v\n || q = A(); q.p = h | ok = q._p[0]
+class A:\n    def __setattr__(self, k, v): self.__dict__["_" + k] = v\n    def __getattr__(self, k): return self.__dict__["_" + k] || q = A(); q.p = h | ok = q.p[0]
+class A:\n    def __getattr__(self, k): return KEPT[0] || q = A(); KEPT.append(h) | ok = q.p[0]
+class A:\n    def __getattr__(self, k): return KEPT[0] || q = [A()]; KEPT.append(h) | ok = q[0].p[0]
+class A:\n    def __init__(self, p): self.p = p\n    def __getattribute__(self, k): return object.__getattribute__(self, "p") || q = A(h) | ok = q.anything[0]
+class A:\n    def __init__(self, p): self.p = p\n    def __getattribute__(self, k): return object.__getattribute__(self, "p") || q = [A(h)] | ok = q[0].anything[0]
+class A:\n    __slots__ = ("p",)\n    def __init__(self, p): self.p = p || q = A(h) | ok = A.p.__get__(q)[0]
+class A:\n    __slots__ = ("p",)\n    def __init__(self, p): A.p.__set__(self, p) || q = A(h) | ok = q.p[0]
+class A:\n    def __init__(self, p): super().__setattr__("p", p)\n    def __setattr__(self, k, v): raise AttributeError || q = A(h) | ok = q.p[0]
+class A:\n    def __init__(self, p): self.__p = p\n    def get(self): return self.__p[0] || q = A(h) | ok = q._A__p[0]
+class A:\n    def __init__(self, p): self.__p = p\nclass B(A):\n    def get(self): return self._A__p[0] || q = B(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.__p = p\n    def get(self): return self.__p[0]\nclass B(A):\n    def __init__(self, p):\n        super().__init__(p)\n        self.__p = None || q = B(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.__p = p\n    def __look(self): return self.__p[0]\n    def get(self): return self.__look()\nclass B(A):\n    def __look(self): return 1 || q = B(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.__p = p\n    def get(self): return getattr(self, "_A__p")[0] || q = A(h) | ok = q.get()
+class A:\n    def __init__(self, p): self.__p = p || q = A(h) | ok = vars(q)["_A__p"][0]
+class A:\n    __shared = None\n    @classmethod\n    def put(cls, p): cls.__shared = p\n    def get(self): return self.__shared[0] || A.put(h) | ok = A().get()
+class A:\n    @staticmethod\n    def __look(p): return p[0]\n    def get(self, p): return A.__look(p) || | ok = A().get(h)
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\n    def __enter__(self): return self.p\n    def __exit__(self, *a): pass\n || | with A(h) as q: ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def get(self): return 1\n    def __enter__(self): return Box(self.p)\n    def __exit__(self, *a): pass\n || | with A(h) as q: ok = q.get()
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return 1\n    def __enter__(self): return Box(self.p)\n    def __exit__(self, *a): pass\n || | with A(h) as q: ok = q.value
 """
 FIELDS_WRITTEN = r"""
 class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): ctypes.memset(self.host.ctypes.data, 0, 4) || q = A(h) | ok = q.get()
@@ -598,6 +640,92 @@ def test_what_is_written_through_a_field_is_waited_for(case: str) -> None:
 @pytest.mark.parametrize("case", cases(FIELDS_WORK))
 def test_a_free_behind_the_work_of_what_a_field_holds_is_in_order(case: str) -> None:
     assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# `__del__`
+
+ENDS = r"""
+class B:\n    def __init__(self, p): self.p = p\n    def close(self): look(self.p)\nclass A:\n    def __init__(self, b): self.b = b\n    def __del__(self): self.b.close() || q = A(B(h)) | del q
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): print(self.p[0]) || q = A(h) | q = None
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): print(self.p[0]) || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        for x in self.p: pass || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.x = list(self.p) || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.close()\n    def close(self): look(self.p) || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): self.done = self.p[0] == 1 || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): free(self.p)\ndef free(p): look(p) || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): KEPT.append(1); release(self.p)\ndef release(p): p[0] || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self): ctypes.pythonapi.free(self.p) || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        if self.p.any(): pass || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        x, *y = self.p || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        return [*self.p] || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        self.p += 1 || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        1 in self.p || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        with self.p: pass || | A(Box(h))
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        self.p + 1 || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        self.p.value || | A(Box(h))
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        assert self.p || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        -self.p || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        return {x for x in self.p} || | A(h)
+class A(unseen.B):\n    def __init__(self, p): self.p = p || | A(h)
+class A(Box):\n    def __del__(self): self.value || | A(h)
+class A(Box):\n    def __del__(self): super().get() || | A(h)
+class A(Box):\n    def __del__(self): delattr(self, "p") || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        if hasattr(self, "p"): self.p[0] || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        if len(self.p): free_it() || | A(Box(h))
+class A:\n    def __init__(self, p): self.p = p\n    @property\n    def v(self): return self.p[0]\n    def __del__(self):\n        if hasattr(self, "v"): pass || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        close(self.p)\ndef close(p): p[0] || | A(h)
+class A:\n    def __init__(self, p): self.p = p\n    def __del__(self):\n        unseen.close(self.p) || | A(h)
+"""
+ENDS_WORK = r"""
+class A:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def __del__(self): run(self.f, self.d, self.s) || | A(f, d, s)
+class A:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def __del__(self): self.release()\n    def release(self): run(self.f, self.d, self.s) || | A(f, d, s)
+class A:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def __del__(self): release(self)\ndef release(self): run(self.f, self.d, self.s) || | A(f, d, s)
+class A:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def __del__(self): check(driver.cuMemsetD8Async(self.d, 0, 80, self.s)) || | A(f, d, s)
+class A:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def __del__(self):\n        check(driver.cuMemsetD8Async(self.d, 0, 80, self.s)); cudart.cudaFreeHost(0) || | A(f, d, s)
+class A:\n    def __init__(self, f, d, s): self.f, self.d, self.s = f, d, s\n    def __del__(self):\n        self.close(); cudart.cudaFreeHost(0)\n    def close(self): check(driver.cuMemsetD8Async(self.d, 0, 80, self.s)) || | A(f, d, s)
+"""
+
+
+@pytest.mark.parametrize("case", cases(ENDS))
+def test_what_the_end_of_an_object_reads_is_waited_for(case: str) -> None:
+    assert check_case(READER, case)
+
+
+@pytest.mark.parametrize("case", cases(ENDS_WORK))
+def test_a_free_behind_the_work_at_the_end_of_an_object_is_in_order(case: str) -> None:
+    assert check_case(USER, case, (*WAITS, ", s"))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the class of what a variable of a module holds
+
+GLOBALS = r"""
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B(A):\n    def sum(self): return self.p[0]\n || q = A(h)\nq = B(h) | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nfor q in [B(h)]: pass | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nglobals()["q"] = B(h) | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\ndef f():\n    global q\n    q = B(h)\nf() | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\ndef f():\n    global q\n    for q in [B(h)]: pass\nf() | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\n(q := B(h)) | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nwith contextlib.nullcontext(B(h)) as q: pass | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nmatch B(h):\n    case q: pass | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\n[q := x for x in [B(h)]] | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nsys.modules[__name__].q = B(h) | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nimport __main__\n__main__.q = B(h) | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nexec("q = B(h)") | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nq, r = B(h), 1 | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nif n: q = B(h) | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nq.__class__ = B | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nfrom unseen import q | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || q = A(h)\nclass q:\n    @staticmethod\n    def sum(): return h[0] | ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\n    def __enter__(self): return B(self.p)\n    def __exit__(self, *a): pass\nclass B:\n    def __init__(self, p): self.p = p\n    def sum(self): return self.p[0]\n || | with A(h) as q: ok = q.sum()
+class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\n    def __enter__(self): return self.p\n    def __exit__(self, *a): pass\n || | with A(h) as q: ok = q.sum()
+"""
+
+
+@pytest.mark.parametrize("case", cases(GLOBALS))
+def test_what_a_variable_of_a_module_may_hold_as_well_is_waited_for(case: str) -> None:
+    assert check_case(lines(READER), case)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

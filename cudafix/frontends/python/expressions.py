@@ -18,7 +18,7 @@ from cudafix.frontends.python.meaning import (
     OwnModule,
     is_property,
 )
-from cudafix.frontends.python.names import SPECIAL, chain, is_of_class
+from cudafix.frontends.python.names import SPECIAL, chain, is_of_class, setter
 from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARED, KEY, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
@@ -237,7 +237,24 @@ class Expressions(Calls):
         if cls is None or any(one.outside for one in cls.outline.ancestors(cls.cls)):
             return self.unit.outline.setters | self.unit.methods.elsewhere
         every = [one for one in cls.outline.classes.values() if one is cls.cls or cls.cls in cls.outline.ancestors(one)]
-        return frozenset[str]().union(*(above.setters for one in every for above in cls.outline.ancestors(one)))
+        related = [above for one in every for above in cls.outline.ancestors(one)]
+        return frozenset[str]().union(*(one.setters for one in related), *(one.deleters for one in related))
+
+    def set_by_method(self, target: cst.Attribute, value: Expr) -> None:
+        """Run the setter of an attribute that is assigned, whichever class has one."""
+        name, cls = setter(target.attr.value), self.resolver.cls_of(target.value)
+        names = [name]
+        if cls is not None:
+            found = (one for one in cls.outline.related(cls.cls) if target.attr.value in one.setters)
+            names = [f"{cls.outline.id}::{one.name}::{name}" for one in found]
+        self._asked(names, target, self.value(target.value), (value,))
+
+    def is_set_by_method(self, target: cst.BaseExpression) -> bool:
+        """Whether assigning to a target may run a setter of a class that is seen."""
+        if not isinstance(target, cst.Attribute) or target.attr.value not in self._setters(target.value):
+            return False
+        cls = self.resolver.cls_of(target.value)
+        return cls is None or not any(one.outside for one in cls.outline.ancestors(cls.cls))
 
     def _has_descriptor(self, name: str) -> bool:
         """Whether a class of the file holds `property(…)` or its like under this name."""
@@ -304,8 +321,8 @@ class Expressions(Calls):
 
     # -- targets and elements ------------------------------------------------------------------------------------------
 
-    def target(self, node: cst.BaseExpression) -> Expr | None:
-        """The place that a target names; None for a tuple of targets."""
+    def target(self, node: cst.BaseExpression, is_set: bool = False) -> Expr | None:
+        """The place that a target names; None for a tuple of targets. `is_set`: who asks runs the setter, if any."""
         match node:
             case cst.Name(value=name):
                 return self.variable(name)
@@ -318,7 +335,7 @@ class Expressions(Calls):
                     return attribute
                 if isinstance(meaning, OwnModule):
                     return Var(f"::{meaning.outline.id}::{attr.value}")
-                if attr.value in self._setters(inner):
+                if attr.value in self._setters(inner) and not is_set:
                     self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
                 if isinstance(meaning, OwnClass):
                     replaced = self.unit.modules.method(meaning.outline, meaning.cls, attr.value)

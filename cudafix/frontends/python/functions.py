@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import libcst as cst
 
 from cudafix import ir
 from cudafix.frontends.python.cupy_objects import CupyObjects
+from cudafix.frontends.python.finalizers import asked_at_the_end
 from cudafix.frontends.python.meaning import (
     Dotted,
     OwnClass,
@@ -166,7 +167,7 @@ class Functions(CupyObjects):
         made = self.container(node)
         classes = choice(*(Const(f"{outline.id}::{one.name}") for one in outline.ancestors(cls)))
         self.emit(ir.Assign(Field(Deref(made), ir.CLASS), classes, self.span(node)))
-        if any(one.ends_late for one in outline.ancestors(cls)):
+        if self._ends_late(outline, cls):
             self.emit(ir.Unknown(f"`{cls.name}.__del__` runs at any time", self.span(node)))
         init = self.unit.modules.method(outline, cls, "__init__")
         new = self.unit.modules.method(outline, cls, "__new__")
@@ -200,6 +201,19 @@ class Functions(CupyObjects):
             return made
         self.call_ir(node, init.name, given_args, Deref(made))
         return made
+
+    def _ends_late(self, outline: Outline, cls: Class) -> bool:
+        """Whether `__del__` of a class or of a base does something else than to give back what the object holds."""
+        key = "asked at the end", outline.path, cls.name
+        answers = self.unit.modules.answers
+        if key not in answers:
+            bases = outline.ancestors(cls)
+            methods = {name: method for one in reversed(bases) for name, method in one.methods.items()}
+            ends = [one.methods["__del__"] for one in bases if "__del__" in one.methods]
+            answers[key] = [asked_at_the_end({**methods, "__del__": end}, outline.imports) for end in ends]
+        every = self.unit.methods.every
+        asked = cast("list[frozenset[str] | None]", answers[key])
+        return any(names is None or not names.isdisjoint(every) for names in asked)
 
     def _dataclass(self, node: cst.Call, meaning: OwnClass, made: Expr) -> None:
         """The `__init__` that `dataclass` writes: it takes the fields by their order, those of bases first."""

@@ -62,7 +62,7 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
     for found in outline.functions.values():
         function(unit, found, f"{outline.id}::{found.name.value}", None, None)
     for cls in outline.classes.values():
-        for method_name, method in cls.methods.items():
+        for method_name, method in cls.functions():
             function(unit, method, f"{outline.id}::{cls.name}::{method_name}", None, cls)
     while unit.pending:
         work, unit.pending = unit.pending, []

@@ -109,8 +109,8 @@ class Lowering:
         """Lower an expression: its calls are emitted, its value is returned."""
         raise NotImplementedError
 
-    def target(self, node: cst.BaseExpression) -> Expr | None:
-        """The place that a target names; None for a tuple of targets."""
+    def target(self, node: cst.BaseExpression, is_set: bool = False) -> Expr | None:
+        """The place that a target names; None for a tuple of targets. `is_set`: who asks runs the setter, if any."""
         raise NotImplementedError
 
     def test(self, node: cst.BaseExpression) -> ir.Test:

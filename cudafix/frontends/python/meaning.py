@@ -301,6 +301,13 @@ def _same(meaning: Meaning | None) -> Meaning | None:
     return None if is_value else meaning
 
 
+def _gives_this(node: cst.FunctionDef) -> bool:
+    """Whether all that a method returns is its object."""
+    this = node.params.params[0].name.value if node.params.params else ""
+    values = [one.value for one in walk_own(node.body) if isinstance(one, cst.Return)]
+    return not node.decorators and all(isinstance(one, cst.Name) and one.value == this for one in values)
+
+
 def is_static(node: cst.FunctionDef) -> bool:
     return "staticmethod" in decorators(node)
 
@@ -340,7 +347,7 @@ class Resolver:
             if isinstance(node.value, cst.Name) and self.is_this(node.value.value):
                 return self._member_of_this(node.attr.value)
             owner = self.meaning(node.value)
-            if owner is not None:
+            if owner is not None and not isinstance(owner, OwnGlobal):
                 return self.modules.member(owner, node.attr.value)
             cls = self.cls_of(node.value)
             if cls is not None:
@@ -417,24 +424,40 @@ class Resolver:
                 owner = self.scope.owner(name) if self.scope is not None else None
                 if owner is not None:
                     inner = Resolver(self.modules, self.outline, owner)
+                    own = owner.bindings
+                    if name in own.functions or name in own.classes or name in own.imports:
+                        return None
                     if name in owner.params:
                         note = owner.annotations.get(name) if not owner.bindings.assigned[name] else None
                         return self._trusted(inner.meaning(note)) if note is not None else None
                     if name in owner.bindings.loops and owner.bindings.assigned[name] == 1:
                         return inner.cls_of_elements(owner.bindings.loops[name][0])
                     return inner._cls_of_values(name, owner.bindings.all_values.get(name, []))
-                top = Resolver(self.modules, self.outline, None)
-                return top._cls_of_values(name, self.outline.values_of(name))
+                return self._cls_of_global(self.meaning(node))
             case cst.Call(func=func):
                 meaning = self.meaning(func)
+                if isinstance(meaning, OwnFunction) and isinstance(func, cst.Attribute) and _gives_this(meaning.node):
+                    return self.cls_of(func.value) if func.attr.value == "__enter__" else None
                 return meaning if isinstance(meaning, OwnClass) else None
             case cst.Attribute(value=inner_node, attr=attr):
+                if isinstance(found := self.meaning(node), OwnGlobal):
+                    return self._cls_of_global(found)
                 owner_class = self.cls_of(inner_node)
                 if owner_class is not None:
                     values = self.values_of_field(owner_class, attr.value)
                     if len(values) == 1 and values[0] is not None:
                         return Resolver(self.modules, owner_class.outline, None).cls_of(values[0])
         return None
+
+    def _cls_of_global(self, meaning: Meaning | None) -> OwnClass | None:
+        """The class of what a variable of a module holds, where only this module sets it."""
+        if not isinstance(meaning, OwnGlobal) or self.modules.set_from_outside(meaning.name):
+            return None
+        bound = meaning.outline.top
+        if meaning.name in bound.functions or meaning.name in bound.classes or meaning.name in bound.imports:
+            return None
+        top = Resolver(self.modules, meaning.outline, None)
+        return top._cls_of_values(meaning.name, meaning.outline.values_of(meaning.name))
 
     def cls_of_elements(self, node: cst.BaseExpression) -> OwnClass | None:
         """The class that annotations give to the elements of a list."""
@@ -479,6 +502,8 @@ class Resolver:
         if made is not None:
             return made
         match node:
+            case cst.Call(func=cst.Attribute(value=context, attr=cst.Name(value="__enter__"))):
+                return self.origin(context) if self.cls_of(context) is None else None
             case cst.Call(func=func, args=args):
                 meaning = self.meaning(func)
                 if isinstance(meaning, Dotted):

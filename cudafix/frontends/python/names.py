@@ -30,10 +30,6 @@ _RENAMED = {
     "cupy.core.core": "cupy._core.core",
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
-_GIVES_BACK = re.compile(r"free|destroy|release|close|reset|delete|unload|detach", re.IGNORECASE)
-_ACTS = (cst.Call, cst.Subscript, cst.FormattedString, cst.For, cst.AugAssign)
-_ASKS = frozenset("hasattr getattr isinstance callable len super __del__".split())
-"""Functions that look at nothing which an object holds in memory."""
 _RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__", "__array_finalize__"))
 _OF_CLASSES = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
@@ -91,7 +87,8 @@ class Class:
     name: str
     node: cst.ClassDef
     methods: dict[str, cst.FunctionDef] = field(default_factory=dict)
-    setters: frozenset[str] = frozenset()
+    setters: dict[str, cst.FunctionDef] = field(default_factory=dict)
+    deleters: frozenset[str] = frozenset()
     attributes: dict[str, cst.BaseExpression] = field(default_factory=dict)
     assigned: Counter[str] = field(default_factory=Counter)
     targets: list[cst.Attribute] = field(default_factory=list)  # what its methods set of their own object
@@ -99,9 +96,18 @@ class Class:
     set_on_class: set[str] = field(default_factory=set)  # what class methods set
     bases: tuple[str, ...] = ()
     outside: bool = False
-    ends_late: bool = False  # its `__del__` does something else than to give back what the object holds
     is_protocol: bool = False  # an object that is said to be of it is of another class
     runs_code: bool = False  # what is done with the class itself may run methods: of a metaclass, or class methods
+
+    def functions(self) -> Iterator[tuple[str, cst.FunctionDef]]:
+        """Its methods and setters, by the names that they have in the IR."""
+        yield from self.methods.items()
+        yield from ((setter(name), function) for name, function in self.setters.items())
+
+
+def setter(name: str) -> str:
+    """The name of the method that assigning to an attribute runs."""
+    return f"{name}.setter"
 
 
 MADE: dict[type[cst.CSTNode], str] = {
@@ -127,7 +133,8 @@ class Bindings:
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
         self.functions: dict[str, cst.FunctionDef] = {}
-        self.setters: set[str] = set()
+        self.setters: dict[str, cst.FunctionDef] = {}
+        self.deleters: set[str] = set()
         self.classes: dict[str, cst.ClassDef] = {}
         self.fields: Counter[str] = Counter()
         self.targets: list[cst.Attribute] = []
@@ -192,7 +199,7 @@ class Bindings:
                 if isinstance(target, cst.Name):
                     self.loops.setdefault(target.value, []).append(iterable)
             case cst.WithItem(item=item, asname=cst.AsName(name=name_node)):
-                self.bind(name_node, item)
+                self.bind(name_node, cst.Call(cst.Attribute(item, cst.Name("__enter__"))))
             case cst.ExceptHandler(name=cst.AsName(name=name_node)):
                 self.bind(name_node, None)
             case (
@@ -208,8 +215,11 @@ class Bindings:
             case cst.Lambda(body=body):
                 return [body]
             case cst.FunctionDef(name=cst.Name(value=name)):
-                if {"setter", "deleter"} & decorators(node):
-                    self.setters.add(name)
+                if "setter" in decorators(node):
+                    self.setters[name] = node
+                    return []
+                if "deleter" in decorators(node):
+                    self.deleters.add(name)
                     return []
                 self.functions[name] = node
                 self.assigned[name] += 1
@@ -252,55 +262,6 @@ class Bindings:
             name = alias.asname.name if alias.asname is not None else alias.name
             if isinstance(name, cst.Name):
                 self._imported(name.value, f"{module}{'' if module.endswith('.') else '.'}{word}")
-
-
-def _ends_late(methods: Mapping[str, cst.FunctionDef]) -> bool:
-    """Whether `__del__`, with the methods that it calls, does something, and not just gives back what it has."""
-    stack, seen = ["__del__"], set[str]()
-    gives_back = acts = acts_besides = False
-    while stack:
-        name = stack.pop()
-        if name not in methods or name in seen:
-            continue
-        seen.add(name)
-        inside = list(walk(methods[name].body))
-        called = [_called(one) for one in inside if isinstance(one, cst.Call)]
-        stack += called
-        gives_back = gives_back or any(_GIVES_BACK.search(one) and one not in methods for one in called)
-        acts = acts or bool(methods[name].decorators) or any(isinstance(one, _ACTS) for one in inside)
-        acts_besides = acts_besides or bool(methods[name].decorators) or _acts_besides(methods[name].body, methods)
-    return acts_besides if gives_back else acts
-
-
-def _acts_besides(body: cst.CSTNode, methods: Mapping[str, cst.FunctionDef]) -> bool:
-    """Whether a part of `__del__` looks at more than what it gives back."""
-    stack = [body]
-    while stack:
-        node = stack.pop()
-        match node:
-            case cst.Call():
-                name = _called(node)
-                given = [one.value for one in node.args]
-                if _GIVES_BACK.search(name) and name not in methods:
-                    continue
-                if any(isinstance(one, cst.Call) and _GIVES_BACK.search(_called(one)) for one in given):
-                    continue  # a check function around it
-                asks = name in _ASKS or name in methods
-                if not asks and not all(isinstance(one, cst.BaseString | cst.BaseNumber) for one in given):
-                    return True
-            case cst.FormattedStringExpression() | cst.AugAssign():
-                return True
-            case cst.For(body=inner) if not any(isinstance(one, cst.Call) for one in walk(inner)):
-                return True  # it reads what it runs through
-            case cst.If(test=test) | cst.While(test=test) if any(isinstance(one, cst.Subscript) for one in walk(test)):
-                return True
-        stack += children(node)
-    return False
-
-
-def _called(call: cst.Call) -> str:
-    """The last word of what is called."""
-    return call.func.attr.value if isinstance(call.func, cst.Attribute) else (chain(call.func) or ["?"])[-1]
 
 
 def decorators(node: cst.FunctionDef | cst.ClassDef) -> set[str]:
@@ -452,7 +413,7 @@ class Outline:
         self.functions = top.functions
         self.classes = {name: self._class(name, node) for name, node in top.classes.items()}
         self.rebound = self._written(module)
-        self.setters = frozenset(name for cls in self.classes.values() for name in cls.setters)
+        self.setters = frozenset(name for cls in self.classes.values() for name in (*cls.setters, *cls.deleters))
         every = list(walk(module))
         self.methods = frozenset(
             name for cls in every if isinstance(cls, cst.ClassDef) for name in (*methods_of(cls), *_named(cls))
@@ -478,7 +439,8 @@ class Outline:
         found = Class(name, node)
         body = bindings_of(node.body)
         found.methods = methods_of(node)
-        found.setters = frozenset(body.setters)
+        found.setters = body.setters
+        found.deleters = frozenset(body.deleters)
         found.attributes = body.values
         found.bases = tuple(".".join(words) for base in node.bases if (words := chain(base.value)) is not None)
         found.is_protocol = any(base.rpartition(".")[2] == "Protocol" for base in found.bases)
@@ -494,8 +456,7 @@ class Outline:
             or len(found.bases) != len(node.bases)
             or any(base not in known and base not in harmless for base in found.bases)
         )
-        found.ends_late = _ends_late(found.methods)
-        for method in found.methods.values():
+        for method in (*found.methods.values(), *found.setters.values()):
             first = method.params.params[0].name.value if method.params.params else ""
             inner = bindings_of(method.body)
             params = (one.name.value for one in walk(method.params) if isinstance(one, cst.Param))

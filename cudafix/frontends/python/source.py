@@ -12,6 +12,7 @@ from itertools import accumulate
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
+from cudafix.frontends.python.nodes import children
 from cudafix.ir import Span
 
 _ALLOCATES = re.compile(rb"\b(?:cudaMalloc|cuMemAlloc)(?=\s*\()")
@@ -88,7 +89,22 @@ def read(path: str, data: bytes) -> Source:
         raise UnreadableError(shift) from None
     if "".join(written.tokens) != text:  # a form feed before a statement, for one: the offsets would be wrong behind it
         raise UnreadableError(shift)
+    _mangle(module)
     return Source(path, data, module, written.spans, shift)
+
+
+def _mangle(node: cst.CSTNode, cls: str = "") -> None:
+    """Give the private names in bodies of classes the names that they have for all others (Python 3.13, 6.2.2)."""
+    stack = [(node, cls)]
+    while stack:
+        current, cls = stack.pop()
+        if isinstance(current, cst.Name) and cls and current.value[:2] == "__" and current.value[-2:] != "__":
+            object.__setattr__(current, "value", f"_{cls}{current.value}")
+        if isinstance(current, cst.ClassDef):
+            stack += [(one, cls) for one in children(current) if one is not current.body]
+            stack.append((current.body, current.name.value.lstrip("_") or cls))
+        else:
+            stack += [(one, cls) for one in children(current)]
 
 
 def _is_too_deep(text: str) -> bool:

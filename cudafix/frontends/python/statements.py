@@ -192,6 +192,13 @@ class Statements(Expressions):
             if isinstance(target, cst.Tuple | cst.List):
                 self._assign_parts(target, value, given)
                 continue
+            if isinstance(target, cst.Attribute) and self.is_set_by_method(target):
+                with self.once([target.value]):
+                    place = self.target(target, is_set=True)
+                    if place is not None:
+                        self.store(target, place, given, self.place.span)
+                    self.set_by_method(target, given)
+                continue
             place = self.target(target)
             if place is not None:
                 if (
@@ -728,9 +735,9 @@ class Statements(Expressions):
 
     def nested_class(self, node: cst.ClassDef) -> None:
         """A class inside a function: nobody is seen to call its methods."""
-        cls = Class(node.name.value, node, methods_of(node), outside=True)
+        cls = Class(node.name.value, node, methods_of(node), bindings_of(node.body).setters, outside=True)
         values = self.class_body(node)
-        for name, method in cls.methods.items():
+        for name, method in cls.functions():
             qual = f"{self.qual}::{node.name.value}::{name}"
             self.later(lambda method=method, qual=qual: function(self.unit, method, qual, self.scope, cls))  # type: ignore[misc]
         if self.scope is not None:  # whoever gets the class may call its methods, and look at what it holds

@@ -151,3 +151,114 @@ def test_what_the_headers_of_tensorrt_say_needs_no_assumption() -> None:
 def test_code_that_tensorrt_calls_back_is_not_seen(more: str) -> None:
     report = analyze({"main.py": BUILD.format(more=more).encode()}, Config())
     assert [refusal.name for refusal in report.refusals] == ["unknown_call"]
+
+
+LISTS = """\
+import ctypes
+from typing import List
+import numpy as np
+import tensorrt as trt
+from cuda.bindings import driver, runtime as cudart
+
+LOGGER = trt.Logger()
+
+def check(result):
+    status, rest = result[0], result[1:]
+    if status != cudart.cudaError_t.cudaSuccess:
+        raise RuntimeError(str(status))
+    return rest[0] if len(rest) == 1 else rest
+
+class Both:
+    def __init__(self, size):
+        raw = check(cudart.cudaMallocHost(size))
+        self._host = np.ctypeslib.as_array(ctypes.cast(raw, ctypes.POINTER(ctypes.c_uint8)), (size,))
+        self._device = check(cudart.cudaMalloc(size))
+        self.size = size
+
+    @property
+    def host(self):
+        return self._host
+
+    @host.setter
+    def host(self, data):
+        np.copyto(self.host[: data.size], data.flat)
+
+    @property
+    def device(self):
+        return self._device
+
+    def free(self):
+        check(cudart.cudaFree(self.device))
+        check(cudart.cudaFreeHost(self.host.ctypes.data))
+
+def engine_of(path):
+    with open(path, "rb") as file, trt.Runtime(LOGGER) as runtime:
+        return runtime.deserialize_cuda_engine(file.read())
+
+def allocate(engine):
+    inputs, outputs, addresses = [], [], []
+    stream = check(cudart.CREATE)
+    for i in range(engine.num_io_tensors):
+        name = engine.get_tensor_name(i)
+        both = Both(trt.volume(engine.get_tensor_shape(name)))
+        addresses.append(int(both.device))
+        if engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT:
+            inputs.append(both)
+        else:
+            outputs.append(both)
+    return inputs, outputs, addresses, stream
+
+def run(context, engine, addresses, inputs, outputs, stream):
+    def work():
+        context.execute_async_v3(stream_handle=stream)
+    for i in range(engine.num_io_tensors):
+        context.set_tensor_address(engine.get_tensor_name(i), addresses[i])
+    kind = cudart.cudaMemcpyKind.cudaMemcpyHostToDevice
+    [check(cudart.cudaMemcpyAsync(one.device, one.host, one.size, kind, stream)) for one in inputs]
+    work()
+    kind = cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost
+    [check(cudart.cudaMemcpyAsync(one.host, one.device, one.size, kind, stream)) for one in outputs]
+    WAIT
+    return [one.host for one in outputs]
+
+def release(inputs: List[Both], outputs: List[Both], stream):
+    for one in inputs + outputs:
+        one.free()
+    check(cudart.cudaStreamDestroy(stream))
+
+def main(data):
+    with engine_of("x.engine") as engine, engine.create_execution_context() as context:
+        inputs, outputs, addresses, stream = allocate(engine)
+        inputs[0].host = data
+        found = run(context, engine, addresses, inputs, outputs, stream)
+        print(found[0])
+    release(inputs, outputs, stream)
+
+if __name__ == "__main__":
+    main(np.zeros(16, dtype=np.uint8))
+"""
+CREATES = ("cudaStreamCreate()", "cudaStreamCreateWithFlags(cudart.cudaStreamNonBlocking)")
+
+
+def lists(create: str, wait: str) -> dict[str, bytes]:
+    return {"main.py": LISTS.replace("CREATE", create).replace("WAIT", wait).encode()}
+
+
+def test_buffers_in_lists_of_objects_move() -> None:
+    before = lists(CREATES[0], "check(cudart.cudaStreamSynchronize(stream))")
+    after = moved(before)
+    assert after.count("cudaMallocAsync(size, 0)") == after.count("cudaFreeAsync(self.device, 0)") == 1
+    early = after.replace("check(cudart.cudaFreeAsync(self.device, 0))", "pass").replace(
+        "    work()\n", "    [check(cudart.cudaFreeAsync(one.device, 0)) for one in inputs]\n    work()\n"
+    )
+    assert prove(before, {"main.py": early.encode()})
+
+
+@pytest.mark.parametrize(
+    ("create", "wait"), [(CREATES[1], "check(cudart.cudaStreamSynchronize(stream))"), *((c, "pass") for c in CREATES)]
+)
+def test_work_in_lists_that_nothing_waits_for_stays_or_is_waited_for(create: str, wait: str) -> None:
+    """A stream that does not wait for the default one uses the memory, or the free is the wait for the copies."""
+    report = analyze(before := lists(create, wait), Config())
+    text = before["main.py"].decode()
+    assert report.refusals or rewritten(before, report)["main.py"].decode().count("Synch") > text.count("Synch")

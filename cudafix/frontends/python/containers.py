@@ -316,8 +316,9 @@ class Containers(Special):
         if origin in DICTIONARIES:
             return lambda: [keys_of(value)]
         iterators = [] if isinstance(node, cst.List | cst.Tuple) else self.looked_through(value, node, owner=node)
-        item = self.element(node, value, NOTHING)
-        if origin is None and is_place(value):  # it may be a dictionary that somebody else made
+        is_list = self.resolver.cls_of_elements(node) is not None  # of objects of the program, and no array
+        item = Index(value, NOTHING) if is_list else self.element(node, value, NOTHING)
+        if origin is None and is_place(value) and not is_list:  # it may be a dictionary that somebody else made
             item = choice(item, keys_of(value))
 
         def round_() -> list[Expr]:

@@ -515,8 +515,10 @@ class Resolver:
                     if inner is None or func.attr.value in TAKES:
                         return None
                     return f"{inner}.{func.attr.value}()"
-                if isinstance(meaning, OwnFunction) and len(args) >= 1 and isinstance(args[0].value, cst.Call):
-                    return "pointer" if self.origin(args[0].value) == "pointer" else None
+                if isinstance(meaning, OwnFunction):
+                    is_checked = len(args) >= 1 and isinstance(args[0].value, cst.Call)
+                    is_pointer = is_checked and self.origin(args[0].value) == "pointer"
+                    return "pointer" if is_pointer else self._returned(meaning)
                 return None
             case cst.Name(value=name):
                 owner = self.scope.owner(name) if self.scope is not None else None
@@ -547,6 +549,18 @@ class Resolver:
                     return "ctypes.Array"  # a type, as `c_int * 4`
                 return self.origin(left) or self.origin(right)
         return None
+
+    def _returned(self, function: OwnFunction) -> str | None:
+        """Where all that a function returns comes from, if it is a part of TensorRT."""
+        node, outline = function.node, function.outline
+        body = list(walk_own(node.body))
+        if function.cls is not None or node.decorators or node.asynchronous is not None:
+            return None
+        if self.modules.set_from_outside(node.name.value) or any(isinstance(one, cst.Yield) for one in body):
+            return None
+        inside = Resolver(self.modules, outline, scope_of(node, function.name, None, None))
+        found = inside._one_origin([one.value for one in body if isinstance(one, cst.Return)])
+        return found if found is not None and found.startswith("tensorrt.") else None
 
     def _of_loops(self, iterables: list[cst.BaseExpression], values: list[cst.BaseExpression | None]) -> str | None:
         """Where the variable of loops comes from, if the other values that it is given come from there too."""

@@ -540,6 +540,8 @@ class Statements(Expressions):
         entered = value
         if cls is not None:
             entered = self._context_method(node, cls, "__enter__", value) or value
+        elif (origin or "").startswith("tensorrt.") or self._makes_context(item.item):
+            pass  # it gives itself, and does nothing at the end
         elif not (isinstance(meaning, Dotted) and meaning.name.startswith(_PLAIN_CONTEXTS)) or (
             CLOSES.get(meaning.name) in self.unit.methods.every
         ):
@@ -605,6 +607,11 @@ class Statements(Expressions):
     def _exit(self, node: cst.With, cls: OwnClass, value: Expr) -> None:
         self.at(node, HEADER)
         self._context_method(node, cls, "__exit__", value)
+
+    def _makes_context(self, node: cst.BaseExpression) -> bool:
+        """Whether this asks an engine of TensorRT for an execution context."""
+        name = node.func.attr.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else ""
+        return name.startswith("create_execution_context") and name not in self.unit.methods.every
 
     @staticmethod
     def _is_lock(origin: str) -> bool:

@@ -624,6 +624,16 @@ class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\
 class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(d); q.v; q.p = 0 | run(f, q.v, s)
 class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(d); q.v; q.p = 0 | run(f, vars(q)["v"], s)
 class A:\n    def __init__(self, p): self.p = p\n    @functools.cached_property\n    def v(self): return self.p || q = A(d); q.v; q.p = 0; r = copy.copy(q) | run(f, r.v, s)
+sys.stdout = types.SimpleNamespace(write=lambda t: run(f, d, s), flush=lambda: 0) | print(1)
+class O:\n    def write(self, t): run(*KEEP)\n    def flush(self): pass\n || global KEEP; KEEP = (f, d, s); sys.stdout = O() | print(1)
+class O:\n    def write(self, t): run(*KEEP)\n    def flush(self): pass\n || global KEEP; KEEP = (f, d, s); sys.stdout = O() | logging.warning(1)
+class O:\n    def write(self, t): run(*KEEP)\n    def flush(self): pass\n || global KEEP; KEEP = (f, d, s); sys.stderr = sys.stdout = O() | print(1, file=sys.stderr)
+class O:\n    def write(self, t): run(*KEEP)\n    def flush(self): pass\n || global KEEP; KEEP = (f, d, s); sys.stdout, q = O(), 1 | print(1)
+class O:\n    def write(self, t): run(*KEEP)\n    def flush(self): pass\n || global KEEP; KEEP = (f, d, s); setattr(sys, "stdout", O()) | print(1)
+class O:\n    def write(self, t): run(*KEEP)\n    def flush(self): pass\n || global KEEP; KEEP = (f, d, s) | print(1, file=O())
+warnings.showwarning = lambda *a, **k: run(f, d, s) | warnings.warn("x")
+sys.stdout.write = lambda t: run(f, d, s) | print(1)
+sys.stdout.write = lambda t: run(f, d, s) | sys.stdout.write("x")
 """
 
 

@@ -107,6 +107,8 @@ TAKES_ADDRESSES = frozenset(f"ctypes.{name}" for name in ("string_at", "wstring_
 
 CALLED_BACK = frozenset("write writelines read readline readinto flush keys".split())
 """What functions of libraries call of an object that they are given, besides its special methods: as of a file."""
+OUTPUTS = frozenset(("sys.stdout", "sys.stderr"))
+"""What the functions write to that show something."""
 CLOSES = {
     "contextlib.closing": "close",
     "contextlib.aclosing": "aclose",

@@ -12,7 +12,7 @@ from cudafix.frontends.python import bindings
 from cudafix.frontends.python.api import in_order
 from cudafix.frontends.python.containers import DICTIONARIES, LISTS, LOADS, SHUFFLES
 from cudafix.frontends.python.functions import Functions
-from cudafix.frontends.python.lowering import RAISED
+from cudafix.frontends.python.lowering import OUTPUT, RAISED
 from cudafix.frontends.python.meaning import (
     Dotted,
     Modules,
@@ -277,6 +277,9 @@ class Calls(Functions):
                 field = Field(deref(every[0]), argument.keyword.value if argument.keyword is not None else "")
                 self.emit(ir.Assign(field, choice(field, value), self.span(node)))
         asked = self.asks_all(dotted, node, zip((a.value for a in node.args), every, strict=True))
+        if "stdout" in self.unit.methods.patched or "stderr" in self.unit.methods.patched:
+            if (row := bindings.tables().lookup(dotted, len(node.args))) is not None and row.effect is Effect.OUTPUT:
+                asked += self.asks(("write", "writelines", "flush"), node, [(None, OUTPUT)], every)
         if dotted in CAUGHT:
             asked.append(opaque(Index(RAISED, NOTHING)))
         makes_arrays = b"array" in self.unit.methods.interfaces and dotted.startswith(_OF_ARRAYS)
@@ -327,14 +330,14 @@ class Calls(Functions):
             word = argument.keyword.value if argument.keyword is not None else None
             is_called = word in CALLED and (word != "default" or callee.startswith("json."))
             if is_called or CALLERS.get(callee) == number:
-                if value != NONE and not self._only_computes(argument.value):
+                if value != NONE and not self.only_computes(argument.value):
                     return True
-            elif not self._only_computes(argument.value):
+            elif not self.only_computes(argument.value):
                 if isinstance(value, FuncRef) or self._may_be_called(argument.value, callee):
                     return True
             if callee.startswith(_OF_ARRAYS) and isinstance(argument.value, cst.List | cst.Tuple):
                 functions = (one.value for one in argument.value.elements if self._is_function(one.value))
-                if not all(map(self._only_computes, functions)):
+                if not all(map(self.only_computes, functions)):
                     return True
         return False
 
@@ -349,7 +352,7 @@ class Calls(Functions):
         shows = callee.startswith("builtins.") and callee.removeprefix("builtins.") in _NO_ADDRESS
         return cls is not None and not shows and self.unit.modules.method(*cls, "__call__") is not None
 
-    def _only_computes(self, node: cst.BaseExpression) -> bool:
+    def only_computes(self, node: cst.BaseExpression) -> bool:
         """Whether a function that is named or written here does no more than the host functions of the tables."""
         if isinstance(node, cst.Lambda):
             inner = scope_of(node, f"{self.qual}::<lambda>", self.scope, None)
@@ -407,7 +410,7 @@ class Calls(Functions):
                 return self.value(argument.value)
             value = self.value(argument.value)
             if self.resolver.origin(node) == "collections.defaultdict()" and argument is node.args[0]:
-                if not self._only_computes(argument.value):  # it makes what is missing
+                if not self.only_computes(argument.value):  # it makes what is missing
                     self.unknown("collections.defaultdict", node, (made, value))
             if argument.keyword is not None:
                 text = f'"{argument.keyword.value}"'

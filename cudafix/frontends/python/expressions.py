@@ -10,6 +10,7 @@ from cudafix import ir
 from cudafix.frontends.python import bindings
 from cudafix.frontends.python.calls import Calls
 from cudafix.frontends.python.containers import DICTIONARIES, LISTS, keys_of
+from cudafix.frontends.python.lowering import OUTPUT
 from cudafix.frontends.python.meaning import (
     Dotted,
     OwnClass,
@@ -23,7 +24,7 @@ from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARED, KEY, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.ir import Const, Expr, Field, FuncRef, Index, Look, Var
-from cudafix.models.python import MODULES, STREAM, VARIABLES_OF_OTHERS
+from cudafix.models.python import MODULES, OUTPUTS, STREAM, VARIABLES_OF_OTHERS
 
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
@@ -335,6 +336,8 @@ class Expressions(Calls):
                     return attribute
                 if isinstance(meaning, OwnModule):
                     return Var(f"::{meaning.outline.id}::{attr.value}")
+                if isinstance(meaning, Dotted) and f"{meaning.name}.{attr.value}" in OUTPUTS:
+                    return OUTPUT
                 if attr.value in self._setters(inner) and not is_set:
                     self.emit(ir.Unknown(f"the setter of `{attr.value}`", self.span(node)))
                 if isinstance(meaning, OwnClass):

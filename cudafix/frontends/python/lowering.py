@@ -27,6 +27,10 @@ CURRENT = Var("::cupy::current")
 """CuPy's current stream. Every thread has one of its own; other threads are out of reach anyway."""
 
 
+OUTPUT = Var("::python::output")
+"""What `sys.stdout` and `sys.stderr` are, where the program sets them."""
+
+
 RAISED = Var("::python::raised")
 """What the exceptions hold that were raised: whoever catches one gets it."""
 

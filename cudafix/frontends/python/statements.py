@@ -29,7 +29,7 @@ from cudafix.frontends.python.special import ITERATION
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
 from cudafix.including import PACKAGES
 from cudafix.ir import Assign, Const, Expr, FuncRef, Span, Stmt, Var
-from cudafix.models.python import CLOSES, DEFAULTS, EXTERNAL, STREAM
+from cudafix.models.python import CLOSES, DEFAULTS, EXTERNAL, OUTPUTS, STREAM
 
 HEADER = "it is in the header of a compound statement"
 _IN_CLASS = "it is in the body of a class"
@@ -200,6 +200,7 @@ class Statements(Expressions):
                     self.set_by_method(target, given)
                 continue
             place = self.target(target)
+            self._hooked(target, value)
             if place is not None:
                 if (
                     isinstance(target, cst.Subscript)
@@ -214,6 +215,14 @@ class Statements(Expressions):
                 self.store(target, place, given, self.place.span)
                 if given in self.statuses:
                     self.statuses.add(place)
+
+    def _hooked(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
+        """A module of others gets something of the program, which it may call whenever it likes."""
+        if not isinstance(target, cst.Attribute) or not isinstance(self.resolver.meaning(target.value), Dotted):
+            return
+        is_output = self.source.text(target) in OUTPUTS and self.resolver.cls_of(value) is not None
+        if not is_output and self.resolver.origin(value) is None and not self.only_computes(value):
+            self.emit(ir.Unknown(f"`{self.source.text(target)}` is set", self.span(target)))
 
     def _is_container(self, node: cst.BaseExpression) -> bool:
         return (self.resolver.origin(node) or "").startswith(("builtins.", "collections."))

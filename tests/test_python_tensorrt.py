@@ -192,8 +192,14 @@ class Both:
         check(cudart.cudaFreeHost(self.host.ctypes.data))
 
 def engine_of(path):
-    with open(path, "rb") as file, trt.Runtime(LOGGER) as runtime:
-        return runtime.deserialize_cuda_engine(file.read())
+    def build():
+        with trt.Builder(LOGGER) as builder, builder.create_network(0) as network, trt.Runtime(LOGGER) as runtime:
+            network.get_input(0).shape = [1, 16]
+            return runtime.deserialize_cuda_engine(builder.build_serialized_network(network, None))
+    if path:
+        with open(path, "rb") as file, trt.Runtime(LOGGER) as runtime:
+            return runtime.deserialize_cuda_engine(file.read())
+    return build()
 
 def allocate(engine):
     inputs, outputs, addresses = [], [], []

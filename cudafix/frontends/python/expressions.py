@@ -274,7 +274,9 @@ class Expressions(Calls):
         if isinstance(node, cst.Attribute) and isinstance(owner := self.resolver.meaning(node.value), OwnClass):
             value = owner.cls.attributes.get(node.attr.value)
             return value is None or is_plain(value)
-        return isinstance(node, cst.Call) or (isinstance(node, cst.Attribute) and node.attr.value == "__class__")
+        if isinstance(node, cst.Call):  # what a library makes is no class of the program
+            return self.resolver.origin(node) is None
+        return isinstance(node, cst.Attribute) and node.attr.value == "__class__"
 
     def _is_class(self, node: cst.BaseExpression) -> bool:
         """Whether this is the class that a class method is given."""

@@ -949,6 +949,29 @@ def test_what_another_file_does_is_waited_for(case: str) -> None:
     assert is_in_order(READER, rest, WAITS, f"{before}\n", {"other.py": f"{other}\n"})
 
 
+THIRD = r"""
+def get(self): return 1 | def get(self): return self.p[0] | a.get()
+@property\n    def v(self): return 1 | @property\n    def v(self): return self.p[0] | a.v
+def sum(self): return 1 | def sum(self): return self.p[0] | a.sum()
+def go(self): return self.get()\n    def get(self): return 1 | def go(self): return self.get()\n    def get(self): return self.p[0] | a.go()
+v = 1 | v = property(lambda self: self.p[0]) | a.v
+def go(self): return 1 | go = lambda self: self.p[0] | a.go()
+def go(self): return 1 | def __getattr__(self, n): return lambda: self.p[0] | a.go()
+"""
+
+
+@pytest.mark.parametrize("case", cases(THIRD))
+def test_what_an_object_of_a_third_file_does_instead_is_waited_for(case: str) -> None:
+    one, other, use = (part.replace("\\n", "\n") for part in case.split(" | "))
+    init = "    def __init__(self, p): self.p = p\n"
+    files = {
+        "other.py": f"class A:\n{init}    {one}\ndef look_at(a: A): return {use}\n",
+        "third.py": f"class C:\n{init}    {other}\ndef make(p): return C(p)\n",
+    }
+    before = "from other import look_at\nfrom third import make\n"
+    assert is_in_order(READER, "q = make(h) | look_at(q)", WAITS, before, files)
+
+
 @pytest.mark.parametrize("line", ["import hooks", "import hooks.a as b", "from hooks import a", "from . import hooks"])
 @pytest.mark.parametrize("body", [USER, lines(USER)])
 def test_what_an_unseen_module_starts_where_it_is_imported_is_assumed(line: str, body: str) -> None:

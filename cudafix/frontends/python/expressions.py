@@ -19,7 +19,7 @@ from cudafix.frontends.python.meaning import (
     OwnModule,
     is_property,
 )
-from cudafix.frontends.python.names import SPECIAL, chain, is_of_class, setter
+from cudafix.frontends.python.names import SPECIAL, is_of_class, setter
 from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARED, KEY, TEXT, TRUTH, Operand
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, is_plain, literal, opaque
@@ -29,7 +29,6 @@ from cudafix.models.python import MODULES, OUTPUTS, STREAM, VARIABLES_OF_OTHERS
 _PLAIN_FIELDS = frozenset(
     "nbytes shape size dtype itemsize ndim strides name value flags __name__ __class__ __doc__ handle".split()
 )
-_DESCRIPTORS = frozenset("property cached_property partialmethod singledispatchmethod getter setter deleter ?".split())
 _SAME_FIELDS = frozenset("ctypes data T flat real imag base".split())
 
 
@@ -207,6 +206,8 @@ class Expressions(Calls):
             more += self._properties(node, name, base) if self.resolver.cls_of(node.value) is None else []
             return choice(Field(deref(base), name), *values, *more)
         held = self._properties(node, name, base)
+        if self._has_descriptor(name):
+            held.append(self.unknown(f"`{name}`", node, (base,)))
         if held:
             return choice(Field(deref(base), name), ir.Offset(base), *held)
         if name == "ptr" and (self.resolver.origin(node.value) or "").startswith("cupy.cuda."):
@@ -258,10 +259,8 @@ class Expressions(Calls):
         return cls is None or not any(one.outside for one in cls.outline.ancestors(cls.cls))
 
     def _has_descriptor(self, name: str) -> bool:
-        """Whether a class of the file holds `property(…)` or its like under this name."""
-        values = (cls.attributes.get(name) for cls in self.unit.outline.classes.values())
-        calls = [value.func for value in values if isinstance(value, cst.Call)]
-        return any((chain(func) or ["?"])[-1] in _DESCRIPTORS for func in calls)
+        """Whether a class of the program holds `property(…)` or its like under this name."""
+        return name in self.unit.methods.described
 
     def described(
         self, method: str, node: cst.Attribute, values: Sequence[Expr], base: Expr, *given: Expr

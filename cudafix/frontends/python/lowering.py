@@ -60,7 +60,8 @@ class Methods(NamedTuple):
     """The names of methods of classes whose objects a file may meet: of all classes of its program, and of those in
     other files than this one. `replaced`: the names of functions and methods that the program sets as attributes;
     `patched`: of what it imports. `interfaces`: how objects of the program hand out memory as arrays.
-    `sets`: the program sets attributes of objects from outside of their methods.
+    `sets`: the program sets attributes of objects from outside of their methods. `described`: the names under which
+    classes hold `property(…)` or its like.
     """
 
     every: frozenset[str] = frozenset()
@@ -69,6 +70,7 @@ class Methods(NamedTuple):
     patched: frozenset[str] = frozenset()
     interfaces: frozenset[bytes] = frozenset()
     sets: bool = False
+    described: frozenset[str] = frozenset()
 
 
 @dataclass

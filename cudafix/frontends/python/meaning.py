@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias, cast
 
@@ -82,7 +82,7 @@ class Modules:
     """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable;
     `gives_code` says whether a file or what it imports gives TensorRT code to call, `set_from_outside` whether some
     file sets a name of this kind in a module that it imports, `set_on_objects` whether one that names a module sets
-    such an attribute of something.
+    such an attribute of something. `beside` gives the files of all programs that a file is part of.
     """
 
     find: Callable[[str, str], str | None]
@@ -90,6 +90,7 @@ class Modules:
     gives_code: Callable[[str], bool]
     set_from_outside: Callable[[str], bool] = field(default=lambda name: False)
     set_on_objects: Callable[[str, str], bool] = field(default=lambda name, path: False)
+    beside: Callable[[str], Collection[str]] = field(default=lambda path: ())
     answers: dict[object, object] = field(default_factory=dict)
 
     def runs(self, node: cst.Import | cst.ImportFrom, path: str) -> bool:
@@ -140,11 +141,13 @@ class Modules:
             case _:
                 return None
 
-    def may_replace(self, of: OwnClass, outline: Outline) -> bool:
+    def may_replace(self, of: OwnClass, outline: Outline | None) -> bool:
         """Whether an object of another class could do what this one is for: of one in a module that is no base of it
         and not derived from it, and has a member of the same name or a special method; or of a library, where a method
         has the name of one of a plain object.
         """
+        if outline is None:  # it cannot be read
+            return True
         key = "may replace", of.outline.path, of.cls.name, outline.path
         if key not in self.answers:
             mine = {name for one in of.outline.ancestors(of.cls) for name in _members(one)}
@@ -476,12 +479,13 @@ class Resolver:
         return None
 
     def _trusted(self, meaning: Meaning | None) -> OwnClass | None:
-        """The class of an annotation, which nobody checks, where no object of another class of the files in sight, or
-        of Python and NumPy, could stand in its place.
+        """The class of an annotation, which nobody checks, where no object of another class of the programs, or of
+        Python and NumPy, could stand in its place.
         """
         if not isinstance(meaning, OwnClass) or meaning.cls.is_protocol:
             return None
-        outlines = {one.path: one for one in (self.outline, meaning.outline)}.values()
+        paths = (self.outline.path, meaning.outline.path, *self.modules.beside(self.outline.path))
+        outlines = (self.modules.load(path) for path in dict.fromkeys(paths))
         return meaning if not any(self.modules.may_replace(meaning, one) for one in outlines) else None
 
     def _cls_of_values(self, name: str, values: list[cst.BaseExpression | None]) -> OwnClass | None:

@@ -32,6 +32,7 @@ _RENAMED = {
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
 _RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__", "__array_finalize__"))
 _OF_CLASSES = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
+_DESCRIPTORS = frozenset("property cached_property partialmethod singledispatchmethod getter setter deleter ?".split())
 _METACLASSES = frozenset(("ABCMeta", "EnumMeta", "EnumType", "type"))
 _CLASS_DECORATORS = frozenset("dataclass total_ordering final unique runtime_checkable".split())
 """Decorators that leave a class what it is, but for methods that they add."""
@@ -417,6 +418,13 @@ class Outline:
         every = list(walk(module))
         self.methods = frozenset(
             name for cls in every if isinstance(cls, cst.ClassDef) for name in (*methods_of(cls), *_named(cls))
+        )
+        self.described = frozenset(
+            name
+            for cls in every
+            if isinstance(cls, cst.ClassDef)
+            for name, value in bindings_of(cls.body).values.items()
+            if isinstance(value, cst.Call) and (chain(value.func) or ["?"])[-1] in _DESCRIPTORS
         )
         self.defined = frozenset(one.name.value for one in every if isinstance(one, cst.FunctionDef | cst.ClassDef))
         own = [one for one in module.body if not isinstance(one, cst.FunctionDef | cst.ClassDef)]

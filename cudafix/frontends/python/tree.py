@@ -25,6 +25,7 @@ _SETS = re.compile(rb"(\w+|[\])])\.([A-Za-z_]\w*)[ \t]*(?::[^=\n]*|[-+*/|&@%^]|/
 _INTERFACE = re.compile(
     rb"def __((?:cuda_)?array)_(?:interface|struct)__|__((?:cuda_)?array)_(?:interface|struct)__[\"']?\]?\s*[:=](?!=)"
 )
+_CLASS = re.compile(rb"^[ \t]*class[ \t]", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 
 
@@ -34,7 +35,9 @@ class PythonTree:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
         self.paths = frozenset(path for path in files if path.endswith(SUFFIX))
-        self.modules = Modules(self.find, self.outline, self._gives_code, self._set_from_outside, self._set_on_objects)
+        self.modules = Modules(
+            self.find, self.outline, self._gives_code, self._set_from_outside, self._set_on_objects, self._beside
+        )
         self._set_names: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._set_for: dict[str, frozenset[str]] = {}
         self._sources: dict[str, source.Source | UnreadableError] = {}
@@ -43,6 +46,7 @@ class PythonTree:
         self._words: dict[str, frozenset[str]] = {}
         self._imports: dict[str, tuple[str, ...]] = {}
         self._giving: dict[str, bool] = {}
+        self._programs_with: dict[str, frozenset[str]] = {}
 
     def take(self, other: PythonTree, same: Collection[str]) -> None:
         """Take over what another tree has read of files that are the same here."""
@@ -89,7 +93,8 @@ class PythonTree:
         interfaces = {found for one in outlines for both in _INTERFACE.findall(self.files[one]) for found in both}
         every = elsewhere | known.get(path, frozenset())
         sets = any(self._sets(one)[0] for one in outlines)
-        return Methods(every, elsewhere, replaced, patched, frozenset(filter(None, interfaces)), sets)
+        described = frozenset[str]().union(*(outline.described for outline in read))
+        return Methods(every, elsewhere, replaced, patched, frozenset(filter(None, interfaces)), sets, described)
 
     def lowered(self, path: str, methods: Methods | None = None) -> tuple[ir.Module, PythonWriter | None, int]:
         """The module, how to write into it, and how many places of it could not be read; `methods` as above."""
@@ -148,6 +153,13 @@ class PythonTree:
             others = [path for path in self.paths if path != home and _stem(home) in self.files[path]]
             self._set_for[home] = frozenset[str]().union(*(self._sets(path)[0] for path in others))
         return name in self._set_for[home]
+
+    def _beside(self, path: str) -> frozenset[str]:
+        """The files of the programs that a file is part of, as far as they define classes."""
+        if path not in self._programs_with:
+            every = frozenset[str]().union(*(self.program(one) for one in self.importers({path})))
+            self._programs_with[path] = frozenset(one for one in every if _CLASS.search(self.files[one]))
+        return self._programs_with[path]
 
     def _gives_code(self, path: str) -> bool:
         if path not in self._giving:

@@ -79,6 +79,8 @@ INTO = re.compile(
 give what they hold.
 """
 
+REARRANGES = re.compile(r"(?:random|numpy)\.(?:.*\.)?shuffle$|object\.shuffle$|heapq\.heap|bisect\.insort")
+"""Functions that put the elements of a list that they are given into another order."""
 CAUGHT = frozenset(("sys.exc_info", "sys.exception"))
 """Functions that give the exception which was caught."""
 VARIABLES_OF_OTHERS = frozenset("f_locals f_globals __globals__ __closure__ cell_contents __self__".split())

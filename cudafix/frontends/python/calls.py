@@ -42,6 +42,7 @@ from cudafix.models.python import (
     LOADED,
     MAKERS,
     PARAMETERS,
+    REARRANGES,
     SHOWS_VARIABLES,
     STORES,
     TAKES_ADDRESSES,
@@ -291,6 +292,7 @@ class Calls(Functions):
         every = placed
         result = self.temporary()
         self.call_ir(node, dotted, self._passed(node, dotted, every, seen, 0), result=result)
+        self._rearranged(dotted, every, node)
         given = [v for v in every if not isinstance(v, Const) and v != NOTHING]
         if dotted.startswith("builtins.") and last[:1].isupper():  # an exception holds what it is given
             made = self.container(node)
@@ -308,6 +310,13 @@ class Calls(Functions):
         """What a function of a library makes, where it may be an object that the program puts something into."""
         sets = self.unit.methods.sets and not callee.startswith(_WITHOUT_FIELDS)
         return [self.container(node)] if sets or LOADED.match(callee) else []
+
+    def _rearranged(self, callee: str, given: Sequence[Expr], node: cst.Call) -> None:
+        """A function puts the elements of a list into another order, perhaps with one more of them."""
+        for place in filter(is_place, given if REARRANGES.match(callee) else ()):
+            for constant in (one for one in given if isinstance(one, Const)):
+                self.emit(ir.Assign(Index(place, NOTHING), constant, self.span(node)))
+            self.shuffle(place, node)
 
     def _kept_in(self, node: cst.Call, callee: str, given: Sequence[Expr]) -> list[Expr]:
         """What a method of a container gives, called by another name than those of `STORES`; what it may store."""
@@ -558,6 +567,7 @@ class Calls(Functions):
             test = ir.Test("other", None, f"method {name}@{self.span(node).start}:{number}")
             block = (ir.If(test, other, block, self.span(node)),)
         self.out += block
+        self._rearranged(callee, every, node)
         asked += self._kept_in(node, callee, (base, *every))
         asked += [done] if done is not None else []
         if callee != f"object.{name}" or name in MAKERS:

@@ -605,6 +605,30 @@ class A:\n    @staticmethod\n    def __look(p): return p[0]\n    def get(self, p
 class A:\n    def __init__(self, p): self.p = p\n    def sum(self): return 1\n    def __enter__(self): return self.p\n    def __exit__(self, *a): pass\n || | with A(h) as q: ok = q.sum()
 class A:\n    def __init__(self, p): self.p = p\n    def get(self): return 1\n    def __enter__(self): return Box(self.p)\n    def __exit__(self, *a): pass\n || | with A(h) as q: ok = q.get()
 class A:\n    def __init__(self, p): self.p = p\n    @property\n    def value(self): return 1\n    def __enter__(self): return Box(self.p)\n    def __exit__(self, *a): pass\n || | with A(h) as q: ok = q.value
+def f(): return sys._getframe(1).f_locals["h"][0] || | ok = f()
+def f():\n    import inspect\n    return inspect.stack()[1].frame.f_locals["h"][0] || | ok = f()
+def f():\n    import inspect\n    return inspect.currentframe().f_back.f_locals["h"][0] || | ok = f()
+def f():\n    try: raise ValueError\n    except ValueError as e: return e.__traceback__.tb_frame.f_back.f_locals["h"][0] || | ok = f()
+class M(type):\n    def __call__(cls, *a): return a[0][0]\nclass A(metaclass=M): pass || | A(h)
+class M(type):\n    def __getattr__(cls, n): return KEPT[0][0]\nclass A(metaclass=M): pass || KEPT.append(h) | A.x
+class M(type):\n    def __len__(cls): return KEPT[0][0]\nclass A(metaclass=M): pass || KEPT.append(h) | len(A)
+class M(type):\n    def __iter__(cls): yield KEPT[0][0]\nclass A(metaclass=M): pass || KEPT.append(h) | list(A)
+class M(type):\n    def __instancecheck__(cls, o): return o[0]\nclass A(metaclass=M): pass || | isinstance(h, A)
+class M(type):\n    def __getitem__(cls, o): return o[0]\nclass A(metaclass=M): pass || | A[h]
+class M(type):\n    def __setattr__(cls, k, v): v[0]\nclass A(metaclass=M): pass || | A.x = h
+class M(type):\n    def __prepare__(n, b, **k): return {}\n    def go(cls): return KEPT[0][0]\nclass A(metaclass=M): pass || KEPT.append(h) | A.go()
+class M(type):\n    def sum(cls): return KEPT[0][0]\nclass A(metaclass=M): pass || KEPT.append(h) | A.sum()
+class M(type):\n    @property\n    def v(cls): return KEPT[0][0]\nclass A(metaclass=M): pass || KEPT.append(h) | A.v
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = C(h) | q.run()
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def forward(self, x): return self.p[0] || q = C(h) | q(1)
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = C(h) | len(q)
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = C(h) | q.attr
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = C(h) | q + 1
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = C(h) | print(q)
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = C(h) | with q: pass
+class C(unseen.Base):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || q = C(h) | q.x = 1
+class C(threading.Thread):\n    def __init__(self, p): super().__init__(); self.p = p\n    def run(self): self.p[0] || q = C(h) | q.run()
+class M(type):\n    pass\nclass C(unseen.Base, metaclass=unseen.M):\n    def __init__(self, p): self.p = p\n    def step(self): return self.p[0] || | C(h)
 """
 FIELDS_WRITTEN = r"""
 class A:\n    def __init__(self, p): self._h = p\n    @property\n    def host(self): return self._h\n    def get(self): ctypes.memset(self.host.ctypes.data, 0, 4) || q = A(h) | ok = q.get()

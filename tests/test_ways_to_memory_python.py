@@ -326,6 +326,7 @@ globals()["KEPT2"] = h | ok = globals()["KEPT2"][0]
 globals().update(KEPT2=h) | ok = globals()["KEPT2"][0]
 q = {"h": h} | locals().update(q); ok = locals()["h"][0]
 sys.modules[__name__].KEEP = h | ok = get_keep()[0]
+sys.modules.get(__name__).KEEP = h | ok = get_keep()[0]
 import __main__; __main__.KEEP = h | ok = get_keep()[0]
 look.__globals__["KEEP"] = h | ok = get_keep()[0]
 look.__defaults__ = (h,) | ok = look()
@@ -350,6 +351,38 @@ q = [h] | ok = any(q)
 q = [h] | ok = statistics.mean(q)
 q = [h] | ok = b"".join(q)
 q = [[h]] | ok = np.array(q)
+g = globals(); g["KEEP"] = h | ok = get_keep()[0]
+g = globals; g()["KEEP"] = h | ok = get_keep()[0]
+def f():\n        return globals()\n    f()["KEEP"] = h | ok = get_keep()[0]
+[globals][0]()["KEEP"] = h | ok = get_keep()[0]
+getattr(__builtins__, "globals")()["KEEP"] = h | ok = get_keep()[0]
+import builtins; builtins.globals()["KEEP"] = h | ok = get_keep()[0]
+vars(sys.modules[__name__])["KEEP"] = h | ok = get_keep()[0]
+m = sys.modules; m[__name__].KEEP = h | ok = get_keep()[0]
+import importlib; importlib.import_module(__name__).KEEP = h | ok = get_keep()[0]
+__import__(__name__).KEEP = h | ok = get_keep()[0]
+setattr(sys.modules[__name__], "KEEP", h) | ok = get_keep()[0]
+sys.modules["__main__"].__dict__["KEEP"] = h | ok = get_keep()[0]
+import __main__ as m; m.KEEP = h | ok = get_keep()[0]
+import __main__ as m; setattr(m, "KEEP", h) | ok = get_keep()[0]
+import inspect; inspect.currentframe().f_globals["KEEP"] = h | ok = get_keep()[0]
+sys._getframe().f_globals["KEEP"] = h | ok = get_keep()[0]
+| import gc; ok = [o for o in gc.get_objects() if isinstance(o, np.ndarray)][0][0]
+| import traceback; traceback.print_stack()
+h = np.zeros(20, np.int32); check(cudart.cudaHostRegister(h.ctypes.data, 80, 0)); raw = h.ctypes.data | ok = h[0]
+h = np.zeros(20, np.int32); check(cudart.cudaHostRegister(h, 80, 0)); raw = h | ok = h[0]
+h = np.zeros(20, np.int32); check(driver.cuMemHostRegister(h.ctypes.data, 80, 0)); raw = h.ctypes.data | ok = h.sum()
+h = np.zeros(20, np.int32); raw = h.ctypes.data; check(cudart.cudaHostRegister(raw, 80, 0)); q = h.view() | ok = q[0]
+buf = bytearray(80); h = np.frombuffer(buf, np.int32); raw = h.ctypes.data; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = buf[0]
+buf = (ctypes.c_int * 20)(); raw = ctypes.addressof(buf); check(cudart.cudaHostRegister(raw, 80, 0)) | ok = buf[0]
+buf = ctypes.create_string_buffer(80); raw = ctypes.addressof(buf); check(cudart.cudaHostRegister(raw, 80, 0)) | ok = buf.raw
+import mmap; buf = mmap.mmap(-1, 80); h = np.frombuffer(buf, np.int32); raw = h.ctypes.data; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = buf[0]
+h = np.zeros(20, np.int32); raw = h.__array_interface__["data"][0]; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = h[0]
+h = np.zeros(20, np.int32); raw, _ = h.__array_interface__["data"]; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = h[0]
+h = np.zeros(20, np.int32); raw = h.ctypes.data_as(ctypes.c_void_p).value; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = h[0]
+h = np.zeros(20, np.int32); raw = ctypes.cast(h.ctypes, ctypes.c_void_p).value; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = h[0]
+hs = [np.zeros(20, np.int32)]; raw = hs[0].ctypes.data; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = hs[0][0]
+q = Box(np.zeros(20, np.int32)); raw = q.p.ctypes.data; check(cudart.cudaHostRegister(raw, 80, 0)) | ok = q.get()
 q = [h] | for a in zip(*q): ok = a
 """
 READER = """

@@ -254,7 +254,7 @@ class Calls(Functions):
             if made is not None:
                 return made
         words = {argument.keyword.value for argument in node.args if argument.keyword is not None}
-        if dotted in SHOWS_VARIABLES or not words.isdisjoint(SHOWS_VARIABLES):
+        if dotted.startswith("sys.modules.") or dotted in SHOWS_VARIABLES or not words.isdisjoint(SHOWS_VARIABLES):
             self.emit(ir.Unknown(f"`{dotted}`", self.span(node)))
         if dotted in ("builtins.exec", "builtins.eval", "builtins.globals", "builtins.locals", "builtins.vars"):
             if last != "vars" or not node.args:  # the variables of a scope by their names

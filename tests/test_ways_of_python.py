@@ -658,6 +658,52 @@ class O:\n    def write(self, t): run(*KEEP)\n    def flush(self): pass\n || glo
 warnings.showwarning = lambda *a, **k: run(f, d, s) | warnings.warn("x")
 sys.stdout.write = lambda t: run(f, d, s) | print(1)
 sys.stdout.write = lambda t: run(f, d, s) | sys.stdout.write("x")
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def __repr__(self): run(None, self.d, self.s); return "x" || q = R(d, s) | print(q)
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def __repr__(self): run(None, self.d, self.s); return "x"\n    __str__ = __repr__ || q = R(d, s) | print(f"{q}")
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def __repr__(self): run(None, self.d, self.s); return "x"\n    __str__ = __repr__ || q = R(d, s) | str(q)
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def __lt__(self, o): run(None, self.d, self.s); return True\n    __gt__ = __le__ = __ge__ = __lt__ || q = R(d, s) | ok = q >= 1
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def __add__(self, o): run(None, self.d, self.s); return self\n    __radd__ = __add__ || q = R(d, s) | ok = 1 + q
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def __call__(self): run(None, self.d, self.s)\n    go = __call__ || q = R(d, s) | q.go()
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def go(self): run(None, self.d, self.s)\n    __enter__ = go\n    def __exit__(self, *a): pass || q = R(d, s) | with q: pass
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def __enter__(self): return self\n    def close(self, *a): run(None, self.d, self.s)\n    __exit__ = close || q = R(d, s) | with q: pass
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def close(self, *a): run(None, self.d, self.s)\n    __del__ = close || q = R(d, s) | q = None
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    @property\n    def go(self): run(None, self.d, self.s)\n    alias = go || q = R(d, s) | q.alias
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def _go(self): run(None, self.d, self.s)\n    go = property(_go) || q = R(d, s) | q.go
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def _go(self): run(None, self.d, self.s)\n    go = property(fget=_go, doc="x") || q = [R(d, s)] | q[0].go
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def go(self): run(None, self.d, self.s)\n    table = {"a": go} || q = R(d, s) | q.table["a"](q)
+class R:\n    def __init__(self, d, s): self.d, self.s = d, s\n    def go(self): run(None, self.d, self.s)\n    hooks = [go] || q = R(d, s) | for x in R.hooks: x(q)
+class R:\n    def __init__(self, d, s):\n        self.d, self.s = d, s\n        self.table = {"a": self.go}\n    def go(self): run(None, self.d, self.s) || q = R(d, s) | q.table["a"]()
+class R:\n    def __init__(self, d, s):\n        self.d, self.s = d, s\n        self.hooks = [self.go, lambda: None]\n    def go(self): run(None, self.d, self.s)\n    def fire(self):\n        for x in self.hooks: x() || q = R(d, s) | q.fire()
+class R:\n    def __init__(self, d, s):\n        self.d, self.s = d, s\n    def __getattr__(self, n): return lambda *a: run(None, self.d, self.s) || q = R(d, s) | q.anything()
+class R:\n    def __init__(self, o): self.o = o\n    def __getattr__(self, n): return getattr(self.o, n) || q = R(Runner(f, d, s)) | q.go()
+class R:\n    def __init__(self, o): self.__dict__["o"] = o\n    def __getattr__(self, n): return getattr(self.o, n)\n    def __setattr__(self, n, v): setattr(self.o, n, v) || q = R(Runner(f, d, 0)); q.s = s | q.o.go()
+class R:\n    def __new__(cls, f, d, s): return Runner(f, d, s) || | R(f, d, s).go()
+class R(Runner):\n    def go(self): super().go() || | R(f, d, s).go()
+class R(Runner):\n    def go(self): super(R, self).go() || | R(f, d, s).go()
+class R(Runner):\n    def go(self): Runner.go(self) || | R(f, d, s).go()
+class R(Runner):\n    def __getattribute__(self, n): return super().__getattribute__("go") || | R(f, d, s).nothing()
+class R(Runner):\n    go = None || | Runner.go(R(f, d, s))
+class R(Runner):\n    def go(self): pass || | Runner(f, d, s).go(); R(f, d, s).go()
+class R(Runner):\n    def go(self): pass\ndef use(r: Runner): r.go() || | use(Runner(f, d, s))
+class R(Runner):\n    def go(self): pass\ndef use(r: R): r.go() || | use(Runner(f, d, s))
+def use(r: "Runner"): r.go() || | use(Runner(f, d, s))
+def use(r: typing.Optional[Runner] = None):\n    if r is not None: r.go() || | use(Runner(f, d, s))
+def use(rs: typing.Sequence[Runner]):\n    for r in rs: r.go() || | use([Runner(f, d, s)])
+def use(rs: list[Runner]):\n    for r in rs + rs: r.go() || | use([Runner(f, d, s)])
+def use(rs: list[Runner]):\n    [r.go() for r in rs] || | use([Runner(f, d, s)])
+def use(rs: list[Runner]):\n    for r in rs: r.d and r.go() || | use([Runner(f, d, s)])
+def use(rs: list[Runner]):\n    for r in rs[:1]: r.go() || | use([Runner(f, d, s)])
+def use(rs: list[Runner]):\n    for i, r in enumerate(rs): r.go() || | use([Runner(f, d, s)])
+def use(rs: list[Runner]):\n    while rs: rs.pop().go() || | use([Runner(f, d, s)])
+def use(rs: dict[str, Runner]):\n    for k in rs: rs[k].go() || | use({"a": Runner(f, d, s)})
+def use(rs: list[Runner]):\n    for r in rs: r.go() || | use({Runner(f, d, s): 1})
+def use(rs: list[Runner]):\n    for r in rs: r.go() || | use({Runner(f, d, s)})
+def use(rs: list[Runner]):\n    for r in rs: r.go() || | use(x for x in [Runner(f, d, s)])
+def use(rs: list[Runner]):\n    for r in rs: r.go() || | use(map(lambda a: a, [Runner(f, d, s)]))
+def use(rs: list[Runner]):\n    for r in rs: r.go() || | use(collections.deque([Runner(f, d, s)]))
+def use(rs: list[Runner]):\n    for r in rs: r.go() || | use(np.array([Runner(f, d, s)], object))
+def use(rs: list[Runner]):\n    for r in rs: r.go() || | use({"a": Runner(f, d, s)}.values())
+def use(rs: list[Runner]):\n    for r in rs: r.go() || class It:\n        def __iter__(self): yield Runner(f, d, s)\n    | use(It())
 """
 
 

@@ -77,6 +77,12 @@ def _related(outline: Outline, cls: Class, of: OwnClass) -> bool:
     return of.cls in outline.ancestors(cls) or cls in outline.ancestors(of.cls)
 
 
+def _overrides(of: OwnClass) -> bool:
+    """Whether a class has a method for one that a base has."""
+    own, *bases = of.outline.ancestors(of.cls)
+    return any(name in base.methods for base in bases for name in own.methods if name not in _MAKES)
+
+
 @dataclass
 class Modules:
     """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable;
@@ -143,8 +149,8 @@ class Modules:
 
     def may_replace(self, of: OwnClass, outline: Outline | None) -> bool:
         """Whether an object of another class could do what this one is for: of one in a module that is no base of it
-        and not derived from it, and has a member of the same name or a special method; or of a library, where a method
-        has the name of one of a plain object.
+        and not derived from it, and has a member of the same name or a special method; of a base, where the class has
+        another method of the same name; or of a library, where a method has the name of one of a plain object.
         """
         if outline is None:  # it cannot be read
             return True
@@ -156,7 +162,7 @@ class Modules:
             }
             special = any(name.startswith("__") for name in others)
             plain = any(bindings.tables().lookup(f"object.{name}", 1) is not None for name in mine)
-            self.answers[key] = special or plain or not mine.isdisjoint(others)
+            self.answers[key] = special or plain or not mine.isdisjoint(others) or _overrides(of)
         return bool(self.answers[key])
 
     def method(self, outline: Outline, cls: Class, name: str) -> OwnFunction | None:

@@ -374,6 +374,13 @@ def bound_otherwise(node: cst.ClassDef) -> str | None:
     return next((name for name in body.imports if SPECIAL.fullmatch(name)), None)
 
 
+def _is_descriptor(value: cst.BaseExpression, methods: Mapping[str, cst.FunctionDef]) -> bool:
+    """Whether a class holds `property(…)` or its like, or one of its own by another name."""
+    if isinstance(value, cst.Name) and value.value in methods:
+        return bool(methods[value.value].decorators)
+    return isinstance(value, cst.Call) and (chain(value.func) or ["?"])[-1] in _DESCRIPTORS
+
+
 def _definitions(node: cst.ClassDef) -> Iterator[cst.FunctionDef]:
     return (one for one in node.body.body if isinstance(one, cst.FunctionDef))
 
@@ -424,7 +431,7 @@ class Outline:
             for cls in every
             if isinstance(cls, cst.ClassDef)
             for name, value in bindings_of(cls.body).values.items()
-            if isinstance(value, cst.Call) and (chain(value.func) or ["?"])[-1] in _DESCRIPTORS
+            if _is_descriptor(value, bindings_of(cls.body).functions)
         )
         self.defined = frozenset(one.name.value for one in every if isinstance(one, cst.FunctionDef | cst.ClassDef))
         own = [one for one in module.body if not isinstance(one, cst.FunctionDef | cst.ClassDef)]

@@ -28,6 +28,8 @@ _GPU_LIBRARIES = frozenset(
     "polygraphy onnxruntime paddle mxnet pycuda nvidia_dali cuquantum custatevec cutensor nvmath cuda cucim warp "
     "pylibraft kvikio ucp ucxx nccl triton chainer xgboost lightgbm cupy cupyx numba rmm".split()
 )
+_THREADS = frozenset("threading _thread concurrent asyncio multiprocessing joblib gevent trio anyio".split())
+"""Packages that run functions in other host threads."""
 _CLOCKS = re.compile(
     r"(?:time\.(?:time|perf_counter|monotonic|process_time)(?:_ns)?|timeit\..*|datetime\.datetime\.(?:now|utcnow)|"
     r"cupyx\.profiler\..*|cupyx\.time\..*)$"
@@ -120,8 +122,10 @@ def _streams(program: PythonProgram) -> Iterator[Obstacle]:
         return
     may_catch = streams.catches(file.source.data for file in program.files.values())
     for file in program.files.values():
-        if "threading" in file.imports:
-            place = _in_text(file, re.compile(rb"\bthreading\b")) or Place(file.path, 0, "here")
+        threads = next((one for one in sorted(file.imports) if one.split(".")[0] in _THREADS), None)
+        if threads is not None:
+            word = re.compile(rb"\b" + threads.split(".")[0].encode() + rb"\b")
+            place = _in_text(file, word) or Place(file.path, 0, "here")
             yield Obstacle("several_host_threads", "a thread may work on a stream while another drops arrays", place)
         if file.path.endswith(NOTEBOOK):
             yield Obstacle("several_streams", "streams of a notebook are not followed", Place(file.path, 0, "here"))

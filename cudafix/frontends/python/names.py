@@ -426,12 +426,9 @@ class Outline:
         self.methods = frozenset(
             name for cls in every if isinstance(cls, cst.ClassDef) for name in (*methods_of(cls), *_named(cls))
         )
+        bodies = [bindings_of(cls.body) for cls in every if isinstance(cls, cst.ClassDef)]
         self.described = frozenset(
-            name
-            for cls in every
-            if isinstance(cls, cst.ClassDef)
-            for name, value in bindings_of(cls.body).values.items()
-            if _is_descriptor(value, bindings_of(cls.body).functions)
+            name for body in bodies for name, value in body.values.items() if _is_descriptor(value, body.functions)
         )
         self.defined = frozenset(one.name.value for one in every if isinstance(one, cst.FunctionDef | cst.ClassDef))
         own = [one for one in module.body if not isinstance(one, cst.FunctionDef | cst.ClassDef)]

@@ -405,6 +405,12 @@ def _identity(v: Violation) -> tuple[object, ...]:
     )
 
 
+def _is_recorded_here(site: Site, awaited: frozenset[Stream]) -> bool:
+    """Whether a new event can be recorded on a stream: it is of the device that is current, and so is the stream."""
+    current = (site.names or {}).get(DEFAULT, set())
+    return {s.device for s in awaited} <= {s.device for s in current}
+
+
 class Repair:
     """The search for a plan, over all programs, roots and configurations that share the sites. Nothing is inserted in
     functions that are `unclear`, and in files that are `only_read`.
@@ -614,7 +620,7 @@ class Repair:
         if v.kind is Wrong.FREE_BEFORE_USE and isinstance(v.later.stmt, ir.Call):
             for group, key, site in self._sites({key_of(v.later.stmt)}):
                 mine, other = group.streams[key], site.name_of(awaited)
-                if other is not None and other != mine:
+                if other is not None and other != mine and _is_recorded_here(site, awaited):
                     yield Insertion(Does.WAIT, key, False, (mine, other)), site.call
                 yield from self._before_destroy(mine, awaited)
                 if other is not None:
@@ -627,7 +633,13 @@ class Repair:
         for _, key, site in self._sites(set(v.via)):
             other = site.name_of(awaited)
             waiter = site.name_of(v.streams) if v.streams else None
-            if v.streams and other is not None and waiter is not None and waiter != other:
+            if (
+                v.streams
+                and other is not None
+                and waiter is not None
+                and waiter != other
+                and _is_recorded_here(site, awaited)
+            ):
                 yield Insertion(Does.WAIT, key, False, (waiter, other)), site.call
             if other is not None:
                 yield Insertion(Does.SYNC, key, False, (other,)), site.call

@@ -17,7 +17,7 @@ from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.naming import spelled_call
 from cudafix.ordering.clients import is_client, never_runs
-from cudafix.ordering.program import Key, Outcome, key_of
+from cudafix.ordering.program import OF_A_ROUND, Key, Outcome, key_of
 from cudafix.own_events import OwnEvent
 from cudafix.repair import Does, Group, Insertion, Plan
 from cudafix.writer import CUDA, Writer
@@ -158,12 +158,14 @@ class Rewriter:
             reached = sorted((s.order, key) for key, s in outcome.allocations.items() if key in moved)
             if not reached or any(_THRESHOLD.search(self.files[m.path]) for m in view.program.modules):
                 continue
-            devices: dict[str, list[Key]] = {}
+            devices: dict[tuple[str, str], list[Key]] = {}
             for _, key in reached:
-                numbers = sorted(outcome.allocations[key].objects)
-                for device in dict.fromkeys(outcome.objects[number].device for number in numbers):
-                    devices.setdefault(device, []).append(key)
-            for device, (key, *others) in devices.items():
+                site = outcome.allocations[key]
+                for device in dict.fromkeys(outcome.objects[number].device for number in sorted(site.objects)):
+                    # which functions the rounds of a loop run is not known: each one sets up the pool by itself
+                    by = site.function if device.startswith(OF_A_ROUND) else ""
+                    devices.setdefault((device, by), []).append(key)
+            for (device, _), (key, *others) in devices.items():
                 if self.config.is_on("pool_release_threshold", key.path):
                     for_one = len(devices) == 1 and device.isdigit()
                     anchor, set_up = self._set_up(view, outcome, key, found, for_one)

@@ -9,6 +9,7 @@ import pytest
 from cudafix import driver
 from cudafix.config import Config
 from cudafix.edits import apply
+from tests.fixtures import rewritten
 
 PROGRAM = """
 #include <cuda_runtime.h>
@@ -174,3 +175,140 @@ def test_the_same_number_is_the_same_device(declared: str, first: str, then: str
     source = OTHER_DEVICE.format(declared=declared, first=first, then=then)
     report = driver.analyze({"main.cu": source.encode()}, Config())
     assert not report.refusals
+
+
+SEVERAL = """
+#include <cuda_runtime.h>
+__global__ void w(int *m) {{ *m = 1; }}
+__global__ void r(int *m, int *o) {{ *o = *m; }}
+int main() {{
+    int *a, *b, *m, *o;
+    cudaStream_t s, t;
+    cudaMallocManaged(&m, 4);
+    cudaMallocManaged(&o, 4);
+    cudaSetDevice(1);
+    {one}
+    cudaSetDevice(0);
+    cudaMalloc(&a, 4);
+    {zero}
+    cudaFree(a);
+    {then}
+    return 0;
+}}
+"""
+
+
+# `cudaFree` waits for the device, and what follows leans on that.
+@pytest.mark.parametrize(
+    ("one", "zero", "then", "wanted"),
+    [
+        ("", "w<<<1, 1>>>(m);", "cudaSetDevice(1); r<<<1, 1>>>(m, o);", "cudaStreamSynchronize(0);"),
+        ("", "w<<<1, 1>>>(m);", "cudaSetDevice(1); cudaStreamSynchronize(0); return *m;", "cudaStreamSynchronize(0);"),
+        ("", "w<<<1, 1>>>(m);", "cudaSetDevice(1); cudaDeviceSynchronize(); return *m;", "cudaStreamSynchronize(0);"),
+        ("", "w<<<1, 1>>>(m);", "cudaSetDevice(1); cudaMalloc(&b, 4); cudaMemcpy(o, b, 4, cudaMemcpyDeviceToHost); return *m;", "cudaStreamSynchronize(0);"),
+        ("cudaStreamCreate(&s);", "w<<<1, 1>>>(m);", "cudaSetDevice(1); r<<<1, 1, 0, s>>>(m, o);", "cudaStreamWaitEvent(s, done, 0);"),
+        ("", "w<<<1, 1>>>(m);", "cudaSetDevice(1); cudaStreamCreate(&s); r<<<1, 1, 0, s>>>(m, o);", "cudaStreamSynchronize(0);"),
+        ("", "cudaStreamCreate(&t); w<<<1, 1, 0, t>>>(m);", "cudaSetDevice(1); r<<<1, 1>>>(m, o);", "cudaStreamSynchronize(t);"),
+        ("cudaMalloc(&b, 4);", "w<<<1, 1>>>(m);", "cudaSetDevice(1); cudaFree(b); return *m;", "cudaStreamSynchronize(0);"),
+    ],
+)  # fmt: skip
+def test_each_device_has_a_default_stream_of_its_own(one: str, zero: str, then: str, wanted: str) -> None:
+    """It waits for the streams of its own device only, and they for it (docs/FACTS.md)."""
+    files = {"main.cu": SEVERAL.format(one=one, zero=zero, then=then).encode()}
+    after = rewritten(files, driver.analyze(files, Config()))["main.cu"].decode()
+    assert "cudaMallocAsync(&a" in after
+    assert wanted in after.split("cudaMallocAsync(&a")[1]
+
+
+def test_an_event_is_not_recorded_on_a_stream_of_another_device() -> None:
+    """That fails (docs/FACTS.md); the host waits for the stream instead."""
+    one = "cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);"
+    zero = "w<<<1, 1>>>(a); cudaMemcpyAsync(a, m, 4, cudaMemcpyDefault, s);"
+    files = {"main.cu": SEVERAL.format(one=one, zero=zero, then="").encode()}
+    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    assert b"cudaStreamSynchronize(s);" in after
+    assert b"cudaEventRecord(done, s);" not in after
+
+
+def test_memory_is_of_the_device_of_its_stream() -> None:
+    """On a stream of another device the pair would get memory of that (docs/FACTS.md)."""
+    copy = "cudaMemcpyAsync(a, m, 4, cudaMemcpyDefault, s);"
+    files = {"main.cu": SEVERAL.format(one="cudaStreamCreate(&s);", zero=copy, then="").encode()}
+    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    assert b"cudaMallocAsync(&a, 4, 0);" in after
+    assert b"cudaFreeAsync(a, 0);" in after
+
+
+def test_a_free_waits_for_the_device_that_its_memory_is_of() -> None:
+    """Not for the one that is current (docs/FACTS.md): the free of `b` is no wait for the kernel."""
+    kernel = "w<<<1, 1>>>(m);"
+    files = {"main.cu": SEVERAL.format(one="cudaMalloc(&b, 4);", zero=kernel, then="cudaFree(b); return *m;").encode()}
+    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    assert b"cudaStreamSynchronize(0);" in after
+
+
+def test_a_kernel_that_ran_on_two_devices_is_not_finished_by_a_wait_for_one() -> None:
+    one = "cudaMalloc(&b, 4);"
+    zero = "for (int i = 0; i < 2; i++) { w<<<1, 1>>>(m); cudaSetDevice(1); } cudaFree(b); cudaSetDevice(0);"
+    files = {"main.cu": SEVERAL.format(one=one, zero=zero, then="cudaDeviceSynchronize(); return *m;").encode()}
+    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    assert b"cudaFree(b);" in after
+
+
+EACH_ROUND = """
+#include <cuda_runtime.h>
+#include <cstdlib>
+#include <vector>
+__global__ void w(int *m) {{ *m = 1; }}
+int main() {{
+    int n, *d = nullptr, *e = nullptr, *m, h, first = -1, *a[8];
+    cudaStream_t s = 0;
+    std::vector<int *> v;
+    cudaMallocManaged(&m, 4);
+    cudaGetDeviceCount(&n);
+    {lines}
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); w<<<1, 1>>>(d); cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost); cudaFree(d); }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); for (int j = 0; j < 3; j++) { cudaMalloc(&d, 4); w<<<1, 1>>>(d); cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost); cudaFree(d); } }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaStreamCreate(&s); cudaMalloc(&d, 4); w<<<1, 1, 0, s>>>(d); cudaStreamSynchronize(s); cudaFree(d); cudaStreamDestroy(s); }",
+    ],
+)  # fmt: skip
+def test_a_device_that_each_round_picks_is_current_in_that_round(lines: str) -> None:
+    files = {"main.cu": EACH_ROUND.format(lines=lines).encode()}
+    report = driver.analyze(files, Config())
+    after = rewritten(files, report)["main.cu"]
+    assert not report.refusals
+    assert b"Synchronize(0)" not in after
+    assert after.index(b"cudaSetDevice") < after.index(b"cudaMemPoolAttrReleaseThreshold") < after.index(b"MallocAsync")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); if (d) cudaFree(d); cudaMalloc(&d, 4); w<<<1, 1>>>(d); } cudaFree(d);",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); w<<<1, 1>>>(d); if (i % 2) cudaSetDevice(0); cudaFree(d); }",
+        "cudaMalloc(&d, 4); for (int i = 0; i < n; i++) { cudaSetDevice(i); w<<<1, 1>>>(d); cudaFree(d); break; }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); w<<<1, 1>>>(m); cudaFree(d); } cudaSetDevice(0); cudaDeviceSynchronize(); return *m;",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); w<<<1, 1>>>(m); cudaFree(d); } cudaDeviceSynchronize(); return *m;",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); w<<<1, 1>>>(m); cudaFree(d); cudaDeviceSynchronize(); w<<<1, 1>>>(m); }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); if (!s) cudaStreamCreate(&s); cudaMalloc(&d, 4); w<<<1, 1, 0, s>>>(d); cudaFree(d); }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); w<<<1, 1>>>(d); cudaMemcpyAsync(m, d, 4, cudaMemcpyDefault, 0); cudaFree(d); h = *m; }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); if (first < 0) first = i; cudaMalloc(&d, 4); cudaSetDevice(first); cudaFree(d); }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); cudaSetDevice(++i); cudaFree(d); }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); cudaMalloc(&d, 4); v.push_back(d); if (i) cudaFree(v[i - 1]); }",
+        "for (int i = 0; i < n; i++) { cudaMalloc(&a[i], 4); while (rand() % 3) { cudaSetDevice(rand() % 2); if (!e) cudaMalloc(&e, 4); else { cudaFree(e); e = nullptr; } } cudaFree(a[i]); }",
+        "for (int i = 0; i < n; i++) { cudaSetDevice(i); w<<<1, 1>>>(m); cudaMalloc(&d, 4); cudaFree(d); cudaSetDevice(0); cudaDeviceSynchronize(); h = *m; }",
+    ],
+)  # fmt: skip
+def test_the_next_round_picks_another_device(lines: str) -> None:
+    """Each leans on `cudaFree`, or frees memory of an earlier round: refused, or the host waits for the stream."""
+    files = {"main.cu": EACH_ROUND.format(lines=lines).encode()}
+    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    assert b"cudaMallocAsync" not in after or b"cudaStreamSynchronize(0);" in after

@@ -87,7 +87,7 @@ class Allocations(Roles):
         elif api.waits is Waits.DEVICE and where is not In.REWRITTEN:
             certain = bool(values) and all(isinstance(v, mem.Ptr) and v.object for v in values)
             if certain:
-                state.orders.finish(self.same_device(state), where)
+                self._wait_for_the_device(objects, state, where)
         elif api.memory == "host":  # registered, it may be what the device works on
             point = Point(call.span, "the memory is freed", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, writes=self.mask(values) & ~1)
@@ -151,7 +151,8 @@ class Allocations(Roles):
         orders = state.orders
         op = self.operation("free", call, f"the free of `{call.callee}`", state)
         pending = 0
-        if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
+        unnamed = len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams)
+        if unnamed and state.device != "?":
             self.wrong(Wrong.NO_STREAM, op, Point(call.span, "the memory is freed", call), streams=streams)
         for s in streams:
             orders.known(s)
@@ -212,7 +213,14 @@ class Allocations(Roles):
             isinstance(v, mem.Ptr) and self.outcome.objects[v.object].memory_after in BLOCKING_MEMORY for v in values
         )
         if certain:
-            orders.finish(self.same_device(state), where)
+            self._wait_for_the_device(objects, state, where)
+
+    def _wait_for_the_device(self, objects: list[Object], state: State, where: In) -> None:
+        """What frees memory waits for the device that it is of, whichever is current (docs/FACTS.md)."""
+        done: Bits = -1
+        for device in {obj.device for obj in objects}:
+            done &= self.work_of(device)
+        state.orders.finish(done, where)
 
     def _moved_allocation(
         self, call: ir.Call, old: Api, new: Api, replacement: ir.Call, args: Arguments, state: State
@@ -235,12 +243,16 @@ class Allocations(Roles):
         point = Point(
             call.span, "the memory is allocated" if op.text.startswith("the alloc") else "the memory is freed", call
         )
-        if len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams):
+        if obj is not None and (obj.device != state.device or state.device == "?"):
+            self.wrong(Wrong.OTHER_DEVICE, op, point, obj, streams=streams)
+        elif len(streams) != 1 or any(
+            (s.summary and s.kind is StreamKind.UNKNOWN)
+            or s.device != self.device_of_streams(state)  # memory is of the device of its stream (docs/FACTS.md)
+            for s in streams
+        ):
             self.wrong(Wrong.NO_STREAM, op, point, obj, streams=streams)
         if state.capturing:
             self.wrong(Wrong.UNDER_CAPTURE, op, point, obj, streams=streams)
-        if obj is not None and (obj.device != state.device or state.device == "?"):
-            self.wrong(Wrong.OTHER_DEVICE, op, point, obj, streams=streams)
 
     def _moved_free(self, call: ir.Call, replacement: ir.Call, new: Api, args: Arguments, state: State) -> None:
         expr = args.one("free")

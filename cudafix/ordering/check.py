@@ -169,7 +169,7 @@ def _parameter(engine: Effects, state: State, root: ir.Function, param: ir.Param
     plain = param.type.replace("const", "").strip(" *&")
     pointer = "*" in param.type or param.by_reference
     if plain in ("cudaStream_t", "CUstream") and not pointer:
-        stream = Stream(f"{root.name}({param.name})", StreamKind.UNKNOWN, device=state.device)
+        stream = Stream(f"{root.name}({param.name})", StreamKind.UNKNOWN, device=engine.device_of_streams(state))
         state.orders.known(stream)
         return frozenset({mem.StreamValue(stream)})
     return mem.UNKNOWN

@@ -16,10 +16,10 @@ from cudafix.ordering.clients import CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
-from cudafix.ordering.program import Overlay, Point, Wrong, key_of
+from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
-from cudafix.ordering.state import HOST, Event, In, Observer, Stream, StreamKind, numbers
+from cudafix.ordering.state import HOST, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
@@ -275,7 +275,7 @@ class Effects(Allocations):
         elif api.waits is Waits.OWN:
             self.host_waits_for(streams, state, where)
         elif api.waits is Waits.DEVICE:
-            state.orders.finish(self.same_device(state), where)
+            state.orders.finish(self.work_of(state.device), where)
         elif api.waits is Waits.MAYBE:
             self._may_wait(streams, state, where)
 
@@ -360,11 +360,13 @@ class Effects(Allocations):
                 kind = StreamKind.NON_BLOCKING
             else:
                 kind = StreamKind.UNKNOWN
-        stream = Stream(self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), state.device)
+        stream = Stream(
+            self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), self.device_of_streams(state)
+        )
         again = not stream.summary and stream in state.orders.pending and stream not in state.destroyed
         each = self.reach.in_threads(call) and not self.lints  # what one thread does wrong by itself is wrong
         if where is not In.REWRITTEN and (again or each):
-            stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, state.device)  # several of them are alive
+            stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, stream.device)  # several of them are alive
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
@@ -384,7 +386,7 @@ class Effects(Allocations):
             op = self.operation("destroy", call, "a stream", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
-            state.destroyed |= {s for s in streams if s is not self.default_stream and s is not UNKNOWN_STREAM}
+            state.destroyed |= {s for s in streams if not is_default(s) and s is not UNKNOWN_STREAM}
             self._give_back(args.stream, state)
         return state
 
@@ -443,7 +445,8 @@ class Effects(Allocations):
         orders = state.orders
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
-            if any(e.brought not in ("", state.device) for e in events):
+            here = self.device_of_streams(state)
+            if any(e.brought not in ("", state.device) for e in events) or any(s.device != here for s in streams):
                 self._not_understood(call, state, "may record an event of another device")
         for s in streams:
             orders.known(s)
@@ -500,7 +503,7 @@ class Effects(Allocations):
         return state
 
     def _sync_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        state.orders.finish(self.same_device(state), where)
+        state.orders.finish(self.work_of(state.device), where)
         return state
 
     def _query(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -542,20 +545,49 @@ class Effects(Allocations):
         expr = args.one("device")
         # without an argument it is a helper that picks one device for the whole program
         device = f"the device of `{call.callee}`" if expr is None else self._number(state, expr, call)
+        if device is None:
+            state.device = self._device_of_a_round(state, call)
+            self._devices |= {state.device, "?"}
+            return state
+        if any(f.startswith("o|") for f in self.family) and expr is not None and not device.isdigit():
+            self.many.add(device)
         if not state.live and not state.orders.pending[HOST] and self._devices == {"0"}:
             self._devices = {device}  # the program picks its device before it does anything
+            if not self.placed and device not in self.many:
+                self.home = device
         self._devices.add(device)
         state.device = device
         return state
 
-    def _number(self, state: State, expr: ir.Expr, call: ir.Call) -> str:
-        """The name of a number, the same one only where the number is the same; `?` where that is not known."""
+    def _device_of_a_round(self, state: State, call: ir.Call) -> str:
+        """A device that each round of a loop picks anew: this one, while it lasts. What is left of an earlier one is of
+        a device that is not known, and so is the new one where a stream is left.
+        """
+        name = self.name_of(OF_A_ROUND, call)
+        orders = state.orders
+        streams = [s for s in orders.pending if isinstance(s, Stream) and s.device == name]
+        if any(f.startswith("o|") for f in self.family) or any(
+            not is_default(s) and s not in state.destroyed for s in streams
+        ):
+            return "?"
+        orders.forget(name)
+        for op in self.operations_in(orders.pending[HOST]):
+            if op.device == name:
+                op.device = "?"
+        for number in numbers(state.live):
+            if self.outcome.objects[number].device == name:
+                self.outcome.objects[number].device = "?"
+        state.brought = frozenset(event for event in state.brought if event.brought != name)
+        return name
+
+    def _number(self, state: State, expr: ir.Expr, call: ir.Call) -> str | None:
+        """The name of a number, the same one only where the number is the same; None where that is not known."""
         values = self.values(state, expr)
         (value,) = values if len(values) == 1 else (None,)
         if isinstance(value, mem.Number):
             return value.text
-        if self.loops and not self.family:
-            return "?"
+        if self.loops > len(self.family):
+            return None
         name = self.name_of("the number", call)
         self.named(state, self.cells(state, expr), values, name)
         return name

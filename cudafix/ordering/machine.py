@@ -32,7 +32,11 @@ the operation is only assumed.
 """
 FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
 ON_DEVICE = FOR_THE_DEVICE | {"managed"}
-_STREAMS = {"cudaStreamPerThread": PER_THREAD, "cudaStreamLegacy": LEGACY}
+_CURRENT = "current"  # of a default stream that a constant names: the device that is current where it is used
+_STREAMS = {
+    "cudaStreamPerThread": replace(PER_THREAD, device=_CURRENT),
+    "cudaStreamLegacy": replace(LEGACY, device=_CURRENT),
+}
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
 
 
@@ -103,6 +107,9 @@ class Machine:
         self._seen: dict[object, Violation] = {}
         self.told: Bits = 0  # the assumed operations of which it is noted that they may still run
         self._devices: set[str] = {"0"}
+        self.home = "0"  # the device that the program works on first
+        self.placed = False  # it did
+        self.many: set[str] = set()  # the names that stand for several devices, one in each round of a family
         self._picked: dict[tuple[object, ...], int] = {}
 
     # -- expressions -----------------------------------------------------------------------------------------------
@@ -280,18 +287,39 @@ class Machine:
     def streams(self, state: State, expr: ir.Expr | None) -> frozenset[Stream]:
         """The streams that a stream argument may be."""
         if expr is None:
-            return frozenset({self.default_stream})
+            return frozenset({self.default_of(state)})
         found = set()
         for value in self.values(state, expr):
-            if isinstance(value, mem.StreamValue):
-                found.add(value.stream)
-            elif value == mem.ZERO:
-                found.add(self.default_stream)
+            if (stream := self.stream_of(state, value)) is not None:
+                found.add(stream)
             elif value is not mem.UNSET:  # no program uses it
                 found.add(UNKNOWN_STREAM)
         if not found and self.empty:  # never made, because no round was run: no program gets here
-            return frozenset({self.default_stream})
+            return frozenset({self.default_of(state)})
         return frozenset(found) or frozenset({UNKNOWN_STREAM})
+
+    def stream_of(self, state: State, value: mem.Value) -> Stream | None:
+        """The stream that a value is."""
+        if value == mem.ZERO:
+            return self.default_of(state)
+        if not isinstance(value, mem.StreamValue):
+            return None
+        return self._of_device(value.stream, state) if value.stream.device == _CURRENT else value.stream
+
+    def default_of(self, state: State) -> Stream:
+        """The default stream of the device that is current: each device has one of its own (docs/FACTS.md)."""
+        return self._of_device(self.default_stream, state)
+
+    def _of_device(self, stream: Stream, state: State) -> Stream:
+        device = self.device_of_streams(state)
+        if device == "?":
+            return UNKNOWN_STREAM
+        return replace(stream, device=device, summary=device in self.many) if device != stream.device else stream
+
+    def device_of_streams(self, state: State) -> str:
+        """The device that is current, as streams name it."""
+        self.placed = True
+        return "" if state.device == self.home else state.device
 
     # -- memory objects --------------------------------------------------------------------------------------------
 
@@ -487,6 +515,8 @@ class Machine:
             found = Operation(len(self.outcome.operations), stmt, text, self.frame.name, state.device)
             self._operations[key] = found
             self.outcome.operations.append(found)
+        elif found.device != state.device:
+            found.device = "?"
         return found
 
     def conflicts(self, lost: Bits, reads: Bits, writes: Bits) -> Iterator[Operation]:
@@ -531,14 +561,14 @@ class Machine:
         orders = state.orders
         state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)
 
-    def same_device(self, state: State) -> Bits:
-        """The operations that a device-wide wait covers here."""
-        if self._devices == {state.device}:
+    def work_of(self, device: str) -> Bits:
+        """The operations that a wait for a device covers."""
+        if self._devices == {device}:
             return -1
         bits = 0
-        if state.device != "?":
+        if device != "?":
             for op in self.outcome.operations:
-                if op.device == state.device:
+                if op.device == device:
                     bits |= 1 << op.number
         return bits
 

@@ -9,7 +9,7 @@ from cudafix.ordering.engine import Engine
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.program import Object, Operation, Point, Wrong, stream_arguments
-from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind
+from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default
 
 
 class Operations(Engine):
@@ -127,7 +127,7 @@ class Operations(Engine):
         """
         if where is In.REWRITTEN and self.classes.ends_streams:
             if not any(self.classes.runs_in_templates(frame.function) for frame in self.frames):
-                return streams - {self.default_stream}
+                return frozenset(s for s in streams if not is_default(s))
         return streams & state.destroyed if state.destroyed else frozenset()
 
     def _runs_on_nothing(self, stmt: ir.Call | ir.Launch, state: State) -> bool:
@@ -161,6 +161,9 @@ class Operations(Engine):
                 own = 0
                 for bits in orders.own.values():
                     own |= bits
+                if isinstance(y, Stream) and y.kind is StreamKind.LEGACY:
+                    orders.enter(y, where)
+                    own |= orders.there.get(y.device, 0)
                 left = orders.synchronized(y) if isinstance(y, Stream) else orders.pending[y]
                 state.round_waits[x] = state.round_waits.get(x, 0) | (own & ~left)
         if x is HOST:

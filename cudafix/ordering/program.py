@@ -56,6 +56,9 @@ class Overlay:
     mends: bool = False
 
 
+OF_A_ROUND = "the device of a round"
+"""How the name of a device begins that each round of a loop picks anew."""
+
 Memory: TypeAlias = str  # device, async, managed, pinned, mapped, pitched, array, host, external
 
 

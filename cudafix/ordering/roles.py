@@ -167,7 +167,7 @@ class Roles(Calls):
                 if not held:
                     found.add(UNKNOWN_STREAM)
             return frozenset(found) or frozenset({UNKNOWN_STREAM})
-        return frozenset({self.default_stream})
+        return frozenset({self.default_of(state)})
 
     def _sets_the_stream(self, api: Api) -> bool:
         """Whether the program, or who calls it, may set the stream that all calls of a library run on."""

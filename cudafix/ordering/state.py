@@ -32,12 +32,14 @@ class StreamKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream by where it came from. A `summary` stands for several streams (all but the generic one of a family)."""
+    """A stream by where it came from. A `summary` stands for several streams (all but the generic one of a family).
+    `device` is empty for the device that the program works on first, and `?` where it is not known.
+    """
 
     name: str
     kind: StreamKind
     summary: bool = False
-    device: str = "?"
+    device: str = ""
     _hash: int = field(init=False, compare=False, repr=False)  # streams are keys everywhere
 
     def __post_init__(self) -> None:
@@ -59,6 +61,11 @@ class Event:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+def _of_one_device(a: Stream, b: Stream) -> bool:
+    """Whether two streams are certainly of one device: the default stream of each waits for the streams of its own."""
+    return a.device == b.device != "?"
 
 
 @dataclass(slots=True, eq=False)
@@ -88,7 +95,12 @@ def _stands_for(x: Observer) -> Stream:
     """The observer that has waited for as much as `x`, of which nothing is known: an event that was not recorded
     orders nothing.
     """
-    return FRESH_BLOCKING if isinstance(x, Stream) and x.kind is StreamKind.BLOCKING else FRESH
+    return FRESH_BLOCKING if isinstance(x, Stream) and x.kind is StreamKind.BLOCKING and not x.device else FRESH
+
+
+def is_default(stream: Stream) -> bool:
+    """Whether this is the default stream of a device, or that of a thread: nobody creates or destroys it."""
+    return stream.name in (LEGACY.name, PER_THREAD.name)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -100,13 +112,14 @@ def _end_of(s: Stream) -> Event:
 class Orders:
     """The pending and lost sets of all observers. Copies are cheap: two dictionaries of ints."""
 
-    __slots__ = ("elsewhere", "lost", "own", "pending")
+    __slots__ = ("elsewhere", "lost", "own", "pending", "there")
 
     def __init__(self) -> None:
         self.pending: dict[Observer, Bits] = {HOST: 0, LEGACY: 0, FRESH_BLOCKING: 0, FRESH: 0}
         self.lost: dict[Observer, Bits] = {}
         self.own: dict[Stream, Bits] = {}  # what a family's other streams have run, each for itself
-        self.elsewhere: Bits = 0  # what may have been issued on a stream that the legacy stream does not wait for
+        self.elsewhere: Bits = 0  # what may have been issued on a stream that `LEGACY` does not wait for
+        self.there: dict[str, Bits] = {}  # by another device, what is pending on streams that its legacy one waits for
 
     def copy(self) -> Orders:
         other = Orders.__new__(Orders)
@@ -114,6 +127,7 @@ class Orders:
         other.lost = self.lost.copy()
         other.own = self.own.copy()
         other.elsewhere = self.elsewhere
+        other.there = self.there.copy()
         return other
 
     def join(self, other: Orders) -> bool:
@@ -123,12 +137,18 @@ class Orders:
             and self.lost == other.lost
             and self.own == other.own
             and self.elsewhere == other.elsewhere
+            and self.there == other.there
         ):
             return False
         for x in other.pending:
             self.known(x)
         changed = bool(other.elsewhere & ~self.elsewhere)
         self.elsewhere |= other.elsewhere
+        for device in self.there.keys() | other.there.keys():
+            mine, yours = self.there.get(device, 0), other.there.get(device, 0)
+            both = (mine | yours) & ~(self.pending[FRESH] & ~mine) & ~(other.pending[FRESH] & ~yours)
+            changed |= both != mine
+            self.there[device] = both
         for stream, bits in other.own.items():
             self.own[stream] = self.own.get(stream, 0) | bits
         theirs, no_loss = other.pending, not self.lost and not other.lost
@@ -156,6 +176,9 @@ class Orders:
             self.pending[x] = self.pending[like]
             if like in self.lost:
                 self.lost[x] = self.lost[like]
+            if isinstance(x, Stream) and x.kind is StreamKind.BLOCKING and x.device:
+                for s in [s for s in self.pending if isinstance(s, Stream) and s.kind is StreamKind.LEGACY]:
+                    self.after(x, s, certain=_of_one_device(s, x) and not s.summary)
 
     def created(self, x: Stream) -> None:
         """A stream is created here; an older one of the same name (an earlier round of a loop) is forgotten."""
@@ -164,6 +187,15 @@ class Orders:
                 self.pending.pop(gone, None)
                 self.lost.pop(gone, None)
         self.known(x)
+
+    def forget(self, device: str) -> None:
+        """The name of a device stands for another one from here on."""
+        for s in [s for s in self.pending if isinstance(s, Stream) and s.device == device]:
+            for gone in (s, _end_of(s)):
+                self.pending.pop(gone, None)
+                self.lost.pop(gone, None)
+            self.own.pop(s, None)
+        self.there.pop(device, None)
 
     def after(self, x: Observer, y: Observer, certain: bool = True, where: In = In.BOTH) -> None:
         """`x` waits for everything that `y` has finished or waited for. If not `certain`, it may or may not."""
@@ -195,28 +227,30 @@ class Orders:
             self.lost[x] = self.lost.get(x, 0) | (lost & self.pending[x])
 
     def enter(self, s: Stream, where: In = In.BOTH) -> None:
-        """Before a step on `s`: the legacy stream waits for all blocking streams (docs/FACTS.md)."""
+        """Before a step on `s`: the legacy stream waits for all blocking streams of its device (docs/FACTS.md)."""
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
                 if b.kind is StreamKind.BLOCKING:
-                    self.after(s, b, certain=not b.summary, where=where)
+                    self.after(s, b, certain=_of_one_device(s, b) and not b.summary, where=where)
                 elif b.kind is StreamKind.UNKNOWN:
                     self.after(s, b, certain=False, where=where)
             if where is not In.ORIGINAL:  # whichever blocking stream an operation was issued on
-                self.pending[s] &= self.elsewhere
+                left = ~self.there.get(s.device, 0) if s.device else self.elsewhere
+                self.pending[s] &= left
                 if s in self.lost:
-                    self.lost[s] &= self.elsewhere
+                    self.lost[s] &= left
         elif s.kind is StreamKind.UNKNOWN:
-            self.after(s, LEGACY, certain=False, where=where)  # it may be the legacy stream, or a blocking one
+            for b in [b for b in self.pending if isinstance(b, Stream) and b.kind is StreamKind.LEGACY]:
+                self.after(s, b, certain=False, where=where)  # it may be the legacy stream, or a blocking one
 
     def leave(self, s: Stream, where: In = In.BOTH, certain: bool = True) -> None:
-        """After a step on `s`: the blocking streams wait for the legacy stream. If not `certain`, there may be no
-        step.
+        """After a step on `s`: the blocking streams wait for the legacy stream of their device. If not `certain`, there
+        may be no step.
         """
         if s.kind is StreamKind.LEGACY:
             for b in [b for b in self.pending if isinstance(b, Stream)]:
                 if b.kind is StreamKind.BLOCKING:
-                    self.after(b, s, certain, where)
+                    self.after(b, s, certain and _of_one_device(s, b) and not s.summary, where)
                 elif b.kind is StreamKind.UNKNOWN:
                     self.after(b, s, certain=False, where=where)
         elif s.kind is StreamKind.UNKNOWN:
@@ -228,7 +262,7 @@ class Orders:
         """After an operation on `s`, as `leave`, for this operation only: the blocking streams run behind it."""
         if s.kind is StreamKind.LEGACY:
             for b in self.pending:
-                if isinstance(b, Stream) and b.kind is StreamKind.BLOCKING:
+                if isinstance(b, Stream) and b.kind is StreamKind.BLOCKING and _of_one_device(s, b):
                     self.pending[b] &= ~bit
 
     # -- steps -----------------------------------------------------------------------------------------------------
@@ -241,13 +275,24 @@ class Orders:
         """
         own = list(streams)
         exact = own[0] if len(own) == 1 and not (own[0].summary and own[0].kind is StreamKind.UNKNOWN) else None
-        if not all(s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) for s in own):
+        devices = {s.device if s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) else "?" for s in own}
+        if devices != {""}:
             self.elsewhere |= bit
+        if devices != {""} or self.there:
+            self._issue_there(bit, devices)
         if exact is not None and exact.summary:
             self.own[exact] = self.own.get(exact, 0) | bit
         for x in self.pending:
             if x != exact:
                 self.pending[x] |= bit
+
+    def _issue_there(self, bit: Bits, devices: set[str]) -> None:
+        (device,) = devices if len(devices) == 1 else ("?",)
+        if device not in ("", "?") and not self.pending[FRESH] & bit:
+            self.there[device] = self.there.get(device, 0) | bit
+        for other in self.there:
+            if other != device:
+                self.there[other] &= ~bit
 
     def ran(self, s: Stream, where: In = In.BOTH, certain: bool = True) -> None:
         """A step was issued on `s`, behind what it has waited for.

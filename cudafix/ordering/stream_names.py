@@ -23,7 +23,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     """The expressions in scope here that name a stream for certain. What is 0 may be a stream elsewhere: then it is
     the default stream here.
     """
-    found: dict[StreamName, Stream] = {StreamName(ir.Const("0"), "0"): machine.default_stream}
+    found: dict[StreamName, Stream] = {StreamName(ir.Const("0"), "0"): machine.default_of(state)}
     hidden: dict[str, str] = {}
     frame, file = machine.frame, machine.frame.function.span.path
     declared = machine.scopes.visible.get(file, set())
@@ -157,11 +157,8 @@ def _inside(
 
 def _stream_in(machine: Machine, value: mem.Value, state: State) -> Stream | None:
     """The stream that a place names which holds this value."""
-    if value == mem.ZERO:
-        return machine.default_stream
-    if isinstance(value, mem.StreamValue) and value.stream not in state.destroyed:
-        return value.stream
-    return None
+    stream = machine.stream_of(state, value)
+    return stream if stream not in state.destroyed else None
 
 
 def _may_name(machine: Machine, path: mem.Path) -> bool:

@@ -8,8 +8,10 @@ can run in the rewritten program alone is `Different`: such a rewrite is not pro
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from difflib import SequenceMatcher
+from itertools import groupby
 
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
@@ -219,6 +221,10 @@ class _Alignment:
             for arg in _stream_arguments(s, tables)
         )
         self.names: dict[str, str] = {}
+        # what a macro's own text says, at each use; Python repeats a `finally` on each way out
+        places = Counter(key for key, _ in groupby(map(key_of, walk(function.body))))
+        in_python = function.span.path.endswith(ir.PYTHON)
+        self.repeated = {key for key, count in places.items() if count > 1 and not in_python}
         # variables that only the rewritten program has
         self.new = {name for name in changed.types if name not in function.types and name not in known} | added
         self.statuses: set[ir.Expr] = set()  # what calls that only the rewritten program has return
@@ -234,8 +240,8 @@ class _Alignment:
         for tag, i1, i2, j1, j2 in _opcodes(self._shapes(old), self._shapes(new)):
             gone, came = list(old[i1:i2]), list(new[j1:j2])
             if tag == "equal":
-                for a, b in zip(gone, came, strict=True):
-                    self._before(a, waiting)
+                for n, (a, b) in enumerate(zip(gone, came, strict=True), i1):
+                    self._before(old[n:], waiting)
                     waiting = []
                     self._pair(a, b)
                 continue
@@ -247,7 +253,7 @@ class _Alignment:
                     for a in gone[: gone.index(match)]:
                         self._vanished(a)
                     gone = gone[gone.index(match) + 1 :]
-                    self._before(match, waiting)
+                    self._before(old[i2 - len(gone) - 1 :], waiting)
                     waiting = []
                     self._pair(match, b)
                 else:
@@ -258,6 +264,10 @@ class _Alignment:
             kept = [s for s in old if key_of(s) not in self.overlay.removed]
             if not kept:
                 raise Different(f"`{self.function.name}`: statements appear where there were none")
+            if key_of(kept[-1]) in self.repeated:
+                raise Different(
+                    f"`{self.function.name}`: statements appear behind one that a macro writes several times"
+                )
             self.overlay.after.setdefault(key_of(kept[-1]), waiting)
 
     def _stands_for(self, old: ir.Stmt, new: ir.Stmt) -> bool:
@@ -291,9 +301,17 @@ class _Alignment:
             shapes.append(shape)
         return shapes
 
-    def _before(self, stmt: ir.Stmt, calls: list[ir.Call]) -> None:
-        if calls:
-            self.overlay.before.setdefault(key_of(stmt), calls)
+    def _before(self, stmts: Sequence[ir.Stmt], calls: list[ir.Call]) -> None:
+        """Calls appear in front of the first of some statements, or behind variables that a macro declares and sets."""
+        if not calls:
+            return
+        for stmt in stmts:
+            if key_of(stmt) not in self.repeated:
+                self.overlay.before.setdefault(key_of(stmt), calls)
+                return
+            if not isinstance(stmt, ir.Declare | ir.Assign):
+                break
+        raise Different(f"`{self.function.name}`: statements appear before one that a macro writes again and again")
 
     def _pair(self, old: ir.Stmt, new: ir.Stmt) -> None:
         if not blocks_of(old):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from cudafix import driver
 from tests.other_stream import MAIN, analyze, check
 from tests.test_ways_to_memory import cases
 
@@ -80,3 +81,47 @@ CLEANUP = """
 def test_what_runs_at_the_end_of_a_scope_counts(case: str) -> None:
     declarations = "int *gd; cudaStream_t gs; void fin(int *) { run(gd, gs); }\n"
     check(analyze(declarations + MAIN % f"gd = d; gs = other; {case}"))
+
+
+CHECKED = """
+#include <cuda_runtime.h>
+#define CHECK(call) do {{ {check} }} while (0)
+__global__ void k(int *v) {{ *v = 1; }}
+int main() {{
+    int *d, *p, *h, x;
+    CHECK(cudaMallocHost(&h, 4));
+    CHECK(cudaMalloc{o}(&d, 4{s}));
+    CHECK(cudaMalloc{o}(&p, 4{s}));
+    k<<<1, 1>>>(d);
+    CHECK(cudaMemcpyAsync(h, d, 4, cudaMemcpyDeviceToHost, 0));
+    {one}
+    CHECK(cudaFree{o}(d{s}));
+    x = *h;
+    k<<<1, 1>>>(p);
+    CHECK(cudaMemcpyAsync(h, p, 4, cudaMemcpyDeviceToHost, 0));
+    {two}
+    CHECK(cudaFree{o}(p{s}));
+    x += *h;
+    CHECK(cudaDeviceSynchronize());
+    return x;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "if (call) return 1;",
+        "cudaError_t e; if ((e = (call)) != cudaSuccess) return 1;",
+        "cudaError_t e; e = (call); if (e != cudaSuccess) return 1;",
+        "int line = __LINE__; cudaError_t e = (call); if (e) return line;",
+    ],
+)
+@pytest.mark.parametrize(("one", "two"), [(True, True), (True, False), (False, True), (False, False)])
+def test_a_wait_in_front_of_one_use_of_a_macro_is_in_front_of_no_other(check: str, one: bool, two: bool) -> None:
+    """Each use has the text of the macro: where that declares something first, a wait stands in front of the call."""
+    wait = "cudaStreamSynchronize(0);"
+    before = CHECKED.format(check=check, o="", s="", one="", two="")
+    after = CHECKED.format(check=check, o="Async", s=", 0", one=wait if one else "", two=wait if two else "")
+    lost = driver.prove({"a.cu": before.encode()}, {"a.cu": after.encode()})
+    assert (not lost) == (one and two)

@@ -225,3 +225,73 @@ cufftHandle h; size_t n; cufftCreate(&h); cufftMakePlan1d(h, 64, CUFFT_C2C, 1, &
 @pytest.mark.parametrize("case", BEFORE_THE_CALL.strip().split("\n"))
 def test_what_a_handle_keeps_and_scalars_on_the_device_are_used_on_its_stream(case: str) -> None:
     other_stream.check(other_stream.analyze(other_stream.MAIN % f"float a = 1, *x; cudaMalloc(&x, 512); {case}"))
+
+
+HANDLES = """
+#include <cublas_v2.h>
+#include <cuda_runtime.h>
+#include <thrust/device_ptr.h>
+#include <thrust/execution_policy.h>
+#include <thrust/sort.h>
+#include <map>
+#include <vector>
+int main(int argc, char **argv) {{
+    float *d, *m, a = 1;
+    cublasHandle_t h;
+    cudaStream_t s, t;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+    cudaMallocManaged(&m, 4);
+    {first}
+    cudaMalloc(&d, 4);
+    {use}
+    cudaFree(d);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "std::vector<cublasHandle_t> v; for (int i = 0; i < argc; i++) { cublasCreate(&h); cublasSetStream(h, t); v.push_back(h); } cublasSetStream(h, s); h = v[0];",
+        "std::map<int, cublasHandle_t> v; for (int i = 0; i < argc; i++) { cublasCreate(&h); cublasSetStream(h, t); v[i] = h; } cublasSetStream(h, s); h = v[0];",
+        "cublasHandle_t v[8]; for (int i = 0; i < argc; i++) { cublasCreate(&v[i % 8]); cublasSetStream(v[i % 8], t); } cublasSetStream(v[argc % 8], s); h = v[0];",
+        "cublasHandle_t last; for (int i = 0; i < argc; i++) { last = h; cublasCreate(&h); cublasSetStream(h, t); } cublasSetStream(h, s); h = last;",
+    ],
+)  # fmt: skip
+def test_handles_that_one_call_makes_in_a_loop_are_several(first: str) -> None:
+    """The stream of the last one is not that of the first."""
+    use = "cublasSscal(h, 1, &a, d, 1);"
+    report = analyze({"main.cu": HANDLES.format(first=first, use=use).encode()}, Config())
+    assert not any(f.safety is Safety.PROVEN for f in report.findings)
+
+
+def test_a_handle_that_is_destroyed_in_each_round_is_one() -> None:
+    use = "for (int i = 0; i < argc; i++) { cublasCreate(&h); cublasHandle_t g = h; cublasSetStream(h, s); cublasSscal(h, 1, &a, d, 1); cublasDestroy(g); }"
+    (finding,) = analyze({"main.cu": HANDLES.format(first="", use=use).encode()}, Config()).findings
+    assert finding.safety is Safety.PROVEN
+    assert any(place.text == "freed on `s`" for place in finding.related)
+
+
+@pytest.mark.parametrize(
+    ("use", "freed"),
+    [
+        ("thrust::sort(thrust::cuda::par_nosync.on(s), d, d + 1);", "freed on `s`"),
+        ("auto p = thrust::cuda::par_nosync.on(s); thrust::sort(p, d, d + 1);", "freed on `s`"),
+        ("auto p = thrust::cuda::par_nosync.on(s); auto &q = p; q = thrust::cuda::par_nosync.on(t); thrust::sort(p, d, d + 1);", "freed on `t`"),
+        ("thrust::sort(thrust::cuda::par_nosync, d, d + 1);", None),
+        ("auto p = thrust::cuda::par_nosync.on(s); if (argc > 1) p = thrust::cuda::par_nosync.on(t); thrust::sort(p, d, d + 1);", None),
+        ("auto p = argc > 1 ? thrust::cuda::par_nosync.on(t) : thrust::cuda::par_nosync.on(s); thrust::sort(p, d, d + 1);", None),
+    ],
+)  # fmt: skip
+def test_an_algorithm_without_a_wait_runs_on_the_stream_of_its_policy(use: str, freed: str | None) -> None:
+    findings = analyze({"main.cu": HANDLES.format(first="", use=use).encode()}, Config()).findings
+    assert [place.text for f in findings for place in f.related if "freed" in place.text] == ([freed] if freed else [])
+
+
+def test_the_host_waits_for_an_algorithm_without_a_wait_where_it_looks_at_the_memory() -> None:
+    use = "thrust::sort(thrust::cuda::par_nosync.on(s), m, m + 1);"
+    source = HANDLES.format(first="", use=use).replace("return 0", "return *m")
+    (finding,) = analyze({"main.cu": source.encode()}, Config()).findings
+    assert any(edit.text.startswith(b"cudaStreamSynchronize(s);") for edit in finding.edits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from cudafix import ir
 from cudafix.ir import walk
@@ -49,6 +49,7 @@ class Effects(Allocations):
             Effect.EVENT_DESTROY: self._event_destroy,
             Effect.HANDLE_CREATE: self._handle_create,
             Effect.HANDLE_SET_STREAM: self._handle_set_stream,
+            Effect.HANDLE_DESTROY: self._handle_destroy,
             Effect.SET_DEVICE: self._set_device,
             Effect.RESET: self._reset,
             Effect.OUTPUT: self._output,
@@ -240,7 +241,7 @@ class Effects(Allocations):
         if api.on == "none" and args.stream is None and args.one("handle") is None and not (args.reads or args.writes):
             return state
         if self._without_waits(api) and not any(s.kind is StreamKind.NON_BLOCKING for s in streams):
-            streams = frozenset({UNKNOWN_STREAM})  # that of a policy which is not seen
+            streams = self._streams_of_a_policy(call, state)
         op = self.operation("work", call, f"`{call.callee}`", state)
         reads, writes = self.mask(args.reads), self.mask(args.writes)
         if call.callee.startswith("cu") and "::" not in call.callee:
@@ -268,6 +269,13 @@ class Effects(Allocations):
         """Whether an algorithm of Thrust may be given a policy without waits: the program names one somewhere."""
         thrust = api.source.startswith("Thrust")
         return thrust and self.program.kept("without waits", lambda: _names_nosync(self.program))
+
+    def _streams_of_a_policy(self, call: ir.Call, state: State) -> frozenset[Stream]:
+        """The streams of the policy that an algorithm is given, where `par.on(stream)` has made that in sight."""
+        policies = self.values(state, call.args[0]) if call.args else mem.NOTHING
+        if not policies or not all(isinstance(policy, mem.Handle) for policy in policies):
+            return frozenset({UNKNOWN_STREAM})
+        return self.streams_of_handles(policies, state)
 
     def _library_waits(self, api: Api, streams: frozenset[Stream], state: State, where: In) -> None:
         if api.waits is Waits.OWN and self._without_waits(api):
@@ -523,22 +531,32 @@ class Effects(Allocations):
 
     def _handle_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         handle = mem.Handle(self._handle_name(call))
-        for expr in args.named.get("handle_out", ()):
-            self.store(state, self.cells(state, ir.Deref(expr)), frozenset({handle}), call.span)
-        streams = self.streams(state, args.stream)
-        state.env.write(
-            [(("global", "", f"stream of {handle.name}"), ())], frozenset(mem.StreamValue(s) for s in streams)
-        )
+        cells = [cell for expr in args.named.get("handle_out", ()) for cell in self.cells(state, ir.Deref(expr))]
+        made: Values = frozenset(mem.StreamValue(s) for s in self.streams(state, args.stream))
+        before = state.env.read(_stream_of(handle))
+        if before and _is_held(handle, state, cells):
+            made |= before | _SEVERAL
+        self.store(state, cells, frozenset({handle}), call.span)
+        state.env.write([_stream_of(handle)], made)
         return state
 
-    def _handle_set_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+    def _handles(self, args: Arguments, state: State) -> list[mem.Handle]:
         expr = args.one("handle")
-        handles = [v for v in (self.values(state, expr) if expr is not None else ()) if isinstance(v, mem.Handle)]
+        return [v for v in (self.values(state, expr) if expr is not None else ()) if isinstance(v, mem.Handle)]
+
+    def _handle_set_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        handles = self._handles(args, state)
         values: Values = frozenset(mem.StreamValue(s) for s in self.streams(state, args.stream))
         for handle in handles:
-            root = ("global", "", f"stream of {handle.name}")
-            old = state.env.read((root, ())) if len(handles) > 1 else mem.NOTHING
-            state.env.write([(root, ())], values | old)
+            before = state.env.read(_stream_of(handle))
+            weak = len(handles) > 1 or before >= _SEVERAL
+            state.env.write([_stream_of(handle)], values | before if weak else values)
+        return state
+
+    def _handle_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        handles = self._handles(args, state)
+        if len(handles) == 1 and not state.env.read(_stream_of(handles[0])) >= _SEVERAL:
+            state.env.write([_stream_of(handles[0])], mem.NOTHING)
         return state
 
     def _set_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -745,6 +763,24 @@ class Effects(Allocations):
         """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
         kind = self.type_of(call.receiver) if call.receiver is not None else ""
         return bool(kind) and self.tables.method(kind, call.callee) is not None
+
+
+_SEVERAL: Values = frozenset({mem.OTHER})
+"""Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""
+
+
+def _is_held(handle: mem.Handle, state: State, replaced: Collection[mem.Cell]) -> bool:
+    """Whether a handle is kept in another place than the one that gets a new one. What is made by `new` may be another
+    object each time.
+    """
+    kept = [(root, path) for root, inner in state.env for path, values in inner.items() if handle in values]
+    new = {root for root, path in replaced if root[0] == "memory" or mem.is_summary(path)}
+    return any(cell not in replaced or len(replaced) > 1 or cell[0] in new for cell in kept)
+
+
+def _stream_of(handle: mem.Handle) -> mem.Cell:
+    """Where the stream of a handle is noted."""
+    return ("global", "", f"stream of {handle.name}"), ()
 
 
 def _names_nosync(program: Program) -> bool:

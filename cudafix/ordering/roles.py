@@ -160,14 +160,18 @@ class Roles(Calls):
         if handle is None and (api.on == "unknown" or (api.on == "global" and self._sets_the_stream(api))):
             return frozenset({UNKNOWN_STREAM})
         if handle is not None:
-            found: set[Stream] = set()
-            for value in self.values(state, handle):
-                held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
-                found |= {v.stream for v in held if isinstance(v, mem.StreamValue)}
-                if not held:
-                    found.add(UNKNOWN_STREAM)
-            return frozenset(found) or frozenset({UNKNOWN_STREAM})
+            return self.streams_of_handles(self.values(state, handle), state)
         return frozenset({self.default_of(state)})
+
+    def streams_of_handles(self, handles: Values, state: State) -> frozenset[Stream]:
+        """The streams that the calls which are given one of these handles run on."""
+        found: set[Stream] = set()
+        for value in handles:
+            held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
+            found |= {v.stream for v in held if isinstance(v, mem.StreamValue)}
+            if not held:
+                found.add(UNKNOWN_STREAM)
+        return frozenset(found) or frozenset({UNKNOWN_STREAM})
 
     def _sets_the_stream(self, api: Api) -> bool:
         """Whether the program, or who calls it, may set the stream that all calls of a library run on."""

@@ -481,3 +481,47 @@ int main() {{
     report = driver.analyze({"a.cu": source.encode()}, Config())
     waits = any(b"cudaStreamSynchronize(s)" in edit.text for f in report.findings for edit in f.edits)
     assert waits or not any(f.safety is Safety.PROVEN for f in report.findings)
+
+
+MADE_AGAIN = """
+#include <cuda_runtime.h>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <vector>
+__global__ void k(int *v) {{ *v = 1; }}
+struct Lane {{ cudaStream_t s; Lane *next; Lane(cudaStream_t x) : s(x) {{}} Lane() {{}} }};
+int main(int argc, char **argv) {{
+    int *d;
+    cudaStream_t s, t;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+    cudaMalloc(&d, 4);
+    {lines}
+    cudaFree(d);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "std::vector<Lane *> v; for (int i = 0; i < argc; i++) v.push_back(new Lane(t)); v.back()->s = s; k<<<1, 1, 0, v[0]->s>>>(d);",
+        "std::map<int, Lane *> v; for (int i = 0; i < argc; i++) v[i] = new Lane(t); v[argc - 1]->s = s; k<<<1, 1, 0, v[0]->s>>>(d);",
+        "Lane *head = nullptr; for (int i = 0; i < argc; i++) { Lane *n = new Lane; n->s = t; n->next = head; head = n; } head->s = s; k<<<1, 1, 0, head->next->s>>>(d);",
+        "Lane *head = nullptr; for (int i = 0; i < argc; i++) { Lane *n = (Lane *)malloc(sizeof(Lane)); n->s = t; n->next = head; head = n; } head->s = s; k<<<1, 1, 0, head->next->s>>>(d);",
+        "Lane *last = nullptr, *l = nullptr; for (int i = 0; i < argc; i++) { if (l) l->s = t; last = l; l = new Lane(s); } k<<<1, 1, 0, last->s>>>(d);",
+    ],
+)  # fmt: skip
+def test_what_is_made_again_while_an_earlier_one_is_kept_is_another_object(lines: str) -> None:
+    """What is written to one of them is not what the other holds."""
+    report = driver.analyze({"main.cu": MADE_AGAIN.format(lines=lines).encode()}, Config())
+    freed = {place.text for finding in report.findings for place in finding.related if "freed" in place.text}
+    assert freed <= {"freed on `t`"}
+
+
+def test_what_is_made_again_behind_its_end_is_the_one() -> None:
+    lines = "for (int i = 0; i < argc; i++) { Lane *l = new Lane(t); l->s = s; k<<<1, 1, 0, l->s>>>(d); delete l; }"
+    report = driver.analyze({"main.cu": MADE_AGAIN.format(lines=lines).encode()}, Config())
+    assert not report.refusals

@@ -35,7 +35,8 @@ class Allocations(Roles):
 
     def _allocated(self, call: ir.Call, obj: Object, args: Arguments, state: State) -> None:
         bit = 1 << obj.number
-        obj.several = obj.several or bool(state.live & bit)
+        again = bool(state.live & bit)
+        obj.several = obj.several or again
         if self.reach.in_threads(call):
             text = f"is allocated by `{call.callee}` where other host threads may run too"
             self.obstacle(bit, "several_host_threads", text, call.span)
@@ -48,7 +49,12 @@ class Allocations(Roles):
         if not obj.summary:
             state.freed &= ~bit
         pointer: Values = frozenset({mem.Ptr(obj.number)})
-        state.env.forget([("memory", obj.number, "")] if not obj.summary else [])
+        root: mem.Root = ("memory", obj.number, "")
+        # Python drops an object by itself where the variable that holds it gets the next one
+        if again and obj.memory == "host" and not self.in_python and state.env.holds(obj.number):
+            state.env.several |= {root}
+        if not obj.summary and root not in state.env.several:
+            state.env.forget([root])
         for expr in args.named.get("new", ()):
             cells = self.cells(state, ir.Deref(expr))
             self.store(state, cells, pointer, call.span)

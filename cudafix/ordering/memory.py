@@ -372,7 +372,7 @@ class Environment:
     of roots are shared until one side writes.
     """
 
-    __slots__ = ("_groups", "_own", "gone")
+    __slots__ = ("_groups", "_own", "gone", "several")
 
     def __init__(self) -> None:
         self._groups: dict[_Group, dict[Root, Cells]] = {}
@@ -382,12 +382,15 @@ class Environment:
         """The cells that hold nothing that is still there, on whatever path: what they lead to was given back, or they
         were found to be null, and they were not written since.
         """
+        self.several: frozenset[Root] = frozenset()
+        """The memory that one `new` has made again while somebody held an earlier object: a write is to one of them."""
 
     def copy(self) -> Environment:
         other = Environment()
         other._groups = self._groups.copy()
         self._own.clear()
         other.gone = self.gone
+        other.several = self.several
         return other
 
     def __iter__(self) -> Iterator[tuple[Root, Cells]]:
@@ -414,8 +417,9 @@ class Environment:
         return group
 
     def join(self, other: Environment) -> bool:
-        changed = not self.gone <= other.gone
+        changed = not self.gone <= other.gone or not other.several <= self.several
         self.gone &= other.gone
+        self.several |= other.several
         for key in self._groups.keys() | other._groups.keys():
             mine, theirs = self._groups.get(key, _NO_ROOTS), other._groups.get(key, _NO_ROOTS)
             if mine is not theirs:
@@ -450,9 +454,20 @@ class Environment:
             return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
         return found or _unwritten(inner, path)
 
+    def holds(self, number: int) -> bool:
+        """Whether a pointer to a memory object is kept anywhere outside of it."""
+        root: Root = ("memory", number, "")
+        return any(
+            (isinstance(value, Ptr) and value.object == number) or (isinstance(value, Ref) and value.cell[0] == root)
+            for other, inner in self
+            if other != root
+            for values in inner.values()
+            for value in values
+        )
+
     def write(self, cells: Iterable[Cell], values: Values) -> None:
         targets = list(cells)
-        strong = len(targets) == 1 and not is_summary(targets[0][1])
+        strong = len(targets) == 1 and not is_summary(targets[0][1]) and targets[0][0] not in self.several
         for root, path in dict.fromkeys(targets):
             if root[0] == "memory" and root[1] == EXTERNAL:
                 continue
@@ -473,7 +488,7 @@ class Environment:
         for root, base in dict.fromkeys(targets):
             if not parts or (root[0] == "memory" and root[1] == EXTERNAL):
                 continue
-            exact = len(targets) == 1 and not is_summary(base)
+            exact = len(targets) == 1 and not is_summary(base) and root not in self.several
             inner = dict(self[root])
             alike: dict[Path, list[Path]] = {}
             for other in inner:

@@ -9,6 +9,7 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 |---|---|
 | `r` `w` `rw` | memory that the call's operation reads, writes, or both, on its stream |
 | `hr` `hw` `hrw` | memory that the host reads or writes before the call returns |
+| `put` | a value that the call may store where its `hw` and `hrw` lead |
 | `look` | the host may read all host memory that can be reached from it |
 | `use` | what it leads to may be read and written by the call's operation, and by the host before the call returns |
 | `hidden` | an object of the host's that may lead to any memory that the host can see, which reads and writes it |

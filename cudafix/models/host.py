@@ -171,9 +171,12 @@ _CPP = """
 {sort,stable_sort,partial_sort,nth_element,make_heap,push_heap,pop_heap,sort_heap,rotate} host hrw hrw hrw fn
 {reverse,shuffle,random_shuffle,next_permutation,prev_permutation,partition,stable_partition,inplace_merge} host hrw \
 hrw fn fn
-{unique,remove_if,replace,replace_if}   host    hrw hrw fn - ; returns=same
-{fill,iota}                             host    hw hw -
-fill_n                                  host    hw - -      ; returns=same
+{unique,remove_if}                      host    hrw hrw fn - ; returns=same
+{replace,replace_if}                    host    hrw hrw fn put
+iota                                    host    hw hw -
+fill                                    host    hw hw put
+fill/2                                  host    hw put
+fill_n                                  host    hw - put    ; returns=same
 generate                                host    hw hw fn
 generate_n                              host    hw - fn
 for_each                                host    hrw hrw fn
@@ -229,7 +232,8 @@ invoke                                  external rw*        ; why=calls a functi
 {rethrow_exception,throw_with_nested}   exit    -
 {real,imag,conj,norm,arg,polar,proj,complex} host hr hr
 remove/3                                host    hrw hrw -   ; returns=same
-{lerp,erase,erase_if,popcount,countl_zero,countr_zero,bit_width,bit_ceil,has_single_bit,bit_floor,rotl,rotr} host hr*
+{erase,erase_if}                        host    hrw fn
+{lerp,popcount,countl_zero,countr_zero,bit_width,bit_ceil,has_single_bit,bit_floor,rotl,rotr} host hr*
 # containers, text and numbers by their constructors
 {vector,deque,list,forward_list,set,map,multimap,multiset,unordered_map,unordered_set,queue,stack,priority_queue,\
 valarray} host keep* ; returns=keeper
@@ -243,8 +247,9 @@ ios_base::sync_with_stdio} host hr*
 {uniform_int,uniform_real,normal,bernoulli,exponential,poisson,geometric,gamma,binomial,lognormal,\
 cauchy}_distribution host hr*
 {discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host hr*
-{to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,from_chars,format,\
-generate_canonical} host hr*
+{to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,format,generate_canonical} \
+host hr*
+from_chars                              host    hr hr out -
 {print,println}                         output  hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\
 resetiosflags} host hr*
@@ -275,7 +280,8 @@ thread::hardware_concurrency            host
 {lock_guard,unique_lock,scoped_lock,shared_lock,lock,try_lock,mutex,recursive_mutex} external -* ; why=orders host \
 threads
 atomic_{thread_fence,signal_fence}      host    hr*
-{atomic,atomic_init,atomic_load,atomic_store,atomic_exchange,atomic_fetch_add,atomic_fetch_sub} host hr*
+{atomic,atomic_load,atomic_fetch_add,atomic_fetch_sub} host hr*
+{atomic_init,atomic_store}              host    hw put
 __sync_{fetch_and_add,add_and_fetch,val_compare_and_swap,bool_compare_and_swap,synchronize,lock_test_and_set} host hrw*
 # casts written as calls, and the vector types of CUDA
 {bool,char,short,int,long,float,double,unsigned,size_t,ssize_t,ptrdiff_t,intptr_t,uintptr_t,uint,uchar,ushort,ulong} \
@@ -312,11 +318,15 @@ host keeper keep*
 {set,multiset,unordered_set,map,multimap,unordered_map}.{insert,emplace,try_emplace,insert_or_assign,emplace_hint} \
 host keeper keep*
 {queue,stack,priority_queue}.{push,emplace} host keeper keep*
-{vector,deque,list,forward_list,queue,stack,priority_queue}.{pop_back,pop_front,pop} host hrw
-{vector,deque,list,forward_list,set,map,multimap,unordered_map,unordered_set,string}.{clear,shrink_to_fit,rehash,\
-reverse,sort,unique,remove,remove_if} host hrw -
-{vector,deque,list,set,map,multimap,unordered_map,unordered_set,string,wstring}.{erase,reserve} host hrw - -    ; \
-returns=same
+# as `hrw`, what it holds changes its places
+{deque,list,forward_list,queue,priority_queue}.{pop_front,pop} host hrw
+{vector,deque,list,stack}.{pop_back,pop} host hw
+{list,forward_list}.{reverse,sort,unique,remove,remove_if} host hrw -
+{vector,deque,list,forward_list,set,map,multimap,unordered_map,unordered_set,string}.{clear,shrink_to_fit,rehash} host \
+hw -
+{vector,deque,list,string,wstring}.erase host hrw - - ; returns=same
+{set,map,multimap,unordered_map,unordered_set}.erase host hw - - ; returns=same
+{vector,deque,list,set,map,multimap,unordered_map,unordered_set,string,wstring}.reserve host hw -
 {vector,deque,list,valarray,string,wstring}.resize host keeper - keep
 {vector,deque,list,forward_list,set,map,unordered_map,unordered_set,string,array,queue,stack,unique_ptr,shared_ptr,\
 pair,tuple,optional}.swap host swap swap
@@ -362,8 +372,8 @@ min,max} host hrw -
 {uniform_int,uniform_real,normal,bernoulli,exponential,poisson,geometric,gamma,binomial,lognormal,cauchy,\
 discrete}_distribution.{operator(),reset,param,min,max,a,b,mean,stddev} host hrw - -
 {complex,cuComplex}.{real,imag}         host    - -
-atomic.{load,store,exchange,fetch_add,fetch_sub,fetch_or,fetch_and,compare_exchange_strong,compare_exchange_weak} \
-host hrw -*
+atomic.{load,store,exchange,fetch_add,fetch_sub,fetch_or,fetch_and} host hrw -*
+atomic.compare_exchange_{strong,weak}   external hrw+keeper rw keep -* ; why=the values may change places
 {exception,runtime_error,logic_error,invalid_argument,out_of_range,bad_alloc,system_error,error_code,domain_error,\
 length_error}.{what,code,message,value} host - ; returns=same
 {type_info,type_index}.{name,hash_code} host    -

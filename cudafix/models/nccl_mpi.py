@@ -43,15 +43,15 @@ nothing -*
 
 _MPI = """
 {P,}MPI_{Init,Init_thread,Finalize,Initialized,Finalized,Comm_rank,Comm_size,Comm_split,Comm_dup,Comm_free,\
-Comm_group} host -*
+Comm_group} host hw*
 {P,}MPI_{Comm_split_type,Comm_create,Comm_get_parent,Comm_set_errhandler,Comm_compare,Group_incl,Group_free,\
-Group_rank} host -*
+Group_rank} host hw*
 {P,}MPI_{Cart_create,Cart_coords,Cart_rank,Cart_shift,Cart_sub,Dims_create,Get_processor_name,Get_count,Get_version} \
-host -*
+host hw*
 {P,}MPI_{Type_contiguous,Type_vector,Type_create_struct,Type_commit,Type_free,Type_size,Type_indexed,\
-Type_create_resized} host -*
+Type_create_resized} host hw*
 {P,}MPI_{Op_create,Op_free,Info_create,Info_free,Info_set,Error_string,Error_class,Query_thread,Type_create_subarray} \
-host -*
+host hw*
 {P,}MPI_Wtime                           clock           ; returns=time
 {P,}MPI_{Barrier,Wtick,Pcontrol}        output          -*
 {P,}MPI_Abort                           exit            - -

@@ -14,7 +14,7 @@ name may mean a function that is stored anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from cudafix import ir
 from cudafix.ir import walk
@@ -22,7 +22,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.clients import CALLER
-from cudafix.ordering.plain import NUMBERS
+from cudafix.ordering.plain import may_lead
 from cudafix.ordering.slicing import Slicer, expressions, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
@@ -74,7 +74,7 @@ class Alone:
 
     def _may_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:
         if isinstance(stmt, ir.Assign):
-            return _is_outside(stmt.target) and _may_lead(stmt.value, function.types)
+            return _is_outside(stmt.target) and may_lead(stmt.value, function, computed=True)
         if not isinstance(stmt, ir.Call):
             return False
         api = self._library(stmt, function)
@@ -179,22 +179,6 @@ class Alone:
 def _is_outside(place: ir.Expr) -> bool:
     """Whether a place is more than a variable of the function."""
     return not isinstance(place, ir.Var) or "::" in place.name
-
-
-def _may_lead(value: ir.Expr, types: Mapping[str, str]) -> bool:
-    """Whether a value may be an address, or hold one."""
-    match value:
-        case ir.Const():
-            return False
-        case ir.Var(name):
-            return types.get(name) not in NUMBERS
-        case ir.Index(ir.Var(name)) | ir.Deref(ir.Var(name)):
-            element, star, more = types.get(name, "*").partition("*")
-            return not star or bool(more.strip()) or element.removeprefix("const ").strip() not in NUMBERS
-        case ir.Choice(parts) | ir.Opaque(parts):
-            return any(_may_lead(part, types) for part in parts)
-        case _:
-            return True
 
 
 def _has_function(expr: ir.Expr) -> bool:

@@ -571,8 +571,10 @@ class Calls(Operations):
         call = ir.Call(found[0][0].name, stmt.parts[1:], stmt.span, ir.Span(stmt.span.path, 0, 0), stmt.span.end, site)
         return self.function_call(call, found, state)
 
-    def _called_back(self, call: ir.Call, state: State) -> State:
-        """An algorithm of the host calls the functions that it is given, for any number of elements."""
+    def _called_back(self, call: ir.Call, state: State) -> tuple[State, Values]:
+        """An algorithm of the host calls the functions that it is given, for any number of elements. What they return
+        comes second.
+        """
         for expr in call.given:
             if (cls := last(self.type_of(expr).strip(" &"))) in self.classes.callable:
                 self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
@@ -593,6 +595,7 @@ class Calls(Operations):
             state.env.write([(element, ())], mem.UNKNOWN | elements)
             elements |= {mem.Ref((element, ()))}
         lazy = "views::" in call.callee  # runs where somebody looks at the elements
+        results = mem.NOTHING
         for function in found:
             given = [mem.UNKNOWN | elements] * len(function.params)
             if lazy and self.reach.works_on_device(function):
@@ -601,6 +604,7 @@ class Calls(Operations):
                 after, returned = self.inline(
                     function, given, f"{name}@{function.span.start}", mem.UNKNOWN, state.copy()
                 )
+                results |= returned
                 if lazy:
                     self.escape(state, returned, "escapes", f"is an element of `{call.callee}`", call.span)
                 if after is None or not state.join(after):
@@ -608,7 +612,7 @@ class Calls(Operations):
             else:
                 self.control(f"`{call.callee}` calls a function", call.span, state)
         self.loops -= 1
-        return state
+        return state, results
 
     def may_mean(self, arity: int) -> str:
         """A function that works on the device and is a value somewhere: a call of what is not known may mean it."""

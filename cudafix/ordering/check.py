@@ -156,7 +156,8 @@ def _globals(program: Program, state: State) -> None:
                 continue
             root: mem.Root = "global", module.path if variable.internal else "", variable.name.removeprefix("::")
             inside: mem.Path = (("at", mem.ANY),) if variable.array else ()
-            if "*" in variable.type and variable.name in defined and not variable.array:
+            pointer = "*" in variable.type.partition("<")[0] + variable.type.rpartition(">")[2]  # no container of them
+            if pointer and variable.name in defined and not variable.array:
                 state.env.write([(root, ())], frozenset({mem.ZERO}))
             elif variable.name not in defined:
                 members = fields.get(last(variable.type), {})

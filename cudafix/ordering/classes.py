@@ -9,6 +9,7 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last, takes
 from cudafix.ordering.clients import ELEMENT
+from cudafix.ordering.plain import ADDRESS
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.unwritten import may_be_assigned_unseen
 
@@ -204,9 +205,19 @@ class Classes:
         """Of a data member, by the last name component of its class; empty where that is not known."""
         return self._types_of_members.get((cls, name), "")
 
+    def type_of_part(self, kind: str, names: list[str]) -> str:
+        """Of a data member of a data member, and so on, of an object of this type; empty where that is not known."""
+        for name in names:
+            kind = self.type_of_member(last(_plain(kind)), name)
+        return kind
+
     def leads_to_pointers(self, kind: str) -> bool:
         """Whether a pointer of this type leads to pointers, or to objects that hold some."""
-        return kind.count("*") > 1 or ("*" in kind and last(_plain(kind)) in self._hold_pointers)
+        return kind.count("*") > 1 or ("*" in kind and self.holds_pointers(kind))
+
+    def holds_pointers(self, kind: str) -> bool:
+        """Whether the class of a type has a pointer among its members, or in one of them."""
+        return last(_plain(kind)) in self._hold_pointers
 
     @cached_property
     def _hold_pointers(self) -> frozenset[str]:
@@ -215,7 +226,7 @@ class Classes:
         for module in self.program.modules:
             for cls, fields in module.fields.items():
                 members.setdefault(last(cls), set()).update(member.type for member in fields.values())
-        found = {cls for cls, kinds in members.items() if any("*" in kind for kind in kinds)}
+        found = {cls for cls, kinds in members.items() if any(map(ADDRESS.search, kinds))}
         named = {cls: {last(_plain(kind)) for kind in kinds} for cls, kinds in members.items()}
         while more := {cls for cls, names in named.items() if not found.isdisjoint(names)} - found:
             found |= more

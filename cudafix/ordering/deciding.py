@@ -18,7 +18,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import roles_of
 from cudafix.ordering import ranges
-from cudafix.ordering.plain import NUMBERS, holds_numbers
+from cudafix.ordering.plain import holds_numbers, is_number, may_lead
 
 Key: TypeAlias = tuple[str, str]
 """The function of a local variable, or nothing where others see the variable, and its name. Fields start with a dot."""
@@ -67,16 +67,16 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
     def keys(expr: ir.Expr | None) -> frozenset[Key]:
         return frozenset(_keys(expr, here, function.types)) if expr is not None else frozenset()
 
-    def flows(into: Iterable[Key], values: frozenset[Key], may_lead: bool) -> None:
-        """`may_lead`: what is stored may be an address, through which what it is the address of changes."""
+    def flows(into: Iterable[Key], values: frozenset[Key], leads: bool) -> None:
+        """`leads`: what is stored may be an address, through which what it is the address of changes."""
         for key in into:
             feeds.append((key, values))
-            if may_lead:
+            if leads:
                 feeds.extend((value, frozenset({key})) for value in values)
 
     for n, param in enumerate(function.params):
-        may_lead = param.by_reference or "*" in param.type or "[" in param.type or not param.type
-        flows([(here, param.name)], frozenset({(last(function.name), str(n))}), may_lead)
+        leads = param.by_reference or "*" in param.type or "[" in param.type or not param.type
+        flows([(here, param.name)], frozenset({(last(function.name), str(n))}), leads)
     for stmt in ir.walk(function.body):
         for expr in _picking(stmt):
             for one in ir.variables(expr):
@@ -88,9 +88,9 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
                     decides |= keys(one.index)
         match stmt:
             case ir.Assign(target, value):
-                flows(_stored_in(target, here, function.types), keys(value), _may_lead(target, value, function))
+                flows(_stored_in(target, here, function.types), keys(value), _may_store(target, value, function))
             case ir.Return(value):
-                flows([(last(function.name), _RESULT)], keys(value), _may_lead(None, value, function))
+                flows([(last(function.name), _RESULT)], keys(value), may_lead(value, function))
             case ir.Loop() if ranges.picks(stmt):
                 decides |= {key for bound in ranges.numbers(stmt) for key in keys(bound)}
             case ir.Call():
@@ -102,21 +102,22 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
                     held = keys(stmt.receiver)
                     for arg in stmt.args:
                         flows(held, keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
-                    flows(into, held, _may_lead(stmt.result, None, function))
+                    flows(into, held, not is_number(stmt.result, function))
+                if api is not None and api.returns in ("same", "keeper"):
+                    for arg in stmt.args:
+                        flows(into, keys(arg), not is_number(stmt.result, function))
                 for name in map(last, ir.names_of(stmt.callee)):
                     for n, arg in enumerate(stmt.args):
                         flows([(name, str(n))], keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
-                    flows(into, frozenset({(name, _RESULT)}), _may_lead(stmt.result, None, function))
+                    flows(into, frozenset({(name, _RESULT)}), not is_number(stmt.result, function))
             case _:
                 pass
     return Flow(frozenset(decides), tuple(feeds))
 
 
-def _may_lead(target: ir.Expr | None, value: ir.Expr | None, function: ir.Function) -> bool:
-    """Whether what is stored in a place may be an address, by the types as far as they are known."""
-    if isinstance(value, ir.Opaque | ir.Const):
-        return False
-    return not any(isinstance(e, ir.Var) and function.types.get(e.name) in NUMBERS for e in (target, value))
+def _may_store(target: ir.Expr | None, value: ir.Expr | None, function: ir.Function) -> bool:
+    """Whether what is stored in a place may be an address."""
+    return not is_number(target, function) and (value is None or may_lead(value, function))
 
 
 def _picking(stmt: ir.Stmt) -> Iterator[ir.Expr]:

@@ -131,15 +131,18 @@ class Effects(Allocations):
                 certain = self.is_gone(state, args.stream)
                 self.wrong(Wrong.STREAM_DESTROYED, op, point, streams=gone, certain=certain)
         run = self._effect.get(api.effect)
+        returned = mem.NOTHING
         if api.effect in HOST_EFFECTS and call.args:
-            state = self._called_back(call, state)
+            state, returned = self._called_back(call, state)
         after = run(call, api, args, state, where) if run is not None else state
         if after is None:
             return None
         if api.effect in HOST_EFFECTS:
-            self._moves_pointers(args, after)
+            self._moves_pointers(args, returned, after)
         for expr in args.named.get("out", ()):
-            after.env.write(self.cells(after, ir.Deref(expr)), frozenset({mem.OTHER}))
+            places = self.cells(after, ir.Deref(expr)) or self.cells(after, expr)  # or it takes a reference
+            after.env.write(places, frozenset({mem.OTHER}))
+            self.overwritten(after, places)
         self._keep(call, api, args, after)
         if call.result is not None and api.effect != Effect.ALLOC:
             self.result(call, self._returned(call, api, after), after)
@@ -223,6 +226,9 @@ class Effects(Allocations):
                 self._may_wait(streams, state, where)
         elif api.sync:
             self._may_wait(streams, state, where)
+        for role in ("w", "rw"):
+            for expr in args.named.get(role, ()):
+                self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
         # Pointers are copied with the memory that holds them.
         held = mem.NOTHING.union(*(inner for v in args.reads for inner in state.env.content(v)))
         if held:
@@ -299,6 +305,8 @@ class Effects(Allocations):
             known = [k for k in kernels if n < len(k.params)]
             if known and all("*" in k.params[n].type for k in known):
                 deep |= self.anywhere(state, self.values(state, arg))
+            elif any(self.classes.holds_pointers(k.params[n].type) for k in known):
+                deep |= self.anywhere(state, values)
             hidden = any("*" not in k.params[n].type and not k.params[n].by_reference for k in known)  # in a number
             if not known or hidden or any(n in k.reads for k in known):
                 reads |= direct
@@ -339,8 +347,9 @@ class Effects(Allocations):
                 if kernel.keeps or self.classes.leads_to_pointers(kind):
                     holders += self.values(state, arg)
                 for path, values in self.parts(state, arg).items():  # of a struct that is passed by value
-                    member = self.classes.type_of_member(last(kind.partition("<")[0].strip()), path[0][1])
-                    if kernel.keeps or len(path) > 1 or self.classes.leads_to_pointers(member):
+                    member = self.classes.type_of_part(kind, [name for step, name in path if step == "field"])
+                    unknown = not member and len(path) > 1
+                    if kernel.keeps or unknown or self.classes.leads_to_pointers(member):
                         holders += values
             for name in kernel.globals_written:
                 variable = self.program.globals.get(name.removeprefix("::"))
@@ -715,6 +724,7 @@ class Effects(Allocations):
         """Named, but out of reach: other threads, other processes, other libraries."""
         state.may_wait()
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
+        self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         self._give_away(values, state)
         self.hands_out(values, call.given, call, state)
         threads = api.why is not None and "thread" in api.why
@@ -723,6 +733,7 @@ class Effects(Allocations):
         bits = self.mask(values)
         if threads:  # a thread sees the caller's variables and all globals
             if self._only_host_work(values):
+                state, _ = self._called_back(call, state)  # it may have stored what it stores
                 state.threads = True
                 self._others_look(call, f"`{call.callee}` starts another host thread", state)
                 return state
@@ -749,6 +760,7 @@ class Effects(Allocations):
             return self._external(call, api, args, state, where)
         point = Point(call.span, f"`{call.callee}` passes a message", call)
         self.host_observes(state, Wrong.HOST_ACCESS, point, reads=bits, writes=bits)
+        self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         return self._output(call, api, args, state, where)
 
     def _only_host_work(self, values: Values) -> bool:

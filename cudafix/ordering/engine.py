@@ -393,7 +393,7 @@ class Engine(Machine):
         elif isinstance(value, ir.Opaque) and isinstance(target, ir.Field):
             self.runs_at_the_end(self.type_of(target), values, span, state)
         inner = self.parts(state, value)  # a struct is copied with all that it holds
-        if mem.leading(values) or isinstance(value, ir.Var | ir.Field | ir.Index | ir.Deref):
+        if not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
         if any(step == ("at", mem.ANY) for _, path in targets for step in path):
             values = mem.kept_among_others(values)

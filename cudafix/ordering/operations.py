@@ -9,7 +9,9 @@ from cudafix.ordering.engine import Engine
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.program import Object, Operation, Point, Wrong, stream_arguments
-from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default
+from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
+
+_SHARED = frozenset(("pinned", "mapped", "managed"))  # memory that both the host and the device store in
 
 
 class Operations(Engine):
@@ -80,6 +82,9 @@ class Operations(Engine):
             if state.freed_early & low or self.was_freed(obj, state) or dangles:
                 point, sure = Point(span, op.text, op.stmt), self._leads_to(op.stmt, obj, state) and not obj.several
                 self.wrong(Wrong.USE_AFTER_FREE, op, point, obj, streams=streams, certain=sure or dangles)
+        for number in numbers(writes):
+            if self.outcome.objects[number].memory in _SHARED:  # numbers that the host has stored there are gone
+                self.overwritten(state, [(("memory", number, ""), ())])
         for bits in (reads | writes,):
             remaining = bits & ~1
             while remaining:

@@ -12,19 +12,67 @@ NUMBERS = frozenset(
     for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
     if sign or kind  # a variable of Python has no type, and may hold anything
 ) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
+PLAIN = NUMBERS | {"std::string", "string"}
+ADDRESS = re.compile(r"\*|\bu?intptr_t\b|\bCUdeviceptr\b")  # in a type: a pointer, or one as a number
 VECTORS = frozenset(
     f"{kind}{n}" for kind in ("char", "uchar", "short", "ushort", "int", "uint", "float") for n in "1234"
 )
 ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
 
+def may_lead(value: ir.Expr | None, function: ir.Function, computed: bool = False) -> bool:
+    """Whether a value may be an address, or hold one, by the types as far as they are known. What is computed from
+    addresses may be one in disguise, or an object that holds them; `computed`: also where it is not known of a part
+    whether it is an address.
+    """
+    match value:
+        case None | ir.Const():
+            return False
+        case ir.Var(name):  # a reference by its name is an address, what it refers to a `Deref`
+            return name in function.arrays or function.types.get(name) not in PLAIN
+        case ir.Deref(ir.Var(name) as pointer):
+            referred = function.types.get(name, "").removesuffix("&").strip()
+            return referred not in PLAIN and not holds_numbers(pointer, function)
+        case ir.Index(array):
+            return not holds_numbers(array, function)
+        case ir.Choice(options):
+            return any(may_lead(option, function, computed) for option in options)
+        case ir.Opaque(parts) if computed:
+            return any(may_lead(part, function, computed) for part in parts)
+        case ir.Opaque():
+            return is_address(value, function)
+        case _:
+            return True
+
+
+def is_address(value: ir.Expr, function: ir.Function) -> bool:
+    """Whether a value is an address by its type, or computed from one."""
+    match value:
+        case ir.Addr() | ir.Offset() | ir.FuncRef():
+            return True
+        case ir.Var(name):
+            return name in function.arrays or ADDRESS.search(function.types.get(name, "")) is not None
+        case ir.Index(ir.Var(name)) | ir.Deref(ir.Var(name)):
+            kind = function.types.get(name, "")
+            return kind.count("*") > 1 or ("*" in kind and (kind.endswith("&") or name in function.arrays))
+        case ir.Choice(parts) | ir.Opaque(parts):
+            return any(is_address(part, function) for part in parts)
+        case _:
+            return False
+
+
+def is_number(place: ir.Expr | None, function: ir.Function) -> bool:
+    """Whether a place is a variable that no address fits into."""
+    return isinstance(place, ir.Var) and function.types.get(place.name) in NUMBERS
+
+
 def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
-    """Whether a local array, a pointer or a container has numbers as elements, and nothing else."""
-    if not isinstance(array, ir.Var) or ":" in array.name:
+    """Whether an array, a pointer or a container has numbers as elements, and nothing else."""
+    if not isinstance(array, ir.Var):
         return False
     kind = function.types.get(array.name, "")
-    if "*" in kind and (kind.endswith("&") or is_own_array(array, function)):
-        return False  # an array of pointers, or it may be a reference to one
+    if "*" in kind and (kind.endswith("&") or ":" in array.name or is_own_array(array, function)):
+        return False  # an array of pointers, or it may be one or a reference to one
     plain = kind.removesuffix("&").strip()
     container = ONE_NUMBER.fullmatch(plain)
     element = container[1] if container is not None else plain.removesuffix("*").strip()

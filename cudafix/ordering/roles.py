@@ -71,7 +71,8 @@ class Roles(Calls):
                     args.host_reads |= bits
                 if "w" in role[1:]:
                     args.host_writes |= bits
-                    self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
+                    places = self.cells(state, expr) if expr is call.receiver else []
+                    self.overwritten(state, [*places, *self.cells(state, ir.Deref(expr))], array=True)
             elif role == "look":
                 values = self.reachable(state, self.whole(state, expr))
                 args.host_reads |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE)
@@ -214,6 +215,7 @@ class Roles(Calls):
             a, b = (self.cells(state, e) for e in swapped)
             of_a, of_b = (state.env.parts(cells) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
+            self.overwritten(state, (*a, *b))
             state.env.write_parts(a, of_b)
             state.env.write_parts(b, of_a)
 
@@ -255,23 +257,39 @@ class Roles(Calls):
             return frozenset({mem.Handle(self._handle_name(call))})
         return frozenset({mem.OTHER})
 
-    def _moves_pointers(self, args: Arguments, state: State) -> None:
-        """What a host function writes may be any pointer that it reads: it copies, sorts, swaps."""
-        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
+    def _moves_pointers(self, args: Arguments, returned: Values, state: State) -> None:
+        """What a host function writes may be any pointer that it reads: it copies, sorts, swaps; or that it is given
+        to be put there, or that the functions return which it calls.
+        """
         targets = [e for role in ("hw", "hrw") for e in args.named.get(role, ())]
-        if not targets or not sources[1:]:
+        if not targets:
             return
-        held: dict[mem.Path, Values] = {}  # in one element, or in the struct
-        for value in (v for expr in sources for v in self.values(state, expr)):
-            for path, inner in state.env.inside(value):
-                path = path[1:] if path and path[0][0] == "at" else path
-                held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
+        held: dict[mem.Path, Values] = {(): mem.kept_among_others(mem.leading(returned))}  # in one element or struct
+        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
+        read = [part for expr in sources for v in self._memory_of(state, expr) for part in state.env.inside(v)]
+        for expr in args.named.get("put", ()):
+            read += [((), self.values(state, expr)), *self.parts(state, expr).items()]
+        for path, inner in read:
+            path = path[1:] if path and path[0][0] == "at" else path
+            held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
         parts = {path: inner for path, inner in held.items() if inner}
         cost = sum(map(len, parts.values()))
-        for value in (v for expr in targets for v in self.values(state, expr)):
+        for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():
             if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
                 self.spend(state, [cell], cost)
                 state.env.write_parts([cell, cell], parts)
+
+    def _memory_of(self, state: State, expr: ir.Expr) -> Values:
+        """Where an argument leads that a host function reads or writes; of a container, to its elements."""
+        values = self.values(state, expr)
+        if values or not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            return values
+        cells = self.cells(state, expr)
+        return frozenset(
+            mem.Ref((root, (*path, mem.FIRST)))
+            for root, path in cells
+            if any(inner and inner[0][0] == "at" for inner, _ in state.env.under((root, path)))
+        )
 
     def _is_number(self, expr: ir.Expr) -> bool:
         """Whether an expression is a variable that no pointer fits into."""

@@ -19,61 +19,71 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.deciding import deciding, owner
-from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, holds_numbers, is_own_array
+from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, is_address, is_own_array, may_lead
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
-_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "kind", "flags", "device"))
+_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "put", "kind", "flags", "device"))
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
 _STORES = _WRITES | {"swap"}
+_OF_RECEIVERS = frozenset((role,) for role in _STORES)
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
+_READS = frozenset(("hr", "hrw"))
+_MEMORY_WRITES = frozenset(("hw", "hrw"))
 _HANDED = _HOST_MEMORY | {"hidden"}
 _ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _STD = ("std::", "::std::")
 
-_LONG = frozenset(("long", "long long", "size_t", "int64_t", "uint64_t", "half", "__half", "__nv_bfloat16"))
+_HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
+_LONG = _HALVES | {"long", "long long", "size_t", "int64_t", "uint64_t"}
 _PLAIN = frozenset(("", "void", "auto", "FILE", "T"))
-_PLAIN_VALUES = NUMBERS | {"std::string", "string"}
-_BYTES = frozenset(("char", "unsigned char", "uint8_t", "uchar"))
 
 
 def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> bool:
     """Whether there may be pointers in the memory that an argument leads to, by its type as far as that is known.
-    `raw`: also if it is called bytes.
+    `raw`: also in an array of numbers, or in one number that is as large.
     """
     match expr:
         case ir.Const() | ir.FuncRef() | ir.Opaque():
             return False
         case ir.Addr(ir.Var(name)):
-            return function.types.get(name, "") not in NUMBERS
+            kind = function.types.get(name, "")
+            return kind not in NUMBERS or (raw and (kind == "double" or name in function.arrays))
         case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
             return _holds_pointers(base, function, raw)
         case ir.Var(name) if name in function.types:
             kind = function.types[name].removesuffix("&").strip()
-            if name not in function.arrays:
+            if name not in function.arrays and not (":" in name and "*" in kind):  # it may be an array of pointers
                 container = ONE_NUMBER.fullmatch(kind)
                 kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
-            return kind not in NUMBERS and kind not in _LONG or (raw and kind in _BYTES)
+            return raw or (kind not in NUMBERS and kind not in _HALVES)
         case _:
             return True
 
 
 def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
-    """The calls in a function (by `id`) of host functions that may copy or reorder pointers: `memcpy`, `iter_swap`."""
+    """The calls in a function (by `id`) of host functions that may copy, store or reorder pointers: `memcpy`, `fill`,
+    `iter_swap`, `v.erase`.
+    """
     found: set[int] = set()
     for stmt in ir.walk(function.body):
-        if not isinstance(stmt, ir.Call) or stmt.receiver is not None or len(stmt.args) < 2:
+        if not isinstance(stmt, ir.Call):
             continue
-        api = tables.lookup(stmt.callee, len(stmt.args))
+        if stmt.receiver is None:
+            api = tables.lookup(stmt.callee, len(stmt.args))
+        else:
+            kind = function.types.get(stmt.receiver.name, "") if isinstance(stmt.receiver, ir.Var) else ""
+            api = tables.method(kind, stmt.callee) if kind else None
         if api is None or api.effect not in HOST_EFFECTS or api.any:
             continue
-        given = [(r, e) for r, e in zip(roles_of(api, len(stmt.args)), stmt.args, strict=False) if r in _HOST_MEMORY]
-        if len(given) < 2 or not any(role in _WRITES for role, _ in given):
-            continue
-        reads = any(role != "hw" and _holds_pointers(e, function) for role, e in given)
-        if reads and any(role in _WRITES and _holds_pointers(e, function, True) for role, e in given):
+        given = list(zip(roles_of(api, len(stmt.given)), stmt.given, strict=False))
+        reads = any(
+            (role in _READS and _holds_pointers(e, function)) or (role == "put" and may_lead(e, function))
+            for role, e in given
+        )
+        if reads and any(role in _MEMORY_WRITES and _holds_pointers(e, function, True) for role, e in given):
             found.add(id(stmt))
     return frozenset(found)
 
@@ -229,7 +239,7 @@ class Slicer:
         if "*" in function.returns or id(function) in reaching:
             return False
         if "::<lambda@" in function.name and any(
-            isinstance(s, ir.Return) and _may_lead_somewhere(s.value, function) for s in ir.walk(function.body)
+            isinstance(s, ir.Return) and may_lead(s.value, function) for s in ir.walk(function.body)
         ):
             return False  # its type is not written
         return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
@@ -244,10 +254,10 @@ class Slicer:
             if self._stores_a_number(stmt.target, function):
                 return True
             outside = not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name
-            return outside and not _is_number(stmt.value, function)
+            return outside and (_is_null(stmt.value) or may_lead(stmt.value, function))
         if isinstance(stmt, ir.HostAccess):
             return any(self._stores_a_number(place, function) for place in stmt.writes)
-        if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt))):
+        if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt, function))):
             return True
         if id(stmt) in self._fills and self._a_field_decides():
             return True
@@ -264,6 +274,11 @@ class Slicer:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
         if api is None or api.effect not in _INERT or api.returns == "pointer":
             return True
+        for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False):
+            if (role in ("swap", "keep") and may_lead(expr, function)) or (
+                role == "hrw" and expr == stmt.receiver and _holds_pointers(expr, function)
+            ):
+                return True
         if any(isinstance(part, ir.Var) and part.name in self._callables for part in _parts(stmt)):
             return True
         return any(self._is_of_the_program(expr) for expr in for_the_host(stmt, api, False))
@@ -276,7 +291,7 @@ class Slicer:
         cls = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
         return bool(cls) and any(last(f.cls or "") == cls for f in self._program.methods(call.callee, len(call.args)))
 
-    def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
+    def _may_store_in(self, call: ir.Call, function: ir.Function) -> Iterator[ir.Expr]:
         """The places that a call may store numbers in: its result, and those that it gets the address of, or a
         reference to.
         """
@@ -285,6 +300,11 @@ class Slicer:
         own = self._program.resolve(call.callee, len(call.args), call.span.path)
         api = self._tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
         roles = roles_of(api, len(call.args)) if api is not None else []
+        if call.receiver is not None:
+            kind = function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
+            method = self._tables.method(kind, call.callee) if kind else self.method_by_name(call.callee)
+            if method is not None and method.roles[:1] in _OF_RECEIVERS:
+                yield call.receiver
         for n, expr in enumerate(call.args):
             refers = isinstance(expr, ir.Addr) or any(n < len(f.params) and f.params[n].may_change for f in own)
             if ((own or call.receiver is not None) and refers) or (n < len(roles) and roles[n] in _STORES):
@@ -304,6 +324,8 @@ class Slicer:
                 found = deciding(self._program, self._tables)
                 if function is not None and (owner(function), name) in found:
                     return True
+                if function is not None and _is_struct(function.types.get(name, "")) and self._a_field_decides():
+                    return True
                 plain = name.removeprefix("::")
                 variable = self._program.globals.get(plain)
                 if variable is None and not _is_shared(name):
@@ -314,6 +336,8 @@ class Slicer:
                 return ("", f".{name}") in deciding(self._program, self._tables)
             case ir.Index(base) | ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
                 return self._decides(base, function)
+            case ir.Choice(options):
+                return any(self._decides(option, function) for option in options)
             case _:
                 return False
 
@@ -348,6 +372,8 @@ class Slicer:
                 case ir.Assign(target, value):
                     if isinstance(target, ir.Var):
                         feeds.setdefault(target.name, []).append(value)
+                        if is_address(value, function):  # though it may be called a number
+                            observed.add(target.name)
                     else:
                         names_in(target, observed)
                         names_in(value, observed)
@@ -526,7 +552,7 @@ class Slicer:
             return None
         if id(call) in self._fills and self._a_field_decides():
             return None
-        stores = list(self._may_store_in(call))
+        stores = list(self._may_store_in(call, self._function))
         for expr in written:
             place = expr.base if isinstance(expr, ir.Addr) else expr
             if expr in stores and self._decides(place, self._function):
@@ -633,26 +659,8 @@ def _callable_variables(program: Program) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_number(value: ir.Expr, function: ir.Function) -> bool:
-    """Whether a value that is stored somewhere is no address, and null neither."""
-    match value:
-        case ir.Opaque():
-            return True
-        case ir.Const(text):
-            return text not in NULLS
-        case ir.Var(name) | ir.Deref(ir.Var(name)):
-            return function.types.get(name, "").removesuffix("&").strip() in _PLAIN_VALUES
-        case ir.Index(array):
-            return holds_numbers(array, function)
-        case _:
-            return False
-
-
-def _may_lead_somewhere(value: ir.Expr | None, function: ir.Function) -> bool:
-    """Whether a returned value may be a pointer or a handle."""
-    if isinstance(value, ir.Var):
-        return function.types.get(value.name) not in NUMBERS
-    return value is not None and not isinstance(value, ir.Const | ir.Opaque)
+def _is_null(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Const) and value.text in NULLS
 
 
 def _is_shared(name: str) -> bool:

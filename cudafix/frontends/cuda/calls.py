@@ -33,6 +33,7 @@ _ADDS = frozenset(("push_back", "push_front", "push"))
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
 _REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
+_ADDRESS_OF = frozenset(("std::addressof", "__builtin_addressof"))
 _ADVANCES = frozenset(("std::advance", "std::ranges::advance"))
 _PLACES = (Var, Field, Index, Deref)
 _RUNTIME = re.compile(r"cuda[A-Z]")
@@ -45,8 +46,11 @@ _CHANGES = frozenset(
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
+_ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
+_ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
 _INTO = frozenset(("data", "begin", "end", "cbegin", "cend", "front", "back"))
+_ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend"))
 _ELEMENTS = frozenset(("front", "back"))
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
 
@@ -222,7 +226,7 @@ class Calls(Objects):
             for child in node.children:
                 if child.type == "kernel_call_syntax":
                     return self._launch(node, function, child, arguments)
-        cast = self._cast_argument(node)
+        cast = self.cast_argument(node)
         if cast is not None:
             return self.ended(node, self.cast_type(node), self.value(cast, self.unless_deduced(target), used))
         bracketed = function.type == "parenthesized_expression"
@@ -367,6 +371,8 @@ class Calls(Objects):
                 return self._through(arguments, checked, target)
         if name in _REFERRING and arguments is not None:
             return self._referring(node, arguments)
+        if name in _ADDRESS_OF and arguments is not None and arguments.named_child_count == 1:
+            return self.pointer_to(self.lvalue(arguments.named_children[0]))
         if name in _ADVANCES and arguments is not None and arguments.named_child_count > 1:
             at = [child for child in arguments.named_children if child.type != "comment"]
             moved, count = self.lvalue(at[0]), self.value(at[1])
@@ -379,7 +385,7 @@ class Calls(Objects):
                 return Opaque(values)
             return self.emit_call(node, function, name, values, (), None, target, used)
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
-            return self._exchange(node, *arguments.named_children)
+            return self._exchange(node, self.lvalue(arguments.named_children[0]), arguments.named_children[1])
         if (
             name in _MAKES
             and not self.raw(function).endswith(("make_unique", "make_shared"))
@@ -489,9 +495,9 @@ class Calls(Objects):
             self.merge(block)
         return opaque(*values)
 
-    def _exchange(self, node: Node, first: Node, second: Node) -> Expr:
+    def _exchange(self, node: Node, place: Expr, second: Node) -> Expr:
         """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
-        place, value = self.lvalue(first), self.value(second)
+        value = self.value(second)
         self.hands_over(node, "std::exchange", (place, value))
         old = self.temporary(self.type_of(place))
         self.touch(node, place)
@@ -597,6 +603,7 @@ class Calls(Objects):
                 self.bump(value.base)
             elif number < len(flags) and flags[number]:
                 self.bump(value)
+                self.lend(node, value)
         self.emit(
             ir.Call(
                 callee,
@@ -642,6 +649,15 @@ class Calls(Objects):
         if cls is not None:
             if name in cls.fields and name not in cls.methods:
                 return self._computed(node, Field(receiver, name), arguments, target)
+        elif _ATOMIC.match(kind) and name in _ATOMIC_METHODS and arguments is not None:
+            given = [child for child in arguments.named_children if child.type != "comment"]
+            if name == "exchange" and given:
+                return self._exchange(node, receiver, given[0])
+            if name == "store" and given:
+                self.assign(receiver, given[0], node, node)
+                return Opaque(())
+            self.touch(node, receiver)
+            return receiver
         else:
             container = _STD_CONTAINER.match(kind) is not None
             if name == "at" and (container or not kind):
@@ -661,7 +677,8 @@ class Calls(Objects):
                 values, spans = self.arguments(arguments)
                 self.copied_inside(node, kind, values)
                 if not any(is_pointer(self.type_of(value)) for value in values):
-                    return opaque(receiver, *values)
+                    elements = (Index(receiver, Opaque(())),) if name in _ITERATORS else ()
+                    return opaque(receiver, *elements, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
         if name in _CHANGES and self.holds_numbers(kind):

@@ -105,12 +105,18 @@ _ENUMERATION = re.compile(  # of CUDA's libraries: what is only named there lead
 )
 _INTEGER = re.compile(r"([0-9]+)[uUlL]*")
 CONSTANT = frozenset(("const", "constexpr"))
+_ADDRESSES = re.compile(r"(?:std::)?u?intptr_t|CUdeviceptr|(?:std::)?uint64_t|unsigned long(?: long)?|ulonglong[1-4]")
 _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_bfloat16|dim3|(?:float|double)[1-4])")
 
 
 def is_number(kind: str) -> bool:
     """Whether a type as written is a plain number (or a small value made of numbers): no pointer, handle or status."""
     return _NUMBERS.fullmatch(kind) is not None
+
+
+def is_address_number(kind: str) -> bool:
+    """Whether a type as written is an integer that addresses are kept in."""
+    return _ADDRESSES.fullmatch(kind) is not None
 
 
 def is_floating(kind: str) -> bool:

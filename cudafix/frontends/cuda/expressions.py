@@ -13,6 +13,7 @@ from cudafix.frontends.cuda import assembly, sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
     Class,
+    is_address_number,
     is_floating,
     is_number,
     is_pointer,
@@ -21,7 +22,18 @@ from cudafix.frontends.cuda.declarations import (
 )
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
-from cudafix.frontends.cuda.terms import NOTHING, deref, flipped, index_of, is_temporary, matters, opaque, root_of
+from cudafix.frontends.cuda.terms import (
+    FIRST,
+    NOTHING,
+    deref,
+    flipped,
+    index_of,
+    is_temporary,
+    matters,
+    opaque,
+    root_of,
+    started,
+)
 from cudafix.ir import (
     NULL,
     Addr,
@@ -86,6 +98,8 @@ _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
+_TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
+_REFER = frozenset(("get", "any_cast", "value", "front", "back", "top"))  # which return references to what is held
 _MOST_PARTS = 4  # of parts of parts
 
 
@@ -191,6 +205,8 @@ class Expressions:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
         if not write:
             self.converts(node, place)
+        elif is_temporary(place) and self.reached_by(place) in _REFER:  # through the reference that a call returns
+            place = Deref(place)
         if isinstance(place, (Index, Deref)) and self.is_on_the_device(self.type_of(place.base)):
             self.copied_element(node, place)
             return
@@ -218,6 +234,22 @@ class Expressions:
             start, end = min(start, self.access[0]), max(end, self.access[1])
         self.access = (start, end, path)
         (self.writes if write else self.reads)[place] = None
+        for other in self.overlaid(place) if write else ():
+            self.writes[other] = None
+
+    def lend(self, node: Node, place: Expr) -> None:
+        """Somebody gets the address of a place: what is stored there is in the other members of its unions too."""
+        for other in self.overlaid(place):
+            self.emit(ir.Assign(other, opaque(other, place), self.span(node)))
+
+    def overlaid(self, place: Expr) -> Iterator[Expr]:
+        """The other members of the unions that a place is in."""
+        while isinstance(place, (Field, Index)):
+            if isinstance(place, Field):
+                for cls in self.file.index.lineage(self.type_of(place.base)):
+                    for name in cls.overlaid(place.name):
+                        yield Field(place.base, name)
+            place = place.base
 
     def collect(self, run: Callable[[], None]) -> Block:
         """The statements that `run` emits, as a block of their own."""
@@ -472,7 +504,7 @@ class Expressions:
                     return self.ended(node, self.raw(written), place) if written is not None else place
             if kind == "qualified_identifier":
                 return self.qualified(node)
-            if kind == "call_expression" and (cast := self._cast_argument(node)) is not None:
+            if kind == "call_expression" and (cast := self.cast_argument(node)) is not None:
                 return self.ended(node, self.cast_type(node), self.lvalue(cast))
             if kind == "this":
                 return Var("this")
@@ -605,10 +637,18 @@ class Expressions:
         return index_of(base, index)
 
     def _subscript_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        place = self._subscript(node)
-        if not self.type_of(place).endswith("]"):
-            self.touch(node, place)
+        return self._read(node, self._subscript(node))
+
+    def _read(self, node: Node, place: Expr) -> Expr:
+        """What a place holds; of an array, where that is."""
+        if self.type_of(place).endswith("]"):
+            return self.decayed(place)
+        self.touch(node, place)
         return place
+
+    def decayed(self, place: Expr) -> Expr:
+        """A place, or the address of the first element if it is an array (C++17, 7.2 [conv.array])."""
+        return Addr(Index(place, FIRST)) if self.type_of(place).endswith("]") else place
 
     def _field(self, node: Node) -> Expr:
         argument, name = node.child_by_field_name("argument"), node.child_by_field_name("field")
@@ -658,10 +698,7 @@ class Expressions:
         return any(not is_pointer(kind) and index.class_of(kind) is not None for kind in kinds)
 
     def _field_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
-        place = self._field(node)
-        if not self.type_of(place).endswith("]"):
-            self.touch(node, place)
-        return place
+        return self._read(node, self._field(node))
 
     def _deref(self, node: Node) -> Expr:
         argument = node.child_by_field_name("argument")
@@ -694,8 +731,12 @@ class Expressions:
         if argument is None:
             return Opaque(())
         place = self.lvalue(argument)
-        if (given := self.overloaded(node, "&", (place,))) is not None:
-            return given
+        self.lend(node, place)
+        given = self.overloaded(node, "&", (place,))
+        return given if given is not None else self.pointer_to(place)
+
+    def pointer_to(self, place: Expr) -> Expr:
+        """`&place`, of an array too that it is an element of."""
         if isinstance(place, (FuncRef, Const)):
             return place
         if isinstance(place, Deref):
@@ -718,6 +759,8 @@ class Expressions:
 
     def moved(self, base: Expr, index: Expr) -> Expr:
         """`base + index`: another element where the elements are pointers or objects, else somewhere in the block."""
+        if started(base) is not None:
+            return Addr(index_of(base, index))
         if isinstance(base, Addr) and isinstance(base.base, Index):
             return Addr(Index(base.base.base, opaque(base.base.index, index)))
         if isinstance(base, Offset):
@@ -737,6 +780,8 @@ class Expressions:
         if left_node is None or right_node is None or operator_node is None:
             return self._other(node)
         operator = operator_node.type
+        if operator == "*" and left_node.type == "new_expression":  # `new T *(x)` reads as `(new T) * (x)`
+            return self.new_pointer(left_node, right_node, target)
         if operator in ("&&", "||"):
             return self._short_circuit(node, left_node, right_node, operator)
         if operator in ("<<", ">>"):
@@ -1018,27 +1063,29 @@ class Expressions:
             self.hands_over(node, kind, (value,))
         if isinstance(root := root_of(place), Var) and self.may_lead(value):
             self.holding.add(root.name)
+        disguised = is_floating(kind) and self.is_address(value)
         if isinstance(place, Var):
-            if is_floating(kind):
+            if _TO_BYTES.fullmatch(kind) and (whose := pointee(self.type_of(value))) and not is_number(whose):
+                self.types[place.name] = "void *"  # through it the bytes of something else are read and written
+            if is_floating(kind) and not disguised:
                 return
-        elif not isinstance(place, (Field, Index, Deref)):
+        elif not isinstance(place, (Field, Index, Deref, ir.Choice)):
             if not self.may_lead(value):
                 return  # not a place of which it is known where it is: what it gets must not matter
             if isinstance(place, Const):
                 self.unknown(f"what is assigned to `{place.text}`", node, (value,))
                 return
-        elif is_floating(kind) or (
+        elif (is_floating(kind) and not disguised) or (
             isinstance(place, (Index, Deref))
             and is_number(kind)
             and not _is_reference(self, place)
-            and not is_pointer(self.type_of(value))
+            and not self.is_address(value)
         ):
             return
         self.emit(ir.Assign(place, value, self.span(node)))
         if isinstance(place, Field):  # the other members of a union hold it too
-            for cls in self.file.index.lineage(self.type_of(place.base)):
-                for other in cls.overlaid(place.name):
-                    self.emit(ir.Assign(Field(place.base, other), value, self.span(node)))
+            for other in self.overlaid(place):
+                self.emit(ir.Assign(other, value, self.span(node)))
 
     def held(self, value: Expr, node: Node) -> Expr:
         """What an object is where another one holds it without a name: all that is in it."""
@@ -1104,7 +1151,7 @@ class Expressions:
             yield Index(place, Opaque(()))
         for cls in self.file.index.lineage(kind):
             for name, member in cls.fields.items():
-                if not is_number(member):
+                if not is_number(member) or is_address_number(member):
                     yield from self.held_by(self.member(place, name), depth + 1)
 
     def may_lead(self, value: Expr) -> bool:
@@ -1112,6 +1159,12 @@ class Expressions:
         if isinstance(value, (Opaque, ir.Choice)):
             return any(self.may_lead(part) for part in (value.parts if isinstance(value, Opaque) else value.options))
         return not isinstance(value, Const) and not self.file.index.means_number(self.type_of(value))
+
+    def is_address(self, value: Expr) -> bool:
+        """Whether a value is an address, or computed from one."""
+        if isinstance(value, (Opaque, ir.Choice)):
+            return any(self.is_address(part) for part in (value.parts if isinstance(value, Opaque) else value.options))
+        return is_pointer(self.type_of(value))
 
     def bump(self, place: Expr) -> None:
         """Remember that a variable has another value from here on."""
@@ -1325,6 +1378,9 @@ class Expressions:
     def new(self, node: Node, target: Expr | None, used: bool) -> Expr:
         raise NotImplementedError
 
+    def new_pointer(self, node: Node, value: Node, target: Expr | None) -> Expr:
+        raise NotImplementedError
+
     def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
         raise NotImplementedError
 
@@ -1391,23 +1447,28 @@ class Expressions:
         """Whether an expression is what a cast gives."""
         while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
             node = inner
-        return node.type == "cast_expression" or self._cast_argument(node) is not None
+        return node.type == "cast_expression" or self.cast_argument(node) is not None
 
     def cast_type(self, node: Node) -> str:
         """The type of `static_cast<T>(x)` and the like."""
-        function = node.child_by_field_name("function")
-        written = function.child_by_field_name("arguments") if function is not None else None
+        cast = self._cast_head(node)
+        written = cast.child_by_field_name("arguments") if cast is not None else None
         return self.raw(written)[1:-1].strip() if written is not None else ""
 
-    def _cast_argument(self, node: Node) -> Node | None:
+    def cast_argument(self, node: Node) -> Node | None:
         """The argument of `static_cast<T>(x)` and the like."""
-        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is None or arguments is None or function.type != "template_function":
+        arguments = node.child_by_field_name("arguments") if self._cast_head(node) is not None else None
+        return first_named(arguments) if arguments is not None else None
+
+    def _cast_head(self, node: Node) -> Node | None:
+        """The `static_cast<T>` of `static_cast<T>(x)` and the like."""
+        function = node.child_by_field_name("function")
+        if function is not None and function.type == "qualified_identifier":  # `std::bit_cast<T>`
+            function = function.child_by_field_name("name")
+        if function is None or function.type != "template_function":
             return None
         name = function.child_by_field_name("name")
-        if name is not None and self.raw(name) in CASTS:
-            return first_named(arguments)
-        return None
+        return function if name is not None and self.raw(name) in CASTS else None
 
 
 def _is_reference(lowering: Expressions, place: Expr) -> bool:

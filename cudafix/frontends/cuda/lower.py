@@ -35,6 +35,7 @@ from cudafix.frontends.cuda.declarations import (
     is_pointer,
     names_of_numbers,
 )
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
@@ -268,6 +269,11 @@ def _initializing(
         found = (file.index.found_global(word.decode()) for word in _WORDS.findall(text))
         return b"&" in text or any(one is not None and (one.array or is_pointer(one.type)) for one in found)
 
+    def keeps_references(variable: ir.GlobalVar, value: Node) -> bool:
+        name = source.text[value.start_byte : value.end_byte].decode("utf-8", "replace")
+        given = value.type not in ("init_declarator", "array_declarator") and name != variable.name.rpartition("::")[2]
+        return given and KEEPS_REFERENCES.search(variable.type) is not None
+
     def calls(value: Node) -> bool:
         return _CALLS.search(source.text, value.start_byte, value.end_byte) is not None
 
@@ -286,11 +292,15 @@ def _initializing(
             elif variable.type.endswith(" &"):
                 if not _is_misread(value):
                     lowering.bind_global(variable, value)
-            elif holds_function(value) or (value.type == "initializer_list" and calls(value)):
+            elif (
+                holds_function(value)
+                or (value.type == "initializer_list" and calls(value))
+                or keeps_references(variable, value)
+            ):
                 lowering.start_global(variable, value)
-            elif value.type == "argument_list":
+            elif value.type == "argument_list" and not holds_address(value):
                 lowering.arguments(value)
-            elif value.type not in _QUIET and calls(value):
+            elif value.type not in _QUIET and value.type != "argument_list" and calls(value):
                 lowering.assign(ir.Var(variable.name), value, value)
             elif not (value.type.endswith("declarator") or _is_misread(value)) and holds_address(value):
                 lowering.start_global(variable, value)

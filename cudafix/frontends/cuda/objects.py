@@ -118,14 +118,25 @@ class Objects(Expressions):
             return self._other(node)
         if self.file.index.has(cls, cls.constructor):
             return self._construct(node, kind, cls, *self.arguments(value), target)
-        if not self._is_kept(cls) or any(c.type == "initializer_pair" for c in value.children):
-            return self._other(node)
-        values, _ = self.arguments(value)
+        initials = [self.initial(child) for child in value.named_children if child.type != "comment"]
+        values = tuple(value for _, value in initials)
+        fills_members = not cls.bases and len(values) <= len(cls.fields)
+        if not self._is_kept(cls) and not (fills_members and any(map(self.may_lead, values))):
+            return opaque(*values)
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
-        self.build(node, receiver, cls, values)
+        named = tuple(label for label, _ in initials)
+        self.build(node, receiver, cls, values, named=named if all(named) else ())
         if target is None:
             self._ends(node, receiver, cls)
         return receiver
+
+    def initial(self, child: Node) -> tuple[str, Expr]:
+        """What braces give a member, and its name if that is written: `.f = b`."""
+        if child.type == "initializer_pair":
+            designator, value = child.child_by_field_name("designator"), child.child_by_field_name("value")
+            label = self.raw(designator).lstrip(".") if designator is not None else ""
+            return label, self.value(value) if value is not None else Opaque(())
+        return "", self.value(child)
 
     def converted(
         self, node: Node, callee: str, nodes: Sequence[Node] | None, values: tuple[Expr, ...]
@@ -271,9 +282,17 @@ class Objects(Expressions):
         return is_pointer(kind) or is_number(kind) or isinstance(value, Const) or node.type == "string_literal"
 
     def build(
-        self, node: Node, receiver: Expr, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...] = ()
+        self,
+        node: Node,
+        receiver: Expr,
+        cls: Class,
+        values: tuple[Expr, ...],
+        spans: tuple[Span, ...] = (),
+        named: tuple[str, ...] = (),
     ) -> None:
-        """An object of the values in its parentheses or braces: by a constructor, as a copy, or member by member."""
+        """An object of the values in its parentheses or braces: by a constructor, as a copy, or member by member, in
+        the order of its members or by their names.
+        """
         index = self.file.index
         if cls.constructor in cls.methods:
             self.hands_over(node, cls.constructor, values)
@@ -301,11 +320,11 @@ class Objects(Expressions):
         else:
             self.start_null(self.span(node), receiver, cls)
         if cls.constructor not in cls.methods:
-            for name, one in zip(cls.fields, values, strict=False):
+            for name, one in zip(named or cls.fields, values, strict=False):
                 place = Field(receiver, name)
                 if (part := self.copied_class(one)) is not None:
                     self.build(node, place, part, (one,))
-                elif (became := self.made_of(node, cls.fields[name], one, place)) != place:
+                elif (became := self.made_of(node, cls.fields.get(name, ""), one, place)) != place:
                     self.emit(ir.Assign(place, self.bound(place, became), self.span(node)))
 
     def start_null(self, span: Span, place: Expr, cls: Class) -> None:
@@ -707,7 +726,7 @@ class Objects(Expressions):
     def _is_discarded(self, node: Node) -> bool:
         """Whether it is `static_cast<void>(…)`, or the parentheses of it."""
         call = node.parent if node.type == "argument_list" else node
-        return call is not None and self._cast_argument(call) is not None and self.cast_type(call) == "void"
+        return call is not None and self.cast_argument(call) is not None and self.cast_type(call) == "void"
 
     def _is_value(self, arguments: Node) -> bool:
         """Whether arguments go to a function that is a value: a pointer to one, a function object."""
@@ -780,11 +799,24 @@ class Objects(Expressions):
         values, spans = self.arguments(arguments) if arguments is not None else ((), ())
         name = tidy(kind, self.source.text) if kind is not None else ""
         if placement is not None:
-            place, _ = self.arguments(placement)
-            self.unknown("placement new", node, (*place, *values))
-            return place[0] if place else Opaque(())
+            return self._placed(node, placement, values)
         pointer = name + ("*" if name.endswith("*") else " *")
         return self._new(node, name, pointer, size, declarator, values, spans, target)
+
+    def new_pointer(self, node: Node, value: Node, target: Expr | None) -> Expr:
+        """`new T *(value)`, of which `node` is the `new T`."""
+        kind, placement = node.child_by_field_name("type"), node.child_by_field_name("placement")
+        values = self.listed_values(value) if value.type == "initializer_list" else (self.value(value),)
+        if placement is not None:
+            return self._placed(node, placement, values)
+        name = f"{tidy(kind, self.source.text) if kind is not None else ''} *"
+        return self._new(node, name, f"{name}*", [], None, values, (), target)
+
+    def _placed(self, node: Node, placement: Node, values: tuple[Expr, ...]) -> Expr:
+        """An object in memory that is there."""
+        place, _ = self.arguments(placement)
+        self.unknown("placement new", node, (*place, *values))
+        return place[0] if place else Opaque(())
 
     def _make_object(self, node: Node, function: Node, arguments: Node | None, target: Expr | None) -> Expr:
         """`std::make_unique<T>(args)`: what `new T(args)` does, and an owner that holds the result."""

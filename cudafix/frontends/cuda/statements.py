@@ -24,7 +24,7 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     text_of,
 )
-from cudafix.frontends.cuda.expressions import OPTIONAL, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, OPTIONAL, first_named
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.terms import is_temporary, matters, opaque
@@ -570,6 +570,9 @@ class Statements(Loops):
             values = self._of_declarator(value) if value.type == "function_declarator" else (self.value(value),)
         if self.is_unseen(element_type(variable.type).rstrip()):
             self.hand_out(values, self.span(value))
+        if KEEPS_REFERENCES.search(variable.type):
+            self.store(var, opaque(*values, *map(self.address, values)), value)
+            return
         holds_several = variable.array or "<" in variable.type  # a container, for example
         aggregate = holds_several or self.file.index.class_of(variable.type) is not None
         if value.type != "initializer_list" or (len(values) == 1 and not aggregate):

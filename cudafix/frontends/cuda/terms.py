@@ -6,6 +6,7 @@ from cudafix import ir
 from cudafix.ir import Addr, Block, Const, Deref, Expr, Field, Index, Offset, Opaque, Stmt, Var
 
 NOTHING = Opaque(())
+FIRST = Const("0")
 
 
 def deref(value: Expr) -> Expr:
@@ -13,10 +14,17 @@ def deref(value: Expr) -> Expr:
 
 
 def index_of(base: Expr, index: Expr) -> Expr:
-    """`base[index]`; `(p + n)[i]` is somewhere in what `p` points into."""
+    """`base[index]`; `(p + n)[i]` is somewhere in what `p` points into, `(&a[0])[i]` is `a[i]`."""
     if isinstance(base, Offset):
         return Index(base.base, Opaque(()))
-    return Index(base, index)
+    return Index(started(base) or base, index)
+
+
+def started(value: Expr) -> Expr | None:
+    """The array of which a value is the start: `a` of `&a[0]`."""
+    if isinstance(value, Addr) and isinstance(value.base, Index) and value.base.index == FIRST:
+        return value.base.base
+    return None
 
 
 def is_temporary(value: Expr) -> bool:

@@ -50,10 +50,15 @@ from cudafix.ir import (
     Span,
     Test,
     Var,
+    template_arguments,
 )
 
+_HANDLE = re.compile(r"cuda[A-Z]\w*$")
 _CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
 _WIDE = re.compile(r"\b(?:long|size_t|u?int64(?:_t)?|u?intptr_t|ptrdiff_t|ulong|uint64)\b")  # a pointer fits into it
+_HOLDS_MANY = re.compile(
+    r"(?:(?:cuda::)?std::|thrust::host_)?(?:vector|deque|(?:forward_)?list|array|initializer_list|(?:unordered_)?(?:multi)?(?:map|set))\s*<"
+)
 _FIXED = re.compile(r"std::array\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
@@ -151,6 +156,8 @@ class Variables(Blocks):
             known = part is not place
             var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, one.reference)
             value = Addr(part) if one.reference else part if known else opaque(part)
+            if one.reference and not known and is_temporary(place):  # or one of the references that `std::tie` made
+                value = ir.Choice((value, place))
             self.emit(ir.Assign(var, value, self.span(node)))
 
     def _is_misread(self, node: Node) -> bool:
@@ -314,7 +321,7 @@ class Variables(Blocks):
             self._object(one, node, self.arguments(value)[0] if braced else (self.value(value),), ())
             return
         if value.type == "argument_list":
-            if is_number(kind) or is_pointer(kind) or kind.startswith("cuda"):
+            if is_number(kind) or is_pointer(kind) or _HANDLE.match(kind):
                 values, _ = self.arguments(value)
                 self.copied(node, kind, values)
                 var = self.declare(one.name, kind, one.node)
@@ -386,17 +393,14 @@ class Variables(Blocks):
 
     def _deduced(self, result: Expr, value: Node) -> str:
         """The type of `auto x = …`: of a cast, of a place, or of `new T`."""
-        kind = None
         if value.type == "cast_expression":
             kind = value.child_by_field_name("type")
-        elif value.type == "call_expression" and self._cast_argument(value) is not None:
-            function = value.child_by_field_name("function")
-            written = function.child_by_field_name("arguments") if function is not None else None
-            kind = written.named_children[0] if written is not None and written.named_children else None
-        if kind is not None:
-            text = self.raw(kind).replace("const", " ").strip()
-            return re.sub(r"\s*\*", " *", text, count=1).strip()
-        return self.type_of(result)
+            text = self.raw(kind) if kind is not None else ""
+        else:
+            text = self.cast_type(value) if value.type == "call_expression" else ""
+        if text:
+            return re.sub(r"\s*\*", " *", text.replace("const", " ").strip(), count=1).strip()
+        return self.type_of(self.decayed(result))
 
     def _reference(self, one: Declared, node: Node, value: Node, kind: str) -> None:
         place = self.made_of(node, kind, self.lvalue(value))
@@ -407,7 +411,10 @@ class Variables(Blocks):
             if (cls := self.file.index.ending(self.type_of(place))) is not None:
                 self.scopes[-1].destroyed.append((place, cls, ""))
         var = self.declare(one.name, kind, one.node, reference=True)
+        self.lend(node, place)
         target = place.base if isinstance(place, Deref) else self.address(place)
+        if KEEPS_REFERENCES.search(self.type_of(place)) and not KEEPS_REFERENCES.search(kind):
+            target = ir.Choice((target, place))  # it is converted to a reference to what it refers to
         self.emit(ir.Assign(var, target, self.span(node)))
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
@@ -452,6 +459,10 @@ class Variables(Blocks):
                 self.holding.add(var.name)
                 if self.is_unseen(kind):
                     self.constructor(node, kind, values, spans)
+            if self._are_elements(kind, [("", value) for value in values]):
+                for value in values:
+                    self.emit(ir.Assign(Index(var, Opaque(())), value, span))
+                return
             held = (part for value in values for part in self.held_by(value))
             address = values[0] if len(values) == 1 and isinstance(values[0], Addr) else None
             self.emit(ir.Assign(var, address or opaque(*held), span))
@@ -578,7 +589,7 @@ class Variables(Blocks):
             values, spans = self.arguments(value)
             self._object(one, node, values, spans)
             return
-        initials = [self._initial(child) for child in children]
+        initials = [self.initial(child) for child in children]
         var = self.declare(one.name, kind, one.node)
         if not one.array and (is_number(kind) or is_pointer(kind)):
             self.store(var, initials[0][1] if initials else Const("0"), node)
@@ -595,7 +606,7 @@ class Variables(Blocks):
         """The elements or members of a variable that braces initialize."""
         kind = one.type
         children = [child for child in value.named_children if child.type != "comment"]
-        values_ = initials if initials is not None else [self._initial(child) for child in children]
+        values_ = initials if initials is not None else [self.initial(child) for child in children]
         if any(map(self.several, children)):
             self.unread("braces with a macro that stands for several values", node)
         if not one.array:
@@ -626,9 +637,8 @@ class Variables(Blocks):
                 found = [v for label, v in values_ if label == name]
                 if not found and number < len(values_) and not values_[number][0]:
                     found = [values_[number][1]]
-                if is_number(cls.fields[name]) and not (
-                    _WIDE.search(cls.fields[name]) and found and not isinstance(found[0], Const)
-                ):
+                wide = _WIDE.search(cls.fields[name]) is not None and found and not isinstance(found[0], Const)
+                if is_number(cls.fields[name]) and not (wide or any(map(self.is_address, found))):
                     continue
                 if found and (part := self.copied_class(found[0])) is not None:
                     self.build(node, Field(var, name), part, (found[0],))
@@ -638,13 +648,18 @@ class Variables(Blocks):
                     if given != place:
                         self.store(place, self.bound(place, given), node)
             return
-        leads = is_pointer(pointee(kind)) or _WIDE.search(pointee(kind)) is not None
+        many = _HOLDS_MANY.match(kind) is not None
+        element = template_arguments(kind)[0] if many else ""
+        leads = is_pointer(element) or _WIDE.search(element) is not None
         fixed = _FIXED.match(kind) is not None
-        if leads and children and (fixed or _CONTAINER.match(kind)):
+        if (leads and children) or self._are_elements(kind, values_):
             counted = not fixed and len(values_) == 2 and is_number(self.type_of(values_[0][1]) or "int")  # `v{n, p}`
-            unclear = counted or any(child.type == "initializer_list" for child in children)
+            ordered = leads and (fixed or _CONTAINER.match(kind)) and not counted
+            unclear = not ordered or any(child.type == "initializer_list" for child in children)
             for number, (_, initial) in enumerate(values_):
                 self.emit(ir.Assign(Index(var, Const(str(number)) if not unclear else Opaque(())), initial, span))
+            if not leads:
+                self.hands_over(node, kind, tuple(initial for _, initial in values_))
             return
         for label, initial in values_:
             if label:
@@ -653,6 +668,15 @@ class Variables(Blocks):
         if values_ and not any(label for label, _ in values_):
             held = (part for _, initial in values_ for part in self.held_by(initial))
             self.emit(ir.Assign(var, opaque(*held), span))
+
+    def _are_elements(self, kind: str, values: list[tuple[str, Expr]]) -> bool:
+        """Whether a container is made of objects, or of one of them so many times: not of a range, or as a copy."""
+        if not any(map(_HOLDS_MANY.match, self.file.index.meanings(kind))):
+            return False
+        made = [value for _, value in values if self.may_lead(value)]
+        return bool(made) and all(
+            isinstance(value, Opaque) or self.file.index.class_of(self.type_of(value)) is not None for value in made
+        )
 
     def _objects(
         self, var: Var, cls: Class, one: Declared, node: Node, children: list[Node], values: list[tuple[str, Expr]]
@@ -676,10 +700,3 @@ class Variables(Blocks):
         if ends and "::" not in var.name:
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
         return True
-
-    def _initial(self, child: Node) -> tuple[str, Expr]:
-        if child.type == "initializer_pair":
-            designator, value = child.child_by_field_name("designator"), child.child_by_field_name("value")
-            label = self.raw(designator).lstrip(".") if designator is not None else ""
-            return label, self.value(value) if value is not None else Opaque(())
-        return "", self.value(child)

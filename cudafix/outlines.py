@@ -44,6 +44,7 @@ _NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a l
 _CALLED = re.compile(rb"\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\(")
 _BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
 _MEMBER = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>]*>)?\s*::\s*(?:~|operator\b)")
+_EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
 _STATIC = re.compile(rb"\bstatic\b")
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
 _QUERY = """
@@ -70,13 +71,14 @@ class Name(NamedTuple):
 
 
 class Words(NamedTuple):
-    """Every name in a text, those that look like the name of a function which is defined there, and those that its
-    classes are derived from.
+    """Every name in a text, those that look like the name of a function which is defined there, those that its classes
+    are derived from, and those of variables that another source defines.
     """
 
     all: frozenset[bytes]
     defined: frozenset[bytes]
     bases: frozenset[bytes]
+    variables: frozenset[bytes]
 
 
 class Outline(NamedTuple):
@@ -197,11 +199,12 @@ def _words_of(data: bytes) -> Any:
     """The fields of `Words`, sorted."""
     code = _SILENT.sub(b" ", data)
     every = frozenset(_WORD.findall(code))
+    variables = sorted(frozenset(_EXTERN.findall(code))) if b"extern" in every else []
     if b"{" not in data:
-        return sorted(every), [], []
+        return sorted(every), [], [], variables
     pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
     bases = {word for clause in _BASES.findall(code) for word in _WORD.findall(clause)}
-    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases)
+    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases), variables
 
 
 def _defined_outside(code: bytes) -> Iterator[bytes]:

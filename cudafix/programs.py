@@ -230,21 +230,23 @@ class _Linker:
 
     def _run_without_calls(self, files: Collection[str]) -> list[str]:
         """The sources of which something runs though nobody calls it by a name: they replace a global `operator new` or
-        `operator delete`; they make `thread_local` variables; or they make objects, when the program starts, of a class
-        that is derived from one of these files with virtual functions.
+        `operator delete`; they make `thread_local` variables; they make objects, when the program starts, of a class
+        that is derived from one of these files with virtual functions; or what they initialize then with may store in
+        variables of other sources.
         """
         classes = set[bytes]()
         for path in files:
             if b"virtual" in self._outlines.words(path).all:
                 classes |= self._outlines.outline(path).classes
+        named = set[bytes]().union(*(self._outlines.words(path).all for path in files if path.endswith(SOURCES)))
         found: dict[str, None] = {}
         for path in files:
             for source in self._sources_for(path):
-                if source not in files and source not in found and self._runs_by_itself(source, classes):
+                if source not in files and source not in found and self._runs_by_itself(source, classes, named):
                     found[source] = None
         return list(found)
 
-    def _runs_by_itself(self, source: str, classes: AbstractSet[bytes]) -> bool:
+    def _runs_by_itself(self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes]) -> bool:
         words = self._outlines.words(source)
         if b"operator" in words.defined:
             exports = self._outlines.outline(source).exports
@@ -252,15 +254,25 @@ class _Linker:
                 return True
         if b"thread_local" in words.all and self._outlines.outline(source).always:
             return True
+        of_others = set().union(
+            *(self._outlines.words(path).variables for path in (source, *self._tree.included(source)))
+        )
+        of_others &= named
+        if of_others and not of_others.isdisjoint(self._reached_at_start(source)):
+            return True
         return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
 
     def _bases_at_start(self, source: str) -> set[bytes]:
         """What the classes are derived from of which a source makes objects when the program starts."""
         if source not in self._at_start:
-            reached = _reached_from(self._outlines.outline(source).always, self._own(source))
+            reached = self._reached_at_start(source)
             bases = (o.bases.get(name, ()) for o in self._own(source) for name in reached & o.bases.keys())
             self._at_start[source] = set().union(*bases)
         return self._at_start[source]
+
+    def _reached_at_start(self, source: str) -> set[bytes]:
+        """The names that the initializers of a source use, and the functions of its own that they call."""
+        return _reached_from(self._outlines.outline(source).always, self._own(source))
 
     def _own(self, source: str) -> list[Outline]:
         """The outlines of a source, and of the files that it alone includes."""

@@ -336,3 +336,40 @@ def test_what_runs_without_its_name_or_is_not_first_on_its_line_is_linked(
         f"{lib}t.cu": include % inc + source,
     }
     check(analyze({path: text.encode() for path, text in texts.items()}, Config()))
+
+
+STORES = {
+    "a stream": (
+        "extern cudaStream_t gs;",
+        "cudaStream_t gs;",
+        "run(d, gs);",
+        "cudaStreamCreateWithFlags(&gs, cudaStreamNonBlocking)",
+    ),
+    "a stream of an array": (
+        "extern cudaStream_t gs[2];",
+        "cudaStream_t gs[2];",
+        "run(d, gs[1]);",
+        "cudaStreamCreateWithFlags(&gs[1], cudaStreamNonBlocking)",
+    ),
+    "the address of an object": (
+        "void run(int *, cudaStream_t); struct Box { cudaStream_t s; void go(int *p) { run(p, s); } }; extern Box own, *box;",
+        "Box own, *box = &own;",
+        "box->go(d);",
+        "(box = new Box, cudaStreamCreateWithFlags(&box->s, cudaStreamNonBlocking))",
+    ),
+}
+
+
+@pytest.mark.parametrize("stored", STORES)
+def test_what_a_source_stores_in_variables_of_others_at_the_start_is_seen(stored: str) -> None:
+    header, defined, used, value = STORES[stored]
+    include = '#include "../inc/1.h"\n'
+    files = {
+        "app/main.cu": (HEAD + include + defined + MAIN_PROGRAM % used).encode(),
+        "inc/1.h": ("#include <cuda_runtime.h>\n" + header).encode(),
+        "lib/2.cu": (include + f"static int set() {{ return {value}; }} static int once = set();").encode(),
+    }
+    assert programs(files) == [["app/main.cu", "inc/1.h", "lib/2.cu"]]
+    report = analyze(files, Config())
+    moved = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    assert all(any(place.text.startswith(("freed on `gs", "freed on `box->s")) for place in f.related) for f in moved)

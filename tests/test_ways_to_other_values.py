@@ -506,3 +506,35 @@ std::multimap<int, int *> g; || g.insert({0, d}); | run(g.begin()->second, other
 def test_an_object_of_the_library_that_is_there_from_the_start(scope: str, case: str) -> None:
     declared, _, rest = case.partition(" || ")
     check(analyze(program(SCOPES[scope] % (declared, *rest.split(" | ")))))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# a kernel finds the address in memory
+
+IN_MEMORY = """
+__device__ int *gp; __global__ void kg() { *gp = 1; } || cudaMemcpyToSymbol(gp, &d, sizeof d); kg<<<1, 1, 0, other>>>();
+__device__ int *gp; __global__ void kg() { *gp = 1; } || cudaMemcpyToSymbolAsync(gp, &d, sizeof d, 0, cudaMemcpyHostToDevice, other); kg<<<1, 1, 0, other>>>();
+__constant__ int *gp; __global__ void kg() { *gp = 1; } || void *a; cudaGetSymbolAddress(&a, gp); cudaMemcpy(a, &d, 8, cudaMemcpyHostToDevice); kg<<<1, 1, 0, other>>>();
+__managed__ int *gp; __global__ void kg() { *gp = 1; } || gp = d; kg<<<1, 1, 0, other>>>();
+__managed__ int *gp[2]; __global__ void kg() { *gp[1] = 1; } || gp[1] = d; kg<<<1, 1, 0, other>>>();
+struct P { int *p; }; __constant__ P gp; __global__ void kg() { *gp.p = 1; } || P h{d}; cudaMemcpyToSymbol(gp, &h, sizeof h); kg<<<1, 1, 0, other>>>();
+struct P { int *p; }; __constant__ P gp[2]; __global__ void kg() { *gp[1].p = 1; } || P h[2]; h[1].p = d; cudaMemcpyToSymbol(gp, h, sizeof h); kg<<<1, 1, 0, other>>>();
+struct P { int *p; }; __global__ void kg(P *p) { *p->p = 1; } || P *m; cudaMallocManaged(&m, 8); m->p = d; kg<<<1, 1, 0, other>>>(m);
+__global__ void kg(int **p) { *p[0] = 1; } || int **m; cudaMallocHost(&m, 8); m[0] = d; kg<<<1, 1, 0, other>>>(m);
+__global__ void kg(int **p) { *p[0] = 1; } || int *m[1] = {d}, **q; cudaMalloc(&q, 8); cudaMemcpy(q, m, 8, cudaMemcpyHostToDevice); kg<<<1, 1, 0, other>>>(q);
+__global__ void kg(int **p) { *p[0] = 1; } || std::vector<int *> m{d}; int **q; cudaMalloc(&q, 8); cudaMemcpy(q, m.data(), 8, cudaMemcpyHostToDevice); kg<<<1, 1, 0, other>>>(q);
+__global__ void kg(int **p) { *p[0] = 1; } || std::vector<int *> m{d}; thrust::device_vector<int *> q = m; kg<<<1, 1, 0, other>>>(thrust::raw_pointer_cast(q.data()));
+__global__ void kg(int **p) { *p[0] = 1; } || thrust::device_vector<int *> q; q.push_back(d); kg<<<1, 1, 0, other>>>(thrust::raw_pointer_cast(q.data()));
+__global__ void kg(int **p) { *p[0] = 1; } || thrust::device_vector<int *> q(1); q[0] = d; kg<<<1, 1, 0, other>>>(thrust::raw_pointer_cast(&q[0]));
+__global__ void kg(int **p) { *p[0] = 1; } || int **q; cudaMalloc(&q, 8); cudaMemcpy2D(q, 8, &d, 8, 8, 1, cudaMemcpyHostToDevice); kg<<<1, 1, 0, other>>>(q);
+__global__ void kg(int **p) { *p[0] = 1; } || int **q; cudaMalloc(&q, 8); cuMemcpyHtoD((CUdeviceptr)q, &d, 8); kg<<<1, 1, 0, other>>>(q);
+__global__ void kg(int **p) { *p[0] = 1; } || int **q; cudaMalloc(&q, 8); cudaMemcpyAsync(q, &d, 8, cudaMemcpyDefault, 0); cudaDeviceSynchronize(); kg<<<1, 1, 0, other>>>(q);
+__global__ void kg(int **p) { *p[0] = 1; } || int **q; cudaMalloc(&q, 8); cublasSetVector(1, 8, &d, 1, q, 1); kg<<<1, 1, 0, other>>>(q);
+__global__ void kg(int **p) { *p[0] = 1; } || int **q; cudaMalloc(&q, 8); thrust::copy(&d, &d + 1, thrust::device_pointer_cast(q)); kg<<<1, 1, 0, other>>>(q);
+__global__ void ks(int **q, int *p) { q[0] = p; } __global__ void kg(int **p) { *p[0] = 1; } || int **q; cudaMalloc(&q, 8); ks<<<1, 1>>>(q, d); cudaDeviceSynchronize(); kg<<<1, 1, 0, other>>>(q);
+"""
+
+
+@pytest.mark.parametrize("case", cases(IN_MEMORY))
+def test_an_address_that_is_in_memory_is_followed(case: str) -> None:
+    check(analyze(program(case)))

@@ -229,14 +229,17 @@ class Effects(Allocations):
         for role in ("w", "rw"):
             for expr in args.named.get(role, ()):
                 self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
-        # Pointers are copied with the memory that holds them.
+        self._copied_with(args, call, state)
+        return state
+
+    def _copied_with(self, args: Arguments, call: ir.Call, state: State) -> None:
+        """Pointers are copied with the memory that holds them."""
         held = mem.NOTHING.union(*(inner for v in args.reads for inner in state.env.content(v)))
         if held:
             for value in args.writes:
                 cell = mem.at(value, mem.ANY)
                 if cell is not None:
                     self.store(state, [cell], held, call.span)
-        return state
 
     def _may_wait(self, streams: frozenset[Stream], state: State, where: In) -> None:
         for s in streams:
@@ -259,6 +262,8 @@ class Effects(Allocations):
             if self._seems_pointer(expr, held):
                 writes |= self.anywhere(state, held)
         self.issue(op, streams, state, where, call.span, reads, writes, certain=not api.idle)
+        if api.source.startswith(("Thrust", "CUB")):
+            self._copied_with(args, call, state)
         self._library_waits(api, streams, state, where)
         if api.waits is Waits.OWN and not self._without_waits(api):  # whichever stream it ran on
             state.orders.finish(1 << op.number, where)

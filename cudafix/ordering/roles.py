@@ -71,7 +71,7 @@ class Roles(Calls):
                     args.host_reads |= bits
                 if "w" in role[1:]:
                     args.host_writes |= bits
-                    places = self.cells(state, expr) if expr is call.receiver else []
+                    places = self._elements_of(state, expr) or self.cells(state, expr) if expr is call.receiver else []
                     self.overwritten(state, [*places, *self.cells(state, ir.Deref(expr))], array=True)
             elif role == "look":
                 values = self.reachable(state, self.whole(state, expr))
@@ -282,14 +282,17 @@ class Roles(Calls):
     def _memory_of(self, state: State, expr: ir.Expr) -> Values:
         """Where an argument leads that a host function reads or writes; of a container, to its elements."""
         values = self.values(state, expr)
-        if values or not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
-            return values
-        cells = self.cells(state, expr)
-        return frozenset(
-            mem.Ref((root, (*path, mem.FIRST)))
-            for root, path in cells
+        return values or frozenset(map(mem.Ref, self._elements_of(state, expr)))
+
+    def _elements_of(self, state: State, expr: ir.Expr) -> list[mem.Cell]:
+        """The first elements of the containers that an expression may name, as far as something is in there."""
+        if not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            return []
+        return [
+            (root, (*path, mem.FIRST))
+            for root, path in self.cells(state, expr)
             if any(inner and inner[0][0] == "at" for inner, _ in state.env.under((root, path)))
-        )
+        ]
 
     def _is_number(self, expr: ir.Expr) -> bool:
         """Whether an expression is a variable that no pointer fits into."""

@@ -17,7 +17,7 @@ from cudafix import ir
 from cudafix.ir import blocks_of, walk
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, roles_of
-from cudafix.ordering.program import Overlay, key_of, stream_arguments
+from cudafix.ordering.program import Key, Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
 _MAY_APPEAR = frozenset(
@@ -197,6 +197,14 @@ def _runs_where_one_failed(stmt: ir.If, statuses: set[ir.Expr]) -> bool:
     return not passes and stmt.test.kind in ("ok", "failed", "other") and stmt.test.place in statuses
 
 
+def _repeated(function: ir.Function) -> set[Key]:
+    """The statements that a macro writes, at each use. (Python repeats a `finally` on each way out.)"""
+    if function.span.path.endswith(ir.PYTHON):
+        return set()
+    places = Counter(key for key, _ in groupby(map(key_of, walk(function.body))))
+    return {key for key, count in places.items() if count > 1}
+
+
 class _Alignment:
     """Lays one function beside its rewritten form. `known` are the globals of the original, `added` are new ones."""
 
@@ -222,9 +230,7 @@ class _Alignment:
         )
         self.names: dict[str, str] = {}
         # what a macro's own text says, at each use; Python repeats a `finally` on each way out
-        places = Counter(key for key, _ in groupby(map(key_of, walk(function.body))))
-        in_python = function.span.path.endswith(ir.PYTHON)
-        self.repeated = {key for key, count in places.items() if count > 1 and not in_python}
+        self.repeated, self.repeated_too = map(_repeated, (function, changed))
         # variables that only the rewritten program has
         self.new = {name for name in changed.types if name not in function.types and name not in known} | added
         self.statuses: set[ir.Expr] = set()  # what calls that only the rewritten program has return
@@ -264,7 +270,7 @@ class _Alignment:
             kept = [s for s in old if key_of(s) not in self.overlay.removed]
             if not kept:
                 raise Different(f"`{self.function.name}`: statements appear where there were none")
-            if key_of(kept[-1]) in self.repeated:
+            if self._is_apart(kept[-1], waiting):
                 raise Different(
                     f"`{self.function.name}`: statements appear behind one that a macro writes several times"
                 )
@@ -306,12 +312,16 @@ class _Alignment:
         if not calls:
             return
         for stmt in stmts:
-            if key_of(stmt) not in self.repeated:
+            if not self._is_apart(stmt, calls):
                 self.overlay.before.setdefault(key_of(stmt), calls)
                 return
             if not isinstance(stmt, ir.Declare | ir.Assign):
                 break
         raise Different(f"`{self.function.name}`: statements appear before one that a macro writes again and again")
+
+    def _is_apart(self, stmt: ir.Stmt, calls: Sequence[ir.Call]) -> bool:
+        """Whether a macro writes a statement several times, and what appears there only at one of its uses."""
+        return key_of(stmt) in self.repeated and not all(key_of(call) in self.repeated_too for call in calls)
 
     def _pair(self, old: ir.Stmt, new: ir.Stmt) -> None:
         if not blocks_of(old):

@@ -173,3 +173,32 @@ def test_functions_that_no_thread_is_given_move() -> None:
         {"a.cu": (SHARED % "cudaStreamSynchronize(s); std::thread t([h] { *h = 2; }); t.join();").encode()}, Config()
     )
     assert [f.codemod for f in report.findings] == ["stream_ordered_pairs"]
+
+
+def test_threads_that_are_joined_by_an_algorithm_in_another_thread() -> None:
+    program = """
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+int highest(std::atomic_int *most, int n) {
+    int old = most->load();
+    while (old < n && !most->compare_exchange_strong(old, n)) ;
+    return old;
+}
+void work(std::atomic_int *most) {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; i++) threads.push_back(std::thread([=] { highest(most, i); }));
+    std::for_each(threads.begin(), threads.end(), [](std::thread &t) { t.join(); });
+}
+int main() {
+    std::atomic_int most(0);
+    int *p;
+    cudaMalloc(&p, 4);
+    std::thread t(work, &most);
+    t.join();
+    cudaFree(p);
+}
+"""
+    (finding,) = analyze({"a.cu": program.encode()}, Config()).findings
+    assert finding.safety is Safety.PROVEN

@@ -745,8 +745,10 @@ class Effects(Allocations):
             if any(isinstance(v, mem.Function) for v in values):
                 self.works_elsewhere = True
                 bits |= self._visible(state)
-            elif state.threads and not bits and not self.works_elsewhere:
-                return state  # it waits for a thread that has only worked on the host
+            elif state.threads and not self.works_elsewhere:
+                joins = call.receiver is not None and not call.args  # a thread of this program, if nobody calls it
+                if not bits or (joins and self._callers_work is None):
+                    return state  # it waits for a thread that has only worked on the host
         functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
         if any(self.reach.works_on_device(f) for f in functions):
             bits |= self._all_that_is_held(state)

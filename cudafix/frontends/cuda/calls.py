@@ -11,7 +11,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import is_number, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.declarations import WIDE, is_number, is_pointer, plain_name, pointee, tidy
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.macros import words as words_in
@@ -681,6 +681,11 @@ class Calls(Objects):
                     return opaque(receiver, *elements, *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
+        if name.startswith("compare_exchange_") and cls is None and values and self._is_small_number(values[0]):
+            for changed in (receiver, values[0]):
+                self.touch(node, changed)
+                self.touch(node, changed, write=True)
+            return opaque(receiver, *values)
         if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
             self.touch(node, Index(receiver, Opaque(())), write=True)
@@ -691,6 +696,11 @@ class Calls(Objects):
         if cls is None:
             self.copied_inside(node, kind, values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+
+    def _is_small_number(self, value: Expr) -> bool:
+        """Whether a value is a number that no address fits into."""
+        kind = self.type_of(value)
+        return is_number(kind) and WIDE.search(kind) is None
 
     def _may_be_own(self, kind: str, method: str) -> bool:
         """Whether a method of an object of this type, which is no class that is seen, may be one of the program's."""

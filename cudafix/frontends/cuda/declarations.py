@@ -99,6 +99,7 @@ _NUMBERS = re.compile(
     r"|cv::(?:Vec[2-46][bswifd]|Scalar|(?:Point[23]?|Size2?)[ilfd]?|Rect2?[ifd]?|Range|RotatedRect))"
     r"(?: (?:int|long|char|short|unsigned|double))*"
 )
+WIDE = re.compile(r"\b(?:long|size_t|u?int64(?:_t)?|u?intptr_t|ptrdiff_t|ulong|uint64)\b")  # a pointer fits into it
 _ENUMERATION = re.compile(  # of CUDA's libraries: what is only named there leads nowhere
     r"cudaDataType(?:_t)?|cudaMemcpyKind|cufftType(?:_t)?|curandRngType(?:_t)?"
     r"|cu(?:blas(?:Lt)?|dnn|sparse|solver)\w*(?:ComputeType|DataType|Operation|Algo|Mode|Type|Format|Order|Math)_t"

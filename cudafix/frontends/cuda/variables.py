@@ -13,6 +13,7 @@ from cudafix.frontends.cuda.blocks import Blocks
 from cudafix.frontends.cuda.declarations import (
     CLASS_NODES,
     CONSTANT,
+    WIDE,
     WORDS,
     Class,
     Declared,
@@ -55,7 +56,6 @@ from cudafix.ir import (
 
 _HANDLE = re.compile(r"cuda[A-Z]\w*$")
 _CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
-_WIDE = re.compile(r"\b(?:long|size_t|u?int64(?:_t)?|u?intptr_t|ptrdiff_t|ulong|uint64)\b")  # a pointer fits into it
 _HOLDS_MANY = re.compile(
     r"(?:(?:cuda::)?std::|thrust::host_)?(?:vector|deque|(?:forward_)?list|array|initializer_list|(?:unordered_)?(?:multi)?(?:map|set))\s*<"
 )
@@ -616,7 +616,7 @@ class Variables(Blocks):
         zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))
         element = kind.removesuffix("[]")
         if one.array:
-            if is_number(element) and not _WIDE.search(element):
+            if is_number(element) and not WIDE.search(element):
                 return
             of = self.file.index.class_of(element) if not is_pointer(element) else None
             if of is not None and self._objects(var, of, one, node, children, values_):
@@ -637,7 +637,7 @@ class Variables(Blocks):
                 found = [v for label, v in values_ if label == name]
                 if not found and number < len(values_) and not values_[number][0]:
                     found = [values_[number][1]]
-                wide = _WIDE.search(cls.fields[name]) is not None and found and not isinstance(found[0], Const)
+                wide = WIDE.search(cls.fields[name]) is not None and found and not isinstance(found[0], Const)
                 if is_number(cls.fields[name]) and not (wide or any(map(self.is_address, found))):
                     continue
                 if found and (part := self.copied_class(found[0])) is not None:
@@ -650,7 +650,7 @@ class Variables(Blocks):
             return
         many = _HOLDS_MANY.match(kind) is not None
         element = template_arguments(kind)[0] if many else ""
-        leads = is_pointer(element) or _WIDE.search(element) is not None
+        leads = is_pointer(element) or WIDE.search(element) is not None
         fixed = _FIXED.match(kind) is not None
         if (leads and children) or self._are_elements(kind, values_):
             counted = not fixed and len(values_) == 2 and is_number(self.type_of(values_[0][1]) or "int")  # `v{n, p}`

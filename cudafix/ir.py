@@ -508,6 +508,8 @@ class Kernel:
 
     `calls_unknown` names device functions whose body was not seen and that are not device library functions: they may
     read and write everything that they are given. It `keeps` addresses if it may store one as a number or as bytes.
+    `names` are the words of its text, and of the device functions that it calls, which its file does not declare: where
+    another file includes this one, it may have a variable of such a name in front of that.
     """
 
     name: str
@@ -521,6 +523,7 @@ class Kernel:
     calls_unknown: frozenset[str]
     span: Span
     keeps: bool = False
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False)

@@ -148,3 +148,43 @@ def test_a_name_of_the_runtime_that_the_including_file_renames_is_not_touched() 
     pair = b"void churn() { float *p; cudaMalloc(&p, 4); cudaFree(p); }\n"
     main = b'#define cudaMalloc hipMalloc\n#define cudaFree hipFree\n#include "churn.h"\nint main() { churn(); }\n'
     assert decided({"main.cu": main, "churn.h": pair}) == ["renaming_header"]
+
+
+HEADER = """#pragma once
+__global__ void apply(int *out) { out[threadIdx.x] += %s; }
+"""
+INCLUDING = """
+#include <cuda_runtime.h>
+__device__ int table[64];
+%s
+#include "apply.cuh"
+int main() {
+    int *out, *scratch, values[64] = {1};
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    cudaMalloc(&out, 256);
+    for (int round = 0; round < 3; round++) {
+        cudaMemcpyToSymbol(table, values, sizeof values);
+        cudaMalloc(&scratch, 4);
+        apply<<<1, 64, 0, s>>>(out);
+        cudaFree(scratch);
+    }
+    cudaDeviceSynchronize();
+    cudaFree(out);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("in_front", "value"),
+    [
+        ("", "table[threadIdx.x]"),
+        ("__device__ int load(int i) { return table[i]; }", "load(threadIdx.x)"),
+        ("#define LOAD(i) table[i]", "LOAD(threadIdx.x)"),
+    ],
+)
+def test_a_kernel_in_a_header_may_use_what_stands_in_front_of_the_include(in_front: str, value: str) -> None:
+    files = {"main.cu": (INCLUDING % in_front).encode(), "apply.cuh": (HEADER % value).encode()}
+    report = analyze(files, Config())
+    moved = [{place.text for place in finding.related} for finding in report.findings]
+    assert {"freed on `0`", "`0` waits for `s`, inserted in front of this"} in moved

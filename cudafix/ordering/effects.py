@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from cudafix import ir
 from cudafix.ir import walk
@@ -323,8 +323,7 @@ class Effects(Allocations):
         for kernel in kernels:
             prints |= kernel.prints or kernel.traps
             for names, write in ((kernel.globals_read, False), (kernel.globals_written, True)):
-                for name in names:
-                    variable = self.program.globals.get(name.removeprefix("::"))
+                for variable in self._variables(kernel, names):
                     bits = 1 << self.symbol(variable).number if variable is not None else 1
                     if variable is not None:
                         bits |= self.mask(self.reachable(state, frozenset({mem.Ptr(self.symbol(variable).number)})))
@@ -337,6 +336,16 @@ class Effects(Allocations):
         op.says = any(kernel.prints for kernel in kernels)
         self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
         return state
+
+    def _variables(self, kernel: ir.Kernel, names: Iterable[str]) -> Iterator[ir.GlobalVar | None]:
+        """The variables of the device of these names, None for one that is not seen; and those that a file which
+        includes that of the kernel may have in front of it.
+        """
+        for name in names:
+            yield self.program.globals.get(name.removeprefix("::"))
+        around = self.scopes.of_device_around(kernel.span.path)
+        for name in sorted(around.keys() if kernel.calls_unknown else kernel.names & around.keys()):
+            yield from around[name]
 
     def _stored_by(self, launch: ir.Launch, kernels: list[ir.Kernel], state: State) -> None:
         """A kernel may store the pointers that it is given in memory that holds pointers, or that it stores them in as
@@ -356,8 +365,7 @@ class Effects(Allocations):
                     unknown = not member and len(path) > 1
                     if kernel.keeps or unknown or self.classes.leads_to_pointers(member):
                         holders += values
-            for name in kernel.globals_written:
-                variable = self.program.globals.get(name.removeprefix("::"))
+            for variable in self._variables(kernel, kernel.globals_written):
                 if variable is not None and (kernel.keeps or self.classes.leads_to_pointers(f"{variable.type} *")):
                     holders.append(mem.Ptr(self.symbol(variable).number))
             for cell in [c for value in holders if (c := mem.at(value, mem.ANY)) is not None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from cudafix import ir
-from cudafix.link import SOURCES, Program
+from cudafix.link import SOURCES, Program, last
 
 
 class Scopes:
@@ -13,6 +13,7 @@ class Scopes:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._around: dict[str, dict[str, list[ir.GlobalVar]]] = {}
 
     @staticmethod
     def of(program: Program) -> Scopes:
@@ -44,6 +45,19 @@ class Scopes:
         """The names of the variables that each file declares, or a header that it includes."""
         own = {m.path: {v.name.removeprefix("::") for v in m.globals} for m in self.program.modules}
         return {path: own[path].union(*(own[header] for header in headers)) for path, headers in self._included.items()}
+
+    def of_device_around(self, path: str) -> dict[str, list[ir.GlobalVar]]:
+        """The variables of the device, by last name component, of the files that include one: it may use them, if they
+        stand in front of that.
+        """
+        if path not in self._around:
+            found: dict[str, list[ir.GlobalVar]] = {}
+            for module in self.program.modules:
+                for variable in module.globals if path in self._included[module.path] else ():
+                    if variable.space != "host":
+                        found.setdefault(last(variable.name), []).append(variable)
+            self._around[path] = found
+        return self._around[path]
 
     @cached_property
     def members_named_outside(self) -> set[str]:

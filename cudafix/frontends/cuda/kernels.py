@@ -7,6 +7,7 @@ through a local pointer that may have come from it, is assigned, incremented, or
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -63,6 +64,7 @@ class _Summary:
     globals_read: set[str] = field(default_factory=set)
     globals_written: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
     calls: list[tuple[str, tuple[frozenset[int], ...], tuple[frozenset[str], ...]]] = field(default_factory=list)
 
 
@@ -103,6 +105,7 @@ def summarize(
                 frozenset(summary.unknown),
                 ir.Span(path, one.node.start_byte, one.node.end_byte),
                 summary.keeps,
+                frozenset(summary.words),
             )
         )
     return tuple(found)
@@ -125,7 +128,7 @@ def _add(
 ) -> bool:
     before = (
         len(caller.reads), len(caller.writes), caller.prints, caller.traps, caller.keeps,
-        len(caller.globals_read), len(caller.globals_written), len(caller.unknown),
+        len(caller.globals_read), len(caller.globals_written), len(caller.unknown), len(caller.words),
     )  # fmt: skip
     last = len(callee.names) - 1
     for number, (params, global_names) in enumerate(zip(positions, roots, strict=True)):
@@ -139,12 +142,13 @@ def _add(
     caller.prints |= callee.prints
     caller.traps |= callee.traps
     caller.keeps |= callee.keeps
+    caller.words |= callee.words
     caller.globals_read |= callee.globals_read
     caller.globals_written |= callee.globals_written
     caller.unknown |= callee.unknown
     return before != (
         len(caller.reads), len(caller.writes), caller.prints, caller.traps, caller.keeps,
-        len(caller.globals_read), len(caller.globals_written), len(caller.unknown),
+        len(caller.globals_read), len(caller.globals_written), len(caller.unknown), len(caller.words),
     )  # fmt: skip
 
 
@@ -219,12 +223,14 @@ def _summary(
     summary.traps = _TRAPS.search(body) is not None
     here = {word: touched[word] for word in words & touched.keys()}
     summary.globals_read |= set(here.values())
+    summary.words = {sys.intern(word.decode()) for word in words - here.keys()} - names.keys()
     passed = {name for name, (kind, ref) in kinds.items() if ref or not is_number(kind)}
     summary.reads |= {names[name] for name in passed if name.encode() in words and name}
     for word in words:
         macro = macros.get(word.decode())
         if macro is not None:
             inner = set(_WORD.findall(macro.body))
+            summary.words.update(sys.intern(found.decode()) for found in inner - touched.keys())
             summary.prints |= _PRINTS.search(macro.body) is not None
             summary.traps |= _TRAPS.search(macro.body) is not None
             for found in inner & touched.keys():

@@ -198,10 +198,10 @@ def _runs_where_one_failed(stmt: ir.If, statuses: set[ir.Expr]) -> bool:
 
 
 def _repeated(function: ir.Function) -> set[Key]:
-    """The statements that a macro writes, at each use. (Python repeats a `finally` on each way out.)"""
-    if function.span.path.endswith(ir.PYTHON):
-        return set()
-    places = Counter(key for key, _ in groupby(map(key_of, walk(function.body))))
+    """The statements that a macro writes which is defined outside of the function, at each use."""
+    path, start, end = function.span  # in there, several parts of one expression may have its place
+    elsewhere = (s for s in walk(function.body) if s.span.path != path or not start <= s.span.start < end)
+    places = Counter(key for key, _ in groupby(map(key_of, elsewhere)))
     return {key for key, count in places.items() if count > 1}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 from cudafix import driver
+from cudafix.config import Config
 from tests.other_stream import MAIN, analyze, check
 from tests.test_ways_to_memory import cases
 
@@ -125,3 +126,20 @@ def test_a_wait_in_front_of_one_use_of_a_macro_is_in_front_of_no_other(check: st
     after = CHECKED.format(check=check, o="Async", s=", 0", one=wait if one else "", two=wait if two else "")
     lost = driver.prove({"a.cu": before.encode()}, {"a.cu": after.encode()})
     assert (not lost) == (one and two)
+
+
+def test_lines_stand_in_front_of_a_loop_whose_range_is_a_choice() -> None:
+    program = b"""
+#include <cuda_runtime.h>
+#include <vector>
+int main(int argc, char **argv) {
+    for (int n : argc > 1 ? std::vector<int>() : std::vector<int>{1, 2}) {
+        int *p;
+        cudaMalloc(&p, n);
+        cudaFree(p);
+    }
+}
+"""
+    report = driver.analyze({"main.cu": program}, Config())
+    assert [finding.codemod for finding in report.findings] == ["stream_ordered_pairs"]
+    assert not report.refusals

@@ -45,6 +45,7 @@ _ALIASES = re.compile(
 _NAMES_OF_NUMBERS = re.compile(
     rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
 )
+_CLASS_NAME = re.compile(rb"\b(?:struct|class|union)\s+(\w+)")
 _ONE_WORD = re.compile(r"(?<![\w:])[A-Za-z_]\w*\b(?!\s*(?:::|<))")
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
 _LIBRARIES = frozenset(("std", "thrust", "cub", "cuda"))
@@ -855,17 +856,25 @@ def names_of_numbers(
     own = _defined_as_numbers(text, known)
     if own or known:
         everywhere = _defined_as_numbers(original, known)
-        defined = Counter(name.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(original) for name in names)
+        defined, classes = _defined_types(original)
         known = {name: kind for name, kind in known.items() if name not in defined}
         for name, (*_, kind) in own.items():
-            is_class = re.search(rb"\b(?:struct|class|union)\s+%s\b" % name.encode(), original) is not None
             kinds = everywhere.get(name, ())
-            if len(kinds) == defined[name] and not is_class and _alike(kinds):
+            if len(kinds) == defined[name] and name not in classes and _alike(kinds):
                 known[name] = kind
     for name, body in macros.items():
         if is_number(kind := body.decode("utf-8", "replace")):
             known[name] = kind
     return known
+
+
+@lru_cache(maxsize=64)
+def _defined_types(original: bytes) -> tuple[Counter[str], frozenset[str]]:
+    """How often a file defines each name of a type that is no class, and the names of classes; kept for its next
+    configuration.
+    """
+    types = Counter(name.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(original) for name in names)
+    return types, frozenset(name.decode() for name in _CLASS_NAME.findall(original))
 
 
 def _defined_as_numbers(text: bytes, known: Mapping[str, str]) -> dict[str, list[str]]:

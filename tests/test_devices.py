@@ -198,6 +198,12 @@ int main() {{
 """
 
 
+def with_several(one: str, zero: str, then: str) -> bytes:
+    """What `SEVERAL` is rewritten to."""
+    files = {"main.cu": SEVERAL.format(one=one, zero=zero, then=then).encode()}
+    return rewritten(files, driver.analyze(files, Config()))["main.cu"]
+
+
 # `cudaFree` waits for the device, and what follows leans on that.
 @pytest.mark.parametrize(
     ("one", "zero", "then", "wanted"),
@@ -214,8 +220,7 @@ int main() {{
 )  # fmt: skip
 def test_each_device_has_a_default_stream_of_its_own(one: str, zero: str, then: str, wanted: str) -> None:
     """It waits for the streams of its own device only, and they for it (docs/FACTS.md)."""
-    files = {"main.cu": SEVERAL.format(one=one, zero=zero, then=then).encode()}
-    after = rewritten(files, driver.analyze(files, Config()))["main.cu"].decode()
+    after = with_several(one=one, zero=zero, then=then).decode()
     assert "cudaMallocAsync(&a" in after
     assert wanted in after.split("cudaMallocAsync(&a")[1]
 
@@ -224,8 +229,7 @@ def test_an_event_is_not_recorded_on_a_stream_of_another_device() -> None:
     """That fails (docs/FACTS.md); the host waits for the stream instead."""
     one = "cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);"
     zero = "w<<<1, 1>>>(a); cudaMemcpyAsync(a, m, 4, cudaMemcpyDefault, s);"
-    files = {"main.cu": SEVERAL.format(one=one, zero=zero, then="").encode()}
-    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    after = with_several(one=one, zero=zero, then="")
     assert b"cudaStreamSynchronize(s);" in after
     assert b"cudaEventRecord(done, s);" not in after
 
@@ -233,8 +237,7 @@ def test_an_event_is_not_recorded_on_a_stream_of_another_device() -> None:
 def test_memory_is_of_the_device_of_its_stream() -> None:
     """On a stream of another device the pair would get memory of that (docs/FACTS.md)."""
     copy = "cudaMemcpyAsync(a, m, 4, cudaMemcpyDefault, s);"
-    files = {"main.cu": SEVERAL.format(one="cudaStreamCreate(&s);", zero=copy, then="").encode()}
-    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    after = with_several(one="cudaStreamCreate(&s);", zero=copy, then="")
     assert b"cudaMallocAsync(&a, 4, 0);" in after
     assert b"cudaFreeAsync(a, 0);" in after
 
@@ -242,16 +245,14 @@ def test_memory_is_of_the_device_of_its_stream() -> None:
 def test_a_free_waits_for_the_device_that_its_memory_is_of() -> None:
     """Not for the one that is current (docs/FACTS.md): the free of `b` is no wait for the kernel."""
     kernel = "w<<<1, 1>>>(m);"
-    files = {"main.cu": SEVERAL.format(one="cudaMalloc(&b, 4);", zero=kernel, then="cudaFree(b); return *m;").encode()}
-    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    after = with_several(one="cudaMalloc(&b, 4);", zero=kernel, then="cudaFree(b); return *m;")
     assert b"cudaStreamSynchronize(0);" in after
 
 
 def test_a_kernel_that_ran_on_two_devices_is_not_finished_by_a_wait_for_one() -> None:
     one = "cudaMalloc(&b, 4);"
     zero = "for (int i = 0; i < 2; i++) { w<<<1, 1>>>(m); cudaSetDevice(1); } cudaFree(b); cudaSetDevice(0);"
-    files = {"main.cu": SEVERAL.format(one=one, zero=zero, then="cudaDeviceSynchronize(); return *m;").encode()}
-    after = rewritten(files, driver.analyze(files, Config()))["main.cu"]
+    after = with_several(one=one, zero=zero, then="cudaDeviceSynchronize(); return *m;")
     assert b"cudaFree(b);" in after
 
 

@@ -493,7 +493,7 @@ class Calls(Operations):
             isinstance(v, mem.StreamValue | mem.EventValue | mem.Function) for v in values
         ):
             return None
-        if any(state.env[("global", "", f"stream of {name}")] for name in handles):
+        if any(state.env[mem.stream_of(name)] for name in handles):
             return None
         leads = {v for v in values if isinstance(v, mem.Ptr | mem.Ref | mem.Handle)}
         if len(leads) > (MOST_LEADS if self.followed is Followed.NONE else FEW_LEADS):

@@ -806,8 +806,7 @@ def _is_held(handle: mem.Handle, state: State, replaced: Collection[mem.Cell]) -
 
 
 def _stream_of(handle: mem.Handle) -> mem.Cell:
-    """Where the stream of a handle is noted."""
-    return ("global", "", f"stream of {handle.name}"), ()
+    return mem.stream_of(handle.name), ()
 
 
 def _names_nosync(program: Program) -> bool:

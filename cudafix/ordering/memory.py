@@ -106,6 +106,11 @@ NO_CELLS: Cells = {}
 _NO_ROOTS: dict[Root, Cells] = {}
 
 
+def stream_of(handle: str) -> Root:
+    """Where the stream of a handle of a library is noted, by the name of the handle."""
+    return ("global", "", f"stream of {handle}")
+
+
 def reference(cell: Cell) -> Ptr | Ref:
     """`&cell`; the address of a memory object's first element is the pointer to the object."""
     root, path = cell

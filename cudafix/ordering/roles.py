@@ -168,7 +168,7 @@ class Roles(Calls):
         """The streams that the calls which are given one of these handles run on."""
         found: set[Stream] = set()
         for value in handles:
-            held = state.env.read((("global", "", f"stream of {getattr(value, 'name', '')}"), ()))
+            held = state.env.read((mem.stream_of(getattr(value, "name", "")), ()))
             found |= {v.stream for v in held if isinstance(v, mem.StreamValue)}
             if not held:
                 found.add(UNKNOWN_STREAM)

@@ -530,6 +530,10 @@ class Declarations:
         """Whether it is an alias or a template parameter."""
         return name in self.types or (self.visible is not None and name in self.visible.types)
 
+    def is_seen_type(self, kind: str) -> bool:
+        """Whether it is a class that is seen, an alias or a template parameter."""
+        return self.names_type(kind) or self.class_of(kind) is not None
+
     def means_number(self, kind: str) -> bool:
         """Whether a type is a plain number, or an alias of one."""
         kind = kind.removeprefix("const ")

@@ -401,7 +401,7 @@ def _points_to_const(node: Node, text: bytes, param: ir.Param) -> bool:
 def _ends_there(param: ir.Param, body: bytes, index: Declarations) -> bool:
     """Whether no pointer is kept in what a parameter points to, which the kernel might write through: `s->out[i]`."""
     kind = param.type.rstrip(" *")
-    if is_number(kind) or index.means_number(kind):
+    if index.means_number(kind):
         return True
     cls = index.class_of(kind)
     if cls is not None:
@@ -514,8 +514,7 @@ def _aliases(
             continue
         if not pointer and base.startswith("auto") and _is_element(value, text, kinds):
             continue
-        is_seen = index.names_type(base) or index.class_of(base) is not None
-        if not pointer and (is_number(base) or (not is_seen and _is_address(value, text, kinds))):
+        if not pointer and (is_number(base) or (_is_address(value, text, kinds) and not index.is_seen_type(base))):
             numbers.add(one.name)
         edges.append((one.name, value))
     for node in captures.get("built", ()):  # `View v(p);` reads like the declaration of a function

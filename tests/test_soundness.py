@@ -1,0 +1,111 @@
+"""Tables of small programs, a cause of wrong rewrites each: what must be refused, and what may not be lost with it.
+
+`tests/soundness/<cause>.toml` has `about` (the cause), `setup` (text in front of every program) and cases:
+
+    [[case]]
+    id = "two_buffers_are_swapped_between_the_loops"  # what the case guards against
+    before = '''…'''       # the program, behind `setup`; or `setup` of its own
+    after = '''…'''        # optional: the exact text that `apply` writes for `before`
+    files = {…}            # optional: further files of the tree, by their paths
+    config = '''…'''       # optional: `cudafix.toml`
+    expect = "refused: escapes"
+
+| expect | holds when |
+|---|---|
+| `rewritten` | every allocation site has a proven fix |
+| `rewritten with TEXT` | the same, and an edit contains the text |
+| `rewritten without TEXT` | the same, and no edit contains the text |
+| `assumes: NAME` | every site has a fix that rests on this assumption (and no other) |
+| `refused: NAME` | every site is refused for this reason; `refused: A, B` where sites differ |
+| `refused` | every site is refused, whatever the reason |
+| `no site` | nothing counts as an allocation site, and nothing is found |
+| `finds: NAME` | a finding of this codemod, and no allocation site is rewritten |
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cudafix import cli
+from tests.cases import ROOT
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+TABLES = sorted((ROOT / "tests" / "soundness").glob("*.toml"))
+
+
+def _cases() -> Iterator[Any]:
+    for path in TABLES:
+        table = tomllib.loads(path.read_text())
+        for case in table["case"]:
+            main = "main.py" if table.get("language") == "python" else "main.cu"
+            yield pytest.param(main, table.get("setup", ""), case, id=f"{path.stem}-{case['id']}")
+
+
+def _cudafix(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as left:
+        cli.main([*arguments, "--no-cache", "-j", "1"])
+    return int(left.value.code or 0)
+
+
+@pytest.mark.parametrize(("main", "setup", "case"), list(_cases()))
+def test_program(
+    main: str,
+    setup: str,
+    case: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    setup = case.get("setup", setup)
+    files = {main: setup + case["before"], **case.get("files", {})}
+    if "config" in case:
+        files["cudafix.toml"] = case["config"]
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.chdir(tmp_path)
+    code = _cudafix("check", "--format", "json")
+    out, err = capsys.readouterr()
+    assert code in (0, 1), err
+    report = json.loads(out)
+    verdict, _, wanted = case["expect"].partition(": ")
+    results = report["results"]
+    fixes = [r for r in results if "edits" in r]
+    refusals = [r["rule"] for r in results if r["level"] == "none"]
+    statistics = report["statistics"]
+    said = "\n".join(f"{r['line']}: {r['rule']}: {r['message']}" for r in results)
+    inserted = [e["text"] for r in fixes for e in r["edits"]]
+    if verdict.startswith("rewritten"):
+        assert statistics["ready"] == statistics["sites"] > 0, said
+        if " without " in verdict:
+            assert not any(case["expect"].partition(" without ")[2] in text for text in inserted), inserted
+        elif " with " in verdict:
+            assert any(case["expect"].partition(" with ")[2] in text for text in inserted), inserted
+    elif verdict == "assumes":
+        assert statistics["assumed"] == statistics["sites"] > 0, said
+        assert {a["name"] for r in fixes for a in r["assumptions"]} == {wanted}, said
+    elif verdict == "refused":
+        assert statistics["refused"] == statistics["sites"] > 0, said
+        assert not wanted or set(refusals) == set(wanted.split(", ")), said
+    elif verdict == "no site":
+        assert statistics["sites"] == 0, said
+        assert not results, said
+    elif verdict == "finds":
+        assert wanted in {r["rule"] for r in results}, said
+        assert statistics["ready"] == 0, said
+    else:
+        pytest.fail(f"`{case['expect']}` is no expectation")
+    if "after" in case:
+        assert _cudafix("apply", "--allow-dirty") == 0
+        assert (tmp_path / main).read_text().removeprefix(setup) == case["after"]

@@ -18,7 +18,7 @@
 | `assumes: NAME` | every site has a fix that rests on this assumption (and no other) |
 | `refused: NAME` | every site is refused for this reason; `refused: A, B` where sites differ |
 | `refused` | every site is refused, whatever the reason |
-| `refused or rewritten with TEXT` | each site is refused or has a proven fix, and there is an edit with the text for those that have one |
+| `refused or rewritten with TEXT` | each site is refused, or rewritten and an edit contains the text |
 | `no site` | nothing counts as an allocation site, and nothing is found |
 | `finds: NAME` | a finding of this codemod, and no allocation site is rewritten |
 """

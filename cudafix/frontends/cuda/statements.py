@@ -54,6 +54,9 @@ _DECLARES = re.compile(rb"\w[\s*&]+\w")  # two words: a macro that stands for a 
 _RETURNED = re.compile(r"\breturn\s+\(?\s*([A-Za-z_]\w*)\s*\)?\s*;")
 
 
+_NO_NAMES = frozenset(("lambda_capture_initializer", "comment"))
+
+
 @dataclass
 class _Captures:
     """The captures of a lambda as they are written."""
@@ -359,7 +362,6 @@ class Statements(Loops):
         listed = node.child_by_field_name("captures")
         found = _Captures()
         for child in listed.children if listed is not None else ():
-            text = self.raw(child)
             if child.type == "lambda_capture_initializer":
                 left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
                 if left is None or right is None:
@@ -368,14 +370,19 @@ class Statements(Loops):
                 refers = any(one.type == "&" for one in child.children)
                 place = self.lvalue(right) if refers else self.value(right)
                 found.initialized[self.raw(left)] = (child, place, refers)
-            elif child.type == "lambda_default_capture" or text in ("=", "&"):
+        others = [c for c in listed.children if c.type not in _NO_NAMES] if listed is not None else []
+        for text in "".join(map(self.raw, others))[1:-1].split(","):
+            bound = self.bindings.get(text.lstrip("&"))
+            if bound is not None:  # in a macro
+                text = "&" * text.startswith("&") + self.spelled(bound)
+            if text in ("=", "&"):
                 found.all = text == "="
             elif text.startswith("*"):
                 found.object = True
             elif text.startswith("&"):
-                found.shared.add(text.lstrip("& "))
-            elif text.isidentifier() and text != "this":
-                found.copied.add(text)
+                found.shared.add(text.lstrip("& .").removesuffix("..."))
+            elif text.removesuffix("...").isidentifier() and text != "this":
+                found.copied.add(text.removesuffix("..."))
         return found
 
     def _give_copies(self, inner: Statements, captures: _Captures, at: int) -> dict[str, str]:

@@ -457,12 +457,16 @@ class Statements(Loops):
         when a call begins, it is not known what those hold that some call changes.
         """
         span = self.span(node)
-        for name in sorted(_changed(made) & made.copies):
-            kind = self.types.get(name, "")
-            if is_number(kind) or is_pointer(kind) or kind.startswith("cuda") or not kind:
-                yield ir.Assign(Var(name), Opaque((Var(name),)), span)
+        for place in dict.fromkeys(_changed(made)):
+            root = root_of(place)
+            if not isinstance(root, Var) or root.name not in made.copies:
+                continue
+            kind = self.types.get(root.name, "") if place == root else ""
+            named = all(isinstance(part, (Var, Field)) for part in ir.variables(place))
+            if named and not kind.endswith("]") and self.file.index.class_of(kind) is None:
+                yield ir.Assign(place, Opaque((place,)), span)
             else:
-                yield ir.Unknown("a `mutable` lambda changes what it has captured", span, (Addr(Var(name)),))
+                yield ir.Unknown("a `mutable` lambda changes what it has captured", span, (Addr(root),))
 
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
         """Lower the body of a macro here. None if the body does not parse, or is too deep in other macros."""
@@ -827,8 +831,8 @@ def addressed_names(text: str, by_reference: Mapping[str, tuple[bool, ...]]) -> 
     return frozenset(names)
 
 
-def _changed(function: ir.Function) -> set[str]:
-    """The variables that a function stores in itself, or that it gives to somebody who may store in them."""
+def _changed(function: ir.Function) -> list[Expr]:
+    """The places that a function stores in itself, or that it gives to somebody who may store in them."""
     places: list[Expr] = []
     for stmt in ir.walk(function.body):
         places += [part.base for part in ir.values_in(stmt) if isinstance(part, Addr)]
@@ -844,7 +848,7 @@ def _changed(function: ir.Function) -> set[str]:
                 places += parts
             case _:
                 pass
-    return {root.name for place in places if isinstance(root := root_of(place), Var)}
+    return places
 
 
 def lower_function(file: File, definition: Definition, source: Source) -> ir.Function:

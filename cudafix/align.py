@@ -228,7 +228,9 @@ class _Alignment:
             if isinstance(s, ir.Call)
             for arg in _stream_arguments(s, tables)
         )
-        self.names: dict[str, str] = {}
+        copied = {name.partition("@")[0]: name for name in function.copies}  # by the closure, before anything is paired
+        copies = ((name, copied.get(name.partition("@")[0])) for name in changed.copies)
+        self.names: dict[str, str] = {new: old for new, old in copies if old is not None}
         # what a macro's own text says, at each use; Python repeats a `finally` on each way out
         self.repeated, self.repeated_too = map(_repeated, (function, changed))
         # variables that only the rewritten program has

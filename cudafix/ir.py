@@ -82,6 +82,7 @@ class Var(NamedTuple):
 
     `p` for a parameter or a local, `p@120` for a local that shadows another one (120: offset of its declaration),
     `::g` for a global, a namespace-scope or a file-static variable, `Class::m` for a static member, `this` for `this`,
+    `p@100` for the copy of `p` that the closure of a lambda has (100: offset of the lambda),
     `%3` for the temporary result of a call inside an expression, `f::s` for a function-local static.
     """
 
@@ -464,8 +465,10 @@ class Function:
 
     `problems` are reasons to refuse every pair in it (a parse error, `setjmp`, a coroutine), with the offset of each.
     `internal` is true for `static` functions and anonymous namespaces. `types` gives the declared type of each
-    variable. `captures` are the variables that a lambda shares with the function around it, `bases` the
-    classes that the class of a method is derived from. `unwritten` are the classes, by last name component, of objects
+    variable. `captures` are the variables of the function around it that a lambda reaches, `copies` those of them that
+    its closure is made of where it captures by copy: assigned where the lambda stands, and by nobody else. `object` is
+    the one to which `this` leads if it captures `*this`. `bases` are the classes that the class of a method is derived
+    from. `unwritten` are the classes, by last name component, of objects
     that may be assigned here where no assignment of theirs is lowered: objects that are given to a function which is
     not seen, or which takes any type, or that are assigned to something of a type that is not known. In it, `""` is a
     value that may be of any class (or a method that may be any), `NO_OBJECT` one that may be converted to one.
@@ -483,6 +486,8 @@ class Function:
     problems: tuple[tuple[str, int], ...] = ()
     returns: str = "void"
     captures: frozenset[str] = frozenset()
+    copies: frozenset[str] = frozenset()
+    object: str = ""
     bases: tuple[str, ...] = ()
     unwritten: frozenset[str] = frozenset()
     direct: bool = True
@@ -622,3 +627,27 @@ def values_in(stmt: Stmt) -> Iterator[Expr]:
             found = ()
     for expr in found:
         yield from variables(expr)
+
+
+def places_in(stmt: Stmt) -> Iterator[Expr]:
+    """The places that a statement stores in or tests."""
+    match stmt:
+        case Assign():
+            yield stmt.target
+        case Call(result=result) if result is not None:
+            yield result
+        case If() if stmt.test.place is not None:
+            yield stmt.test.place
+        case Loop(bounds=bounds):
+            yield from bounds
+        case _:
+            pass
+
+
+def names_in(function: Function) -> frozenset[str]:
+    """The variables that a function names."""
+    found: set[str] = set()
+    for stmt in walk(function.body):
+        parts = (*values_in(stmt), *(part for place in places_in(stmt) for part in variables(place)))
+        found.update(part.name for part in parts if isinstance(part, Var))
+    return frozenset(found)

@@ -289,8 +289,29 @@ MODULES = [
     Case(
         "a lambda shares the variables around it",
         "void f() { float *p; auto drop = [&](int i) { cudaFree(p); }; drop(1); run([&] { cudaFree(p); }); }",
-        "function f()\n  declare p: float *\n  drop = &f::<lambda@33>()\n  f::<lambda@33>(1)\n  run(&f::<lambda@75>())\n"
+        "function f()\n  declare p: float *\n  declare drop: auto\n  drop = &f::<lambda@33>()\n  f::<lambda@33>(1)\n  run(&f::<lambda@75>())\n"
         "function f::<lambda@33>(i: int)\n  cudaFree(p)\nfunction f::<lambda@75>()\n  cudaFree(p)\n",
+    ),
+    Case(
+        "a lambda that captures by copy has copies of its own",
+        "void f() { float *p, *q; run([p, &q] { use(p, q); }); run([=] { use(p); }); run([r = q] { use(r); }); }",
+        "function f()\n"
+        "  declare p: float *\n"
+        "  declare q: float *\n"
+        "  p@29 = p\n"
+        "  run(&f::<lambda@29>())\n"
+        "  p@58 = p\n"
+        "  run(&f::<lambda@58>())\n"
+        "  host read q\n"
+        "  r@80 = q\n"
+        "  run(&f::<lambda@80>())\n"
+        "function f::<lambda@29>()\n"
+        "  host read q\n"
+        "  use(p@29, q)\n"
+        "function f::<lambda@58>()\n"
+        "  use(p@58)\n"
+        "function f::<lambda@80>()\n"
+        "  use(r@80)\n",
     ),
     Case(
         "a reference parameter",

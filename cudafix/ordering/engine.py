@@ -20,6 +20,7 @@ from cudafix.ordering import ranges
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, State, Unwinding, joined
 from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
+from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
 from cudafix.ordering.state import HOST, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
@@ -111,6 +112,8 @@ class Engine(Machine):
         super().__init__(program, tables, overlay, per_thread)
         self.returned_inside: dict[mem.Path, Values] = {}  # of the call that ended last
         self._families: dict[int, bool] = {}
+        # by loop: the lambdas in it with what their closures copy, and its variables
+        self._closures_in: dict[int, tuple[list[tuple[str, ir.Var]], list[ir.Var]]] = {}
         self.unwinding: list[Unwinding] = []  # each block around here that has such objects
         self._thrown: State | None = None  # what was thrown here last, if nothing has changed it since
         self._destroyed: dict[int, list[tuple[int, int, ir.Stmt]]] = {}  # see `_objects_of`, by block
@@ -182,7 +185,7 @@ class Engine(Machine):
                     self.perhaps_throws(stmt, state)
                 continue
             self.step()
-            if isinstance(stmt, ir.Declare):
+            if isinstance(stmt, ir.Declare) and self._lambda_with(stmt.var) is None:
                 declared.append(self.root(stmt.var.name))
                 objects.append(stmt)
             if state is None:
@@ -386,6 +389,9 @@ class Engine(Machine):
     def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
         values = self.values(state, value)
         targets = self.cells(state, target)
+        made = self._lambda_with(target)
+        if made is not None:
+            values = self._counted(state, value, values, target)
         if not targets:
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
@@ -393,13 +399,39 @@ class Engine(Machine):
         elif isinstance(value, ir.Opaque) and isinstance(target, ir.Field):
             self.runs_at_the_end(self.type_of(target), values, span, state)
         inner = self.parts(state, value)  # a struct is copied with all that it holds
-        if not any(part == target for part in ir.variables(value)):
+        again = made is not None and self._is_held(state, made)
+        if again:  # the closures that the lambda has made so far have their own copies: these are of any of them
+            targets *= 2
+        elif not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
-        if any(step == ("at", mem.ANY) for _, path in targets for step in path):
+        if again or any(step == ("at", mem.ANY) for _, path in targets for step in path):
             values = mem.kept_among_others(values)
             inner = {path: mem.kept_among_others(held) for path, held in inner.items()}
         self.store(state, targets, values, span)
         self.store_parts(state, targets, inner, span)
+
+    def _lambda_with(self, target: ir.Expr) -> str | None:
+        """The lambda whose closure has this copy of a variable; None for any other place. In a call of the lambda, it
+        is like any variable of that call.
+        """
+        return self.closures.get((self.frame.function.name, target.name)) if isinstance(target, ir.Var) else None
+
+    def _is_held(self, state: State, name: str) -> bool:
+        """Whether somebody holds a function of this name."""
+        return any(
+            isinstance(value, mem.Function) and value.name == name
+            for _, cells in state.env
+            for values in cells.values()
+            for value in values
+        )
+
+    def _counted(self, state: State, value: ir.Expr, values: Values, target: ir.Expr) -> Values:
+        """What a closure copies of a number: the same number, of which both know from here on that it is the same."""
+        number = isinstance(target, ir.Var) and self.frame.function.types.get(target.name, "") in NUMBERS
+        if not number or self.loops or mem.has_number(values):
+            return values
+        said = self.named(state, self.cells(state, value), values, self.name_of("the number", (target, value)))
+        return values if said is None else frozenset({mem.Number(said)})
 
     def _owned(self, state: State, target: ir.Var, value: ir.Opaque, values: Values, span: ir.Span) -> None:
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
@@ -446,7 +478,9 @@ class Engine(Machine):
 
     def _declare(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Declare)
-        state.env.forget([self.root(stmt.var.name)])
+        made = self._lambda_with(stmt.var)
+        if made is None or not self._is_held(state, made):
+            state.env.forget([self.root(stmt.var.name)])
         return state
 
     def _host_access(self, stmt: ir.Stmt, state: State) -> State | None:
@@ -683,7 +717,25 @@ class Engine(Machine):
         self.frame.continues.append(None)
         state = self.block(loop.body, state)
         state = joined(state, self.frame.continues.pop())
+        if state is not None:
+            self._end_closures(loop, state)
         return self.block(loop.step, state)
+
+    def _end_closures(self, loop: ir.Loop, state: State) -> None:
+        """The closures that a round has made and that nobody holds any more are gone, with what they have copied. So
+        are the variables of the round, those too that `continue` has left.
+        """
+        if id(loop) not in self._closures_in:
+            stmts = list(walk(loop.body)) if self.closures else []
+            targets = [stmt.target for stmt in stmts if isinstance(stmt, ir.Assign)]
+            copies = [
+                (made, t) for t in targets if isinstance(t, ir.Var) and (made := self._lambda_with(t)) is not None
+            ]
+            own = [s.var for s in stmts if isinstance(s, ir.Declare) and self._lambda_with(s.var) is None]
+            self._closures_in[id(loop)] = copies, own if copies else []
+        copies, own = self._closures_in[id(loop)]
+        state.env.forget(self.root(var.name) for var in own)
+        state.env.forget(self.root(copy.name) for made, copy in copies if not self._is_held(state, made))
 
     def _family(self, loop: ir.Loop, bounds: str, state: State) -> State | None:
         """A loop over arrays of buffers, streams or events: the generic round `k`, with all others before and after it.
@@ -826,11 +878,12 @@ class Engine(Machine):
         """
         caller = self.frame if self.frames else None
         around = function.name.rpartition(LAMBDA)[0]
-        home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
+        homes = [f for f in self.frames if f.function.name == around] if around else []
+        home = homes[0] if len(homes) == 1 and function.name not in self.outlived else None
         self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
         self.frames.append(self.frame)
-        if around and home is None and last(around) != ir.INITIALIZERS:  # around which there are no variables
+        if home is None and self._needs_its_closure(function):
             self.obstacle(
                 state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
             )
@@ -842,7 +895,9 @@ class Engine(Machine):
                 state.env.write([(self.root(param.name), ())], args[n])
             elif param.default is not None:
                 state.env.write([(self.root(param.name), ())], self.values(state, param.default))
-        if not self.frame.is_lambda:
+        if function.object:
+            this = frozenset({self.reference((self.root(function.object), ()))})
+        if not self.frame.is_lambda or function.object:
             state.env.write([(self.root("this"), ())], this)
         end = self._met(self.block(function.body, state), self.frame.returned, function, self.loops)
         value = self.frame.value
@@ -851,8 +906,10 @@ class Engine(Machine):
         self.frames.pop()
         if end is not None:
             end.env.forget_calls([name])
-            if function.name in self.around.values() and self._is_kept_inside_of(function.name, end, value):
+            if function.name in self.around.values() and self._kept_inside_of(function.name, end, value):
                 self.outlived.add(function.name)
+            elif function.name in self.making:
+                self.outlived |= self._kept_inside_of(function.name, end, value)
         self.exposed = {r for r in self.exposed if r[1] != name}
         if caller is not None:
             self.frame = caller
@@ -861,12 +918,22 @@ class Engine(Machine):
                 end.env.gone |= {cell for cell in places if cell is not None}
         return end, value
 
-    def _is_kept_inside_of(self, around: str, end: State, returned: Values) -> bool:
-        """Whether somebody has a function that stands in this one, when a call of it has ended."""
+    def _needs_its_closure(self, function: ir.Function) -> bool:
+        """Whether a lambda names variables of the function around it."""
+        around = function.name.rpartition(LAMBDA)[0]
+        if not around or last(around) == ir.INITIALIZERS:  # around which there are no variables
+            return False
+        return function.name in self.making or not function.kept("names", ir.names_in).isdisjoint(
+            (*function.captures, "this")
+        )
+
+    def _kept_inside_of(self, around: str, end: State, returned: Values) -> set[str]:
+        """The functions that stand in this one and that somebody has when a call of it has ended."""
         inside = f"{around}::"
-        cells = (cells for root, cells in end.env if not root[2].removeprefix("::").startswith(inside))
+        own = inside if self.in_python else "\0"  # in C++ these are `static` variables
+        cells = (cells for root, cells in end.env if not root[2].removeprefix("::").startswith(own))
         kept = (value for held in cells for values in held.values() for value in values)
-        return any(isinstance(v, mem.Function) and v.name.startswith(inside) for v in (*returned, *kept))
+        return {v.name for v in (*returned, *kept) if isinstance(v, mem.Function) and v.name.startswith(inside)}
 
     def _given_back(self, function: ir.Function, end: State) -> list[int]:
         """The parameters of a function that it never sets, and of which the memory has been given back."""

@@ -225,4 +225,6 @@ class Frame:
 
     def shares(self, name: str) -> bool:
         """Whether a name means a variable of the function around a lambda."""
-        return name in self.function.captures or (name == "this" and self.is_lambda)
+        if name == "this":  # of the copy that `[*this]` makes a variable of the call
+            return self.is_lambda and not self.function.object
+        return name in self.function.captures

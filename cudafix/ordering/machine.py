@@ -99,6 +99,10 @@ class Machine:
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.around = program.kept("around", lambda: _around(program))
         self.outlived: set[str] = set()  # functions that have ended while somebody holds one which stands in them
+        self.closures = program.kept("closures", lambda: _closures(program))
+        self.making = frozenset(
+            around for function in program.functions() if (around := function.name.rpartition(LAMBDA)[0])
+        )
         self.anchors: dict[str, list[int]] = defaultdict(list)  # where the overlay says something, by file, sorted
         for key in (*overlay.replaced, *overlay.before, *overlay.after, *overlay.removed):
             insort(self.anchors[key.path], key.start)
@@ -270,14 +274,6 @@ class Machine:
         inside = state.env[root]
         return path not in inside and not any(mem.covers(other, path) for other in inside)
 
-    def _gone_from_around(self, state: State, name: str, frame: str) -> None:
-        """A lambda runs when a variable that it has kept is out of scope: what that led to is not known."""
-        home = next((f for f in self.frames if f.name == frame), None)
-        kind = home.function.types.get(name, "") if home is not None else ""
-        if "*" in kind or "cuda" in kind:
-            text = f"is live where `{name.split('@')[0]}` is used, which is out of scope"
-            self.obstacle(state.live, "escapes", text, self.frame.function.span)
-
     def reference(self, cell: Cell) -> mem.Value:
         """The address of a cell, for somebody to keep."""
         if cell[1] == () and cell[0][0] == "local":
@@ -395,12 +391,10 @@ class Machine:
     def _shared_with(self, state: State, function: mem.Function) -> Iterator[mem.Value]:
         """What a lambda reaches through the variables that it shares."""
         around = function.name.rpartition(LAMBDA)[0]
-        home = next((f for f in reversed(self.frames) if f.function.name == around), None) if around else None
-        if home is None:
-            return
-        for made in self.program.resolve(function.name, 0, function.path):
-            names = made.kept("names", _names) & (made.captures | {"this"})
-            for root in (("local", home.name, name) for name in names):
+        homes = [f.name for f in self.frames if f.function.name == around] if around else []
+        for made in self.program.resolve(function.name, 0, function.path) if homes else ():
+            names = made.kept("names", ir.names_in) & (made.captures | {"this"}) | made.copies
+            for root in (("local", home, name) for home in homes for name in names):
                 yield mem.Ref((root, ()))
                 for values in state.env[root].values():
                     yield from values
@@ -580,7 +574,8 @@ def _around(program: Program) -> dict[str, str]:
     return {name: around for name, around in found.items() if around in names}
 
 
-def _names(function: ir.Function) -> frozenset[str]:
-    """The variables that a function evaluates."""
-    values = (expr for stmt in ir.walk(function.body) for expr in ir.values_in(stmt))
-    return frozenset(expr.name for expr in values if isinstance(expr, ir.Var))
+def _closures(program: Program) -> dict[tuple[str, str], str]:
+    """The copies of variables that the closures of lambdas have, as variables of the functions around these: by the
+    function and the name, the lambda.
+    """
+    return {(f.name.rpartition(LAMBDA)[0], copy): f.name for f in program.functions() for copy in f.copies}

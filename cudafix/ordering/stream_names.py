@@ -31,6 +31,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     shared = {e.name for e in mentioned if isinstance(e, ir.Var)}  # a lambda may capture nothing else
     here = {r for r, _ in state.env if r[0] == "local" and (r[1] == frame.name or r[2] in shared)}
     here = {r for r in here if r[1] == frame.name or machine.root(r[2]) == r}
+    here = {r for r in here if not (r[1] == frame.name and _is_of_a_closure(machine, r[2])) and r[2][:5] != "this@"}
     for root, _ in state.env:  # an inner variable hides an outer one of the same name
         if root in here:
             hidden[root[2].split("@")[0]] = root[2]
@@ -68,6 +69,11 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
                 elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
                     _members(machine, state, value, var, text, found)
     return found
+
+
+def _is_of_a_closure(machine: Machine, name: str) -> bool:
+    """Whether a variable of this call is the copy that the closure of a lambda has: only the lambda can name it."""
+    return (machine.frame.function.name, name) in machine.closures
 
 
 def _spelled(machine: Machine, name: str) -> str:

@@ -124,6 +124,7 @@ class Expressions:
         self.gives_one = True  # what it returns by its name is always the same
         self.lends = False  # the function returns a reference through which its caller may write
         self.lambdas: dict[str, str] = {}
+        self.shared: set[str] = set()  # what lambdas in here name of the variables around them
         self.bindings: Mapping[str, Bound] = {}
         self.expanding: tuple[str, ...] = ()
         self.problems: list[tuple[str, int]] = []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
 
@@ -27,9 +27,10 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, OPTIONAL, first_named
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro, joined, pasted
-from cudafix.frontends.cuda.terms import is_temporary, matters, opaque
+from cudafix.frontends.cuda.terms import is_temporary, matters, opaque, root_of
 from cudafix.ir import (
     NULL,
+    Addr,
     Const,
     Deref,
     Expr,
@@ -51,9 +52,20 @@ _ALIASED = re.compile(r"&\s*\w+\s*=\s*\(?\s*([A-Za-z_]\w*)")
 
 _DECLARES = re.compile(rb"\w[\s*&]+\w")  # two words: a macro that stands for a declaration
 _RETURNED = re.compile(r"\breturn\s+\(?\s*([A-Za-z_]\w*)\s*\)?\s*;")
-_LOOPS = frozenset(("for_statement", "while_statement", "do_statement", "for_range_loop"))
-# an assignment, the address handed out, a swap
-_CHANGED = r"(?<![\w.>])NAME\s*(?:=(?!=)|\+\+|--|[-+]=)|&\s*NAME\b(?!\s*(?:\[|->|\.))|\bswap\s*\([^;]*\bNAME\b"
+
+
+_NO_NAMES = frozenset(("lambda_capture_initializer", "comment"))
+
+
+@dataclass
+class _Captures:
+    """The captures of a lambda as they are written."""
+
+    all: bool = False  # `=`
+    object: bool = False  # `*this`
+    copied: set[str] = field(default_factory=set)
+    shared: set[str] = field(default_factory=set)
+    initialized: dict[str, tuple[Node, Expr, bool]] = field(default_factory=dict)  # with what, and whether by reference
 
 
 class Statements(Loops):
@@ -301,16 +313,8 @@ class Statements(Loops):
         name = f"{self.name}::<lambda@{self.span(node).start}>"
         if body is None:
             return self.unread("parse_error", node)
-        captures = node.child_by_field_name("captures")
-        for child in captures.named_children if captures is not None else ():
-            if child.type == "lambda_capture_initializer":
-                left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
-                if left is not None and right is not None:
-                    kept = self.value(right)
-                    self.keeps_copy(child, kept)
-                    kind = self.type_of(kept)
-                    of_class = not is_pointer(kind) and self.file.index.class_of(kind) is not None
-                    self.store(self.declare(self.raw(left), kind if of_class else "", left), kept, child)
+        at = self.span(node).start
+        captures = self._captures(node, at)
         words = {child.type for child in node.children}
         if self.source.shift == 0 and self.file.qualifiers:
             words |= hidden_qualifiers(self.file.qualifiers, node.start_byte, body.start_byte)
@@ -325,19 +329,22 @@ class Statements(Loops):
         inner.types, inner.used = dict(self.types), dict(self.used)
         inner.references, inner.lambdas = set(self.references), self.lambdas
         inner.addressed, inner.bindings, inner.expanding = self.addressed, self.bindings, self.expanding
+        copies = self._give_copies(inner, captures, at)
         inner.depth, inner.end = self.depth, self.end
         trailing = [c for c in declarator.named_children if c.type == "trailing_return_type"] if declarator else []
         written = self.raw(trailing[0]).removeprefix("->").strip() if trailing else "auto"
         inner.gives = written if not written.endswith("&") else ""
         inner.gives_one = len(set(_RETURNED.findall(self.raw(body)))) < 2
         shared = frozenset(inner.scopes[0].names.values())
-        stale = self._stale_copies(node, self.raw(captures)[1:-1] if captures is not None else "", self.raw(body))
-        if stale:
-            why = "a lambda keeps the value of a variable that changes later"
-            self.emit(ir.Unknown(why, self.span(node), tuple(stale)))
         params = self.parameters(listed)
         made = inner.function(params, body, node, internal=True)
-        made.captures = shared
+        named = ir.names_in(made) | inner.shared
+        self.shared |= named & shared
+        made.captures = shared | copies.keys()
+        made.copies = frozenset(self._make_copies(node, copies, captures, named))
+        made.object = f"this@{at}" if captures.object else ""
+        if re.search(rb"\bmutable\b", self.source.text[node.start_byte : body.start_byte]):
+            made.body = (*self._of_other_closures(made, node), *made.body)
         last = name.rpartition("::")[2]
         self.file.index.takes[last] = [tuple(param for param, _ in params)]
         values = (s.value for s in ir.walk(made.body) if isinstance(s, ir.Return) and s.value is not None)
@@ -350,32 +357,116 @@ class Statements(Loops):
     def _is_member(self, name: str) -> bool:
         return any(name in cls.fields for cls in self.file.index.lineage(self.cls))
 
-    def _stale_copies(self, node: Node, captures: str, body: str) -> list[Expr]:
-        """The variables that a lambda copies and that the function around it may change afterwards: calls of the lambda
-        are lowered as if it shared them. What the copies of objects do is lowered here.
-        """
-        items = [item.strip() for item in captures.split(",")]
-        copied = {item for item in items if item.isidentifier() and item != "this"}
-        if "=" in items:
-            copied |= {name for name in re.findall(r"\b[A-Za-z_]\w*", body) if f"&{name}" not in items}
-        found: list[Expr] = []
-        loops = [n for n, scope in enumerate(self.scopes) if scope.continues]
-        for name in sorted(copied):
-            held = next((n for n in reversed(range(len(self.scopes))) if name in self.scopes[n].names), None)
-            if held is None or is_number(self.types.get(self.scopes[held].names[name], "")):
-                continue
-            if (place := self.local(name)) is not None:
-                self.keeps_copy(node, place)
-            start, end = node.end_byte, max(self.end, node.end_byte)
-            around = node.parent if loops and held < loops[0] else None
-            while around is not None:  # what a loop changes, it changes for the next round
-                if around.type in _LOOPS:
-                    start = min(start, around.start_byte)
-                around = around.parent
-            outside = self.source.text[start : node.start_byte] + b";" + self.source.text[node.end_byte : end]
-            if re.search(_CHANGED.replace("NAME", name).encode(), outside):
-                found.append(Var(self.scopes[held].names[name]))
+    def _captures(self, node: Node, at: int) -> _Captures:
+        """What a lambda captures, and how. What its initializers evaluate, they evaluate here, once."""
+        listed = node.child_by_field_name("captures")
+        found = _Captures()
+        for child in listed.children if listed is not None else ():
+            if child.type == "lambda_capture_initializer":
+                left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
+                if left is None or right is None:
+                    self.unread("a capture that is not understood", child)
+                    continue
+                refers = any(one.type == "&" for one in child.children)
+                place = self.lvalue(right) if refers else self.value(right)
+                found.initialized[self.raw(left)] = (child, place, refers)
+        others = [c for c in listed.children if c.type not in _NO_NAMES] if listed is not None else []
+        for text in "".join(map(self.raw, others))[1:-1].split(","):
+            bound = self.bindings.get(text.lstrip("&"))
+            if bound is not None:  # in a macro
+                text = "&" * text.startswith("&") + self.spelled(bound)
+            if text in ("=", "&"):
+                found.all = text == "="
+            elif text.startswith("*"):
+                found.object = True
+            elif text.startswith("&"):
+                found.shared.add(text.lstrip("& .").removesuffix("..."))
+            elif text.removesuffix("...").isidentifier() and text != "this":
+                found.copied.add(text.removesuffix("..."))
         return found
+
+    def _give_copies(self, inner: Statements, captures: _Captures, at: int) -> dict[str, str]:
+        """Let the names in a lambda mean the copies that its closure has, under names that carry the offset of the
+        lambda. Which variable each copies, or "" for what an initializer makes.
+        """
+        copies: dict[str, str] = {}
+        names = inner.scopes[0].names
+        for name, resolved in list(names.items()):
+            if "::" in resolved or not (name in captures.copied or (captures.all and name not in captures.shared)):
+                continue  # what has static storage is not captured
+            copy = names[name] = f"{name}@{at}"
+            copies[copy] = resolved
+            inner.types[copy] = self.types.get(resolved, "").removesuffix(" &")
+            if resolved in self.lambdas:
+                self.lambdas[copy] = self.lambdas[resolved]
+            if resolved in self.addressed:
+                inner.addressed |= {copy}
+        for name, (_, value, refers) in captures.initialized.items():
+            copy = names[name] = f"{name}@{at}"
+            copies[copy] = ""
+            kind = self.type_of(value).removesuffix(" &")
+            plain = is_pointer(kind) or is_number(kind) or kind.startswith("cuda")
+            known = refers or plain or self.file.index.class_of(kind) is not None
+            inner.types[copy] = (kind if known else "") + " &" * refers
+            if refers:
+                inner.references.add(copy)
+            if isinstance(value, Var) and value.name in self.lambdas and not refers:
+                self.lambdas[copy] = self.lambdas[value.name]
+        for copy in copies:
+            inner.used[copy] = inner.types[copy]
+            self.types[copy] = inner.types[copy]
+        if captures.object:
+            copies[f"this@{at}"] = "this"
+            self.types[f"this@{at}"] = inner.types[f"this@{at}"] = self.cls or ""
+        return copies
+
+    def _make_copies(
+        self, node: Node, copies: Mapping[str, str], captures: _Captures, used: Collection[str]
+    ) -> Iterator[str]:
+        """The closure object begins: its copies are made of what the variables hold now (C++17, 8.1.5.2
+        [expr.prim.lambda.capture] 10, 15). What nobody names is not captured by a default.
+        """
+        span = self.span(node)
+        for copy, whose in copies.items():
+            name = copy.partition("@")[0]
+            if not whose:
+                child, value, refers = captures.initialized[name]
+                if refers:
+                    self.lend(child, value)
+                    value = value.base if isinstance(value, Deref) else self.address(value)
+                    self.emit(ir.Assign(Var(copy), value, span))
+                else:
+                    self.keeps_copy(child, value)
+                    if self.types[copy] and self.file.index.class_of(self.types[copy]) is None:
+                        self.emit(ir.Assign(Var(copy), value, span))
+                    else:
+                        self.store(Var(copy), value, child)
+                yield copy
+                continue
+            if copy not in used and name not in captures.copied and whose != "this":
+                continue
+            original: Expr = Deref(Var(whose)) if whose == "this" or whose in self.references else Var(whose)
+            self.keeps_copy(node, original)
+            if self.types.get(copy, "").endswith("]"):
+                self.emit(ir.Declare(Var(copy), element_type(self.types.get(copy, "")), True, span))
+            self.emit(ir.Assign(Var(copy), original, span))
+            yield copy
+
+    def _of_other_closures(self, made: ir.Function, node: Node) -> Iterator[ir.Stmt]:
+        """A `mutable` lambda changes the copies of the closure that is called, and not those of the copies of that:
+        when a call begins, it is not known what those hold that some call changes.
+        """
+        span = self.span(node)
+        for place in dict.fromkeys(_changed(made)):
+            root = root_of(place)
+            if not isinstance(root, Var) or root.name not in made.copies:
+                continue
+            kind = self.types.get(root.name, "") if place == root else ""
+            named = all(isinstance(part, (Var, Field)) for part in ir.variables(place))
+            if named and not kind.endswith("]") and self.file.index.class_of(kind) is None:
+                yield ir.Assign(place, Opaque((place,)), span)
+            else:
+                yield ir.Unknown("a `mutable` lambda changes what it has captured", span, (Addr(root),))
 
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
         """Lower the body of a macro here. None if the body does not parse, or is too deep in other macros."""
@@ -738,6 +829,26 @@ def addressed_names(text: str, by_reference: Mapping[str, tuple[bool, ...]]) -> 
             for found in re.finditer(rf"\b{re.escape(function)}\s*(?:<[^;()]*>)?\(([^;]*)\)", text):
                 names.update(re.findall(r"[A-Za-z_]\w*", found.group(1)))
     return frozenset(names)
+
+
+def _changed(function: ir.Function) -> list[Expr]:
+    """The places that a function stores in itself, or that it gives to somebody who may store in them."""
+    places: list[Expr] = []
+    for stmt in ir.walk(function.body):
+        places += [part.base for part in ir.values_in(stmt) if isinstance(part, Addr)]
+        match stmt:
+            case ir.Assign(target):
+                places.append(target)
+            case ir.HostAccess(writes=writes):
+                places += writes
+            case ir.Call():
+                given = stmt.given if not sites.is_api(stmt.callee) else ()
+                places += [*given, *([stmt.result] if stmt.result is not None else [])]
+            case ir.Unknown(parts=parts):
+                places += parts
+            case _:
+                pass
+    return places
 
 
 def lower_function(file: File, definition: Definition, source: Source) -> ir.Function:

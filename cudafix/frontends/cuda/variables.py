@@ -334,8 +334,8 @@ class Variables(Blocks):
             self._aggregate(one, node, value)
             return
         if value.type == "lambda_expression":
-            var = self.declare(one.name, kind, one.node)
-            self.assign(var, value, node)
+            self.emit(ir.Declare(Var(self._future_name(one, kind)), kind, False, self.span(node)))
+            self.assign(self.declare(one.name, kind, one.node), value, node)
             return
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
         # the initializer sees the names before the declaration

@@ -178,11 +178,7 @@ def _statements(function: ir.Function) -> bytes:
 
 def _fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -> object:
     """Equal for two views only if they run the same statements from the same root."""
-    kernels = sorted(
-        (k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps)
-        for ks in view.program.kernels.values()
-        for k in ks
-    )
+    kernels = sorted(repr(k.facts()) for ks in view.program.kernels.values() for k in ks)
     functions = tuple(sorted(of(f) for f in _functions(view)))
     unseen = tuple(sorted((*assigned_unseen(view.program), *(c for m in view.program.modules for c in m.ended))))
     return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals)), unseen

@@ -480,7 +480,13 @@ class Cluster:
         found: dict[tuple[str, int], ir.Call] = {}
         for function in self._functions():
             for stmt in walk(function.body):
-                if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc" and self._is_given(stmt.span.path):
+                own = isinstance(stmt, ir.Call) and stmt.receiver is not None  # `pool.cudaMalloc(n)` is the program's
+                if (
+                    isinstance(stmt, ir.Call)
+                    and stmt.callee == "cudaMalloc"
+                    and not own
+                    and self._is_given(stmt.span.path)
+                ):
                     found[stmt.span.path, stmt.span.start] = stmt
         return found
 

@@ -154,7 +154,7 @@ class _Closure:
         """What a function does that is none of these: by the tables; else it is unknown."""
         count = len(call.params)
         if not call.name:
-            self._anything(one, call, "()")
+            self._anything(one, call, "" if self._meant(call)[0] else "()")
             return
         names = [f".{call.name}"] if call.method else ir.found_as(call.name, self.namespaces)
         unknown = True
@@ -172,7 +172,7 @@ class _Closure:
             self._anything(one, call, call.name)
 
     def _anything(self, one: ir.Kernel, call: ir.DeviceCall, name: str) -> None:
-        one.calls_unknown |= {name}
+        one.calls_unknown |= {name} - {""}
         for params, names in zip(call.params, call.globals, strict=True):
             one.writes |= params
             one.globals_written |= names

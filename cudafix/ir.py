@@ -546,6 +546,11 @@ class Kernel:
     is_kernel: bool = True
     calls: tuple[DeviceCall, ...] = ()
 
+    @property
+    def may_be_any(self) -> bool:
+        """Whether it calls a function that is not seen and may be the program's: a bare name, or a method."""
+        return any("::" not in name for name in self.calls_unknown)
+
     def facts(self) -> tuple[object, ...]:
         """All that is known of a kernel, wherever it stands; of equal kernels, it is printed alike."""
         known = (getattr(self, one.name) for one in fields(self) if one.name != "span")

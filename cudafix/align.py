@@ -87,8 +87,10 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
             continue
         if len(old.functions) != len(new.functions):
             raise Different(f"{old.path}: a function appeared or vanished")
-        for kernel, other in zip(old.kernels, new.kernels, strict=False):
-            if _meaning(kernel) != _meaning(other):
+        if len(old.kernels) != len(new.kernels):
+            raise Different(f"{old.path}: a kernel appeared or vanished")
+        for kernel, other in zip(old.kernels, new.kernels, strict=True):
+            if kernel.facts() != other.facts():
                 raise Different(f"{old.path}: the kernel `{kernel.name}` changed")
         for function, changed in zip(old.functions, new.functions, strict=True):
             if _plain(function.name) != _plain(changed.name):
@@ -98,10 +100,6 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
             if sorted(alignment.freed_before) != sorted(alignment.freed_after):
                 raise Different(f"`{function.name}`: other memory is freed, or it is freed at other places")
     return overlay
-
-
-def _meaning(kernel: ir.Kernel) -> tuple[object, ...]:
-    return kernel.name, kernel.reads, kernel.writes, kernel.prints
 
 
 def _plain(text: str) -> str:
@@ -180,7 +178,7 @@ def _written(call: ir.Call, api: Api) -> Iterable[ir.Expr]:
             yield arg
 
 
-def _opcodes(old: list[object], new: list[object]) -> list[tuple[str, int, int, int, int]]:
+def opcodes(old: list[object], new: list[object]) -> list[tuple[str, int, int, int, int]]:
     """How two lists of shapes lie beside each other. Most rewrites touch a few statements: equal ends are cut first."""
     shorter = min(len(old), len(new))
     head = next((n for n in range(shorter) if old[n] != new[n]), shorter)
@@ -245,7 +243,7 @@ class _Alignment:
         old = tuple(s for s in old if _shape(s, self.streams) != nothing)
         new = tuple(s for s in new if _shape(s, self.streams) != nothing)
         waiting: list[ir.Call] = []
-        for tag, i1, i2, j1, j2 in _opcodes(self._shapes(old), self._shapes(new)):
+        for tag, i1, i2, j1, j2 in opcodes(self._shapes(old), self._shapes(new)):
             gone, came = list(old[i1:i2]), list(new[j1:j2])
             if tag == "equal":
                 for n, (a, b) in enumerate(zip(gone, came, strict=True), i1):

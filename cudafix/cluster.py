@@ -178,11 +178,7 @@ def _statements(function: ir.Function) -> bytes:
 
 def _fingerprint(view: View, of: Callable[[ir.Function], bytes] = _statements) -> object:
     """Equal for two views only if they run the same statements from the same root."""
-    kernels = sorted(
-        (k.name, sorted(k.reads), sorted(k.writes), k.prints, k.traps)
-        for ks in view.program.kernels.values()
-        for k in ks
-    )
+    kernels = sorted(repr(k.facts()) for ks in view.program.kernels.values() for k in ks)
     functions = tuple(sorted(of(f) for f in _functions(view)))
     unseen = tuple(sorted((*assigned_unseen(view.program), *(c for m in view.program.modules for c in m.ended))))
     return of(view.root), functions, repr(kernels), tuple(sorted(view.program.globals)), unseen
@@ -484,7 +480,13 @@ class Cluster:
         found: dict[tuple[str, int], ir.Call] = {}
         for function in self._functions():
             for stmt in walk(function.body):
-                if isinstance(stmt, ir.Call) and stmt.callee == "cudaMalloc" and self._is_given(stmt.span.path):
+                own = isinstance(stmt, ir.Call) and stmt.receiver is not None  # `pool.cudaMalloc(n)` is the program's
+                if (
+                    isinstance(stmt, ir.Call)
+                    and stmt.callee == "cudaMalloc"
+                    and not own
+                    and self._is_given(stmt.span.path)
+                ):
                     found[stmt.span.path, stmt.span.start] = stmt
         return found
 

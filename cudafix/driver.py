@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import NamedTuple
 
-from cudafix import asked, models, pools
+from cudafix import asked, models, pools, residue
 from cudafix.cache import Cache
 from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
@@ -180,6 +180,12 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
         outcome = check.run(view.program, tables, Overlay(), view.root, per_thread=per_thread)
         # what the host does not wait for, it may not have waited for in `before` either
         wrong += [_reason(v, set()) for v in outcome.violations if v.kind is not Wrong.HOST_RACE]
+    if not wrong:  # what the IR drops is as it was
+        wrong += (
+            Reason(f"{path}: `{text}` changed, which is no part of a migration")
+            for path in old.files
+            if (text := residue.changed(old.files[path], new.files[path], path, tables))
+        )
     return list(dict.fromkeys(wrong))
 
 

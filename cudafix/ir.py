@@ -12,7 +12,7 @@ All positions are byte offsets into the file that the function was lowered from.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
@@ -507,14 +507,31 @@ class Function:
         return cast(T, self._kept[fact])
 
 
+class DeviceCall(NamedTuple):
+    """A call in device code: the name as written, "" for a call of a value; in which namespace or class it stands; and
+    which parameters of the caller, and variables of the device, each argument may have come from.
+    """
+
+    name: str
+    scope: str
+    method: bool
+    params: tuple[frozenset[int], ...]
+    globals: tuple[frozenset[str], ...]
+    libraries: tuple[str, ...] = ()  # the namespaces not of the program's in which a bare name is looked for too
+
+
 @dataclass(slots=True, eq=False)
 class Kernel:
     """What a `__global__` function (with what it calls on the device) may do. Indices are parameter positions.
 
     `calls_unknown` names device functions whose body was not seen and that are not device library functions: they may
-    read and write everything that they are given. It `keeps` addresses if it may store one as a number or as bytes.
+    read and write everything that they are given; those that are not qualified by the namespace of a library may be the
+    program's, and do anything. It `keeps` addresses if it may store one as a number or as bytes.
     `names` are the words of its text, and of the device functions that it calls, which its file does not declare: where
     another file includes this one, it may have a variable of such a name in front of that.
+
+    In `Module.device` stand other device functions too, each without what it `calls`. `stores`: it may write through a
+    member of its object, or through what it has from elsewhere. `member`: of a class.
     """
 
     name: str
@@ -529,6 +546,31 @@ class Kernel:
     span: Span
     keeps: bool = False
     names: frozenset[str] = frozenset()
+    stores: bool = False
+    member: bool = False
+    is_kernel: bool = True
+    calls: tuple[DeviceCall, ...] = ()
+
+    @property
+    def may_be_any(self) -> bool:
+        """Whether it calls a function that is not seen and may be the program's: a bare name, or a method."""
+        return any("::" not in name for name in self.calls_unknown)
+
+    def facts(self) -> tuple[object, ...]:
+        """All that is known of a kernel, wherever it stands; of equal kernels, it is printed alike."""
+        known = (getattr(self, one.name) for one in fields(self) if one.name != "span")
+        return tuple(sorted(fact) if isinstance(fact, frozenset) else fact for fact in known)
+
+
+class Scopes(NamedTuple):
+    """Where the names of a file may be found: the namespaces that it `declares`, and those that it `opens` by a `using`
+    anywhere; other names of namespaces, with what they stand for. `values` are words that it does not only call.
+    """
+
+    declares: frozenset[str] = frozenset()
+    opens: frozenset[str] = frozenset()
+    aliases: frozenset[tuple[str, str]] = frozenset()
+    values: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True, eq=False)
@@ -573,6 +615,8 @@ class Module:
     namespaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in which the names of one are found too
     prototypes: frozenset[str] = frozenset()  # the functions that are declared, by last name component
     ended: frozenset[str] = frozenset()  # the classes of which templates may end objects
+    device: tuple[Kernel, ...] = ()  # the functions that run on the device, kernels too, without what they call
+    scopes: Scopes = field(default_factory=Scopes)
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar, cast
 
-from cudafix import ir
+from cudafix import device_code, ir
 
 T = TypeVar("T")
 
@@ -55,7 +55,6 @@ class Program:
 
     def __init__(self, modules: Iterable[ir.Module]) -> None:
         self.modules = tuple(modules)
-        self.kernels: dict[str, list[ir.Kernel]] = defaultdict(list)
         self.globals: dict[str, ir.GlobalVar] = {}
         self.namespaces: dict[str, tuple[str, ...]] = {}
         self.home: dict[int, ir.Module] = {}
@@ -68,10 +67,26 @@ class Program:
                 self.home[id(function)] = module
             for name, others in module.namespaces.items():
                 self.namespaces[name] = (*self.namespaces.get(name, ()), *others)
-            for kernel in module.kernels:
-                self.kernels[last(kernel.name)].append(kernel)
             for variable in module.globals:
                 self.globals.setdefault(variable.name.removeprefix("::"), variable)
+
+    @property
+    def kernels(self) -> dict[str, list[ir.Kernel]]:
+        """The kernels by last name component, each with what it reaches in all files."""
+        return self.kept("kernels", self._kernels)
+
+    def _kernels(self) -> dict[str, list[ir.Kernel]]:
+        found: dict[str, list[ir.Kernel]] = defaultdict(list)
+        scopes = [module.scopes for module in self.modules]
+        functions = [one for module in self.modules for one in module.device]
+        alone = sum(bool(module.device) for module in self.modules) < 2
+        for kernel in (
+            (one for module in self.modules for one in module.kernels)
+            if alone
+            else device_code.closed(functions, self.namespaces, scopes)
+        ):
+            found[last(kernel.name)].append(kernel)
+        return found
 
     @property
     def main(self) -> ir.Function | None:

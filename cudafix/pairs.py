@@ -25,7 +25,7 @@ def in_one_function(functions: Iterable[ir.Function], outcomes: Iterable[Outcome
     for function in functions:
         spans[function.span.path].append(function.span)
         for stmt in walk(function.body):
-            if isinstance(stmt, ir.Call) and stmt.callee in ("cudaMalloc", "cudaFree"):
+            if isinstance(stmt, ir.Call) and stmt.receiver is None and stmt.callee in ("cudaMalloc", "cudaFree"):
                 (allocations if stmt.callee == "cudaMalloc" else frees).append(stmt)
 
     def around(key: Key) -> tuple[Key, int]:

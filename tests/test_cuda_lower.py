@@ -348,10 +348,10 @@ MODULES = [
         "__global__ void functor(float *a, Op op) { each(4, Op{a}); op(1); }\n"
         "__global__ void of_global(int n) { float &r = t; r = n; }\n",
         "device global ::t: float\n"
-        "kernel element: reads a, b; writes a\nkernel object: reads a, b; writes a, b\n"
+        "kernel element: reads a, b; writes a\nkernel object: reads a, b; writes a, b; calls unknown set\n"
         "kernel tested: reads a; writes a\nkernel number: reads a; writes a\n"
         "kernel bound: reads a, b; writes a; calls unknown pair\nkernel placed: reads a; writes a\n"
-        "kernel behind_const: reads s, a; writes s\nkernel functor: reads a, op; writes a, op; calls unknown f, op\n"
+        "kernel behind_const: reads s, a; writes s\nkernel functor: reads a, op; writes a, op; calls unknown ()\n"
         "kernel of_global: reads global ::t; writes global ::t\n",
     ),
     Case(

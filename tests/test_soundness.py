@@ -22,6 +22,8 @@
 | `refused or assumed or rewritten with TEXT` | no site has a proven fix, or an edit contains the text |
 | `refused or assumed` | no site has a proven fix: refused, or left to an assumption |
 | `no site` | nothing counts as an allocation site, and nothing is found |
+| `proved` | `cudafix prove` accepts `after` as a rewrite of `before` |
+| `not proved` | it does not |
 | `finds: NAME` | a finding of this codemod, and no allocation site is rewritten |
 """
 
@@ -60,6 +62,12 @@ def _cudafix(*arguments: str) -> int:
     return int(left.value.code or 0)
 
 
+def _proves(before: str, after: str) -> int:
+    with pytest.raises(SystemExit) as left:
+        cli.main(["prove", before, after])
+    return int(left.value.code or 0)
+
+
 @pytest.mark.parametrize(("main", "setup", "case"), list(_cases()))
 def test_program(
     main: str,
@@ -78,6 +86,15 @@ def test_program(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     monkeypatch.chdir(tmp_path)
+    if case["expect"] in ("proved", "not proved"):
+        for folder, text in (("before", case["before"]), ("after", case["after"])):
+            for name, content in {**files, main: setup + text}.items():
+                path = tmp_path / folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(content)
+        code = _proves("before", "after")
+        assert code == (case["expect"] == "not proved"), "\n".join(capsys.readouterr())
+        return
     code = _cudafix("check", "--format", "json")
     out, err = capsys.readouterr()
     assert code in (0, 1), err

@@ -329,7 +329,7 @@ class Effects(Allocations):
                         bits |= self.mask(self.reachable(state, frozenset({mem.Ptr(self.symbol(variable).number)})))
                     reads |= bits
                     writes |= bits if write else 0
-        if not kernels:
+        if not kernels or any(kernel.may_be_any for kernel in kernels):
             prints = True
             writes |= sum(1 << self.symbol(g).number for g in self.program.globals.values() if g.space != "host")
         op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)

@@ -16,7 +16,12 @@ from cudafix.report import pages
 from cudafix.report.terminal import PAIRS, readable
 from cudafix.selection import Selection
 
-_ASYNC = re.compile(rb"\b(?:cudaMalloc(?:FromPool)?Async|cuMemAlloc(?:FromPool)?Async|mallocAsync)\s*\(")
+_NAMES = rb"(?:cudaMalloc(?:FromPool)?Async|cuMemAlloc(?:FromPool)?Async|mallocAsync)\s*(?:<[^<>;]*>\s*)?\("
+_ASYNC = re.compile(rb"\b" + _NAMES)
+# C++ compares names whole: `memory::cudaMallocAsync` and `pool.cudaMallocAsync` are the program's
+_BARE = re.compile(rb"(?<![\w:.>])" + _NAMES)
+_OUTERMOST = re.compile(rb"(?<![\w>:])(?<!\w )::\s*" + _NAMES)
+_DECLARED = re.compile(rb"\b(?!return\b|else\b|throw\b|do\b)[A-Za-z_]\w*(?:\s+|\s*[*&]\s*)" + _NAMES)
 _MOST = 3  # details of one reason
 
 
@@ -133,4 +138,7 @@ def _stream_ordered(path: str, data: bytes) -> int:
         from cudafix.frontends.cuda.directives import scan
 
         data = scan(data).without_strings()
+        if _DECLARED.search(data) is not None:  # a bare name is the program's own
+            return len(_OUTERMOST.findall(data))
+        return len(_OUTERMOST.findall(data)) + len(_BARE.findall(data))
     return len(_ASYNC.findall(data))

@@ -348,6 +348,8 @@ class Calls(Objects):
         macro = self.file.macros.get(name)
         if "::" in name and macro is None:
             name = self.file.index.in_a_library(name)
+        elif macro is None and sites.is_api(name):
+            name = self.file.index.hidden_by(name, self.namespace)
         if macro is None and name not in self.file.hosts:
             if name in UNEVALUATED:
                 return Opaque(())

@@ -542,6 +542,17 @@ class Declarations:
     def is_declared_function(self, name: str) -> bool:
         return name in self.prototypes or (self.visible is not None and name in self.visible.prototypes)
 
+    def hidden_by(self, name: str, namespace: str) -> str:
+        """The qualified name of the function of a namespace around a call that hides the one outside of all namespaces
+        (C++17, 6.4.1 [basic.lookup.unqual]); `name` itself if there is none.
+        """
+        while namespace:
+            for seen in (self, self.visible):
+                if seen is not None and any(one.name == f"{namespace}::{name}" for one in seen.functions):
+                    return f"{namespace}::{name}"
+            namespace = namespace.rpartition("::")[0]
+        return name
+
     def is_enumerator(self, name: str) -> bool:
         return name in self.enumerators or (self.visible is not None and name in self.visible.enumerators)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -16,18 +16,21 @@ from tree_sitter import Language, Node, Query, QueryCursor
 from tree_sitter_cuda import language
 
 from cudafix import ir
+from cudafix.device_code import LAMBDA, MANY, TEMPLATE, closed
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import (
     Declarations,
     Definition,
     base_type,
     declared,
+    is_address_number,
     is_number,
     is_pointer,
     plain_name,
 )
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS
+from cudafix.models.api import Effect
 from cudafix.models.device import device
 
 # Nodes without what is in them: a pattern with children costs three times as long to compile as all of these.
@@ -38,11 +41,11 @@ _QUERY = """
 [(init_declarator) (declaration) (for_range_loop)] @init
 (function_declarator) @built
 (new_expression) @new
+(gnu_asm_expression) @asm
 """
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _PRINTS = re.compile(rb"\b(?:printf|vprintf|puts)\s*\(")
 _TRAPS = re.compile(rb"\b(?:assert|__trap|__assert_fail|__builtin_trap|abort)\s*\(|\btrap;")
-_STORES = re.compile(rb"\b(?:st|atom|red|cp|stmatrix|multimem)\b")
 _KEYWORDS = frozenset(b"if while for switch return sizeof alignof decltype static_cast".decode().split())
 
 
@@ -65,91 +68,122 @@ class _Summary:
     globals_written: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
-    calls: list[tuple[str, tuple[frozenset[int], ...], tuple[frozenset[str], ...]]] = field(default_factory=list)
+    stores: bool = False
+    scope: str = ""
+    calls: list[ir.DeviceCall] = field(default_factory=list)
+    deep: set[int] = field(default_factory=set)  # parameters that are written through what an element of theirs holds
+    certain: set[int] = field(default_factory=set)  # parameters that are written whatever `const` says
 
 
 def summarize(
     root: Node, text: bytes, path: str, index: Declarations, macros: Mapping[str, Macro]
-) -> tuple[ir.Kernel, ...]:
-    """One `Kernel` for each `__global__` function of a file."""
-    kernels = [one for one in index.functions if one.side == "kernel"]
-    if not kernels:
-        return ()
-    device = [one for one in index.functions if one.side in ("kernel", "device", "both")]
-    touched = {
-        variable.name.rpartition("::")[2].encode(): variable.name
-        for variable in index.all_globals()
-        if variable.space != "host"  # the device sees no host globals
-    }
-    summaries: dict[str, list[_Summary]] = {}
-    own: list[tuple[Definition, _Summary]] = []
-    local = {one.name.rpartition("::")[2] for one in device}
-    for one in device:
-        summary = _summary(one, text, index, macros, touched, local)
-        summaries.setdefault(one.name.rpartition("::")[2], []).append(summary)
-        if one.side == "kernel":
-            own.append((one, summary))
-    _close(summaries)
-    found = []
-    for one, summary in own:
-        found.append(
-            ir.Kernel(
-                one.name,
-                tuple(param for param, _ in one.params),
-                frozenset(summary.reads),
-                frozenset(summary.writes),
-                summary.prints,
-                summary.traps,
-                frozenset(summary.globals_read),
-                frozenset(summary.globals_written),
-                frozenset(summary.unknown),
-                ir.Span(path, one.node.start_byte, one.node.end_byte),
-                summary.keeps,
-                frozenset(summary.words),
-            )
-        )
-    return tuple(found)
+) -> tuple[tuple[ir.Kernel, ...], tuple[ir.Kernel, ...], ir.Scopes]:
+    """The kernels of a file with what they reach in it; all functions that run on the device, each by itself; and where
+    the names in them may be found.
+    """
+    sides = ("kernel", "device", "both")
+    found = [one for one in index.functions if one.side in sides or _may_be_on_device(one, text)]
+    if not any(one.side in sides for one in index.functions):
+        found = []
+    touched: dict[bytes, tuple[str, ...]] = {}
+    for variable in index.all_globals() if found else ():
+        if variable.space != "host":  # the device sees no host globals
+            name = variable.name.rpartition("::")[2].encode()
+            touched[name] = (*touched.get(name, ()), variable.name)
+    device = [_described(one, _summary(one, text, index, macros, touched), text, path) for one in found]
+    lambdas = QueryCursor(_lambdas()).captures(root).get("lambda", ()) if found else ()
+    device += [_of_lambda(node, text, path, macros, touched) for node in lambdas]
+    scopes = _scopes(text)
+    kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
+    return tuple(kernels), tuple(device), scopes
 
 
-def _close(summaries: dict[str, list[_Summary]]) -> None:
-    """Add what callees do, until nothing changes."""
-    changed = True
-    while changed:
-        changed = False
-        for group in summaries.values():
-            for summary in group:
-                for name, positions, roots in summary.calls:
-                    for callee in summaries.get(name, ()):
-                        changed = _add(summary, callee, positions, roots) or changed
+def _may_be_on_device(one: Definition, text: bytes) -> bool:
+    """Whether a function without the qualifiers may run on the device: one that is `constexpr`
+    (`--expt-relaxed-constexpr`), or has a macro in front, which may stand for them.
+    """
+    head = text[one.node.start_byte : one.body.start_byte]
+    return re.search(rb"\bconstexpr\b|^[^(]*\b[A-Z][A-Z0-9_]{2,}\b[^(]*\w\s*\(", head) is not None
 
 
-def _add(
-    caller: _Summary, callee: _Summary, positions: tuple[frozenset[int], ...], roots: tuple[frozenset[str], ...]
-) -> bool:
-    before = (
-        len(caller.reads), len(caller.writes), caller.prints, caller.traps, caller.keeps,
-        len(caller.globals_read), len(caller.globals_written), len(caller.unknown), len(caller.words),
+def _described(one: Definition, summary: _Summary, text: bytes, path: str) -> ir.Kernel:
+    head = text[one.node.start_byte : one.body.start_byte]
+    words = {word.decode() for word in _WORD.findall(head)}
+    if one.node.parent is not None and one.node.parent.type == "template_declaration":
+        words.add(TEMPLATE)
+    return ir.Kernel(
+        one.name,
+        tuple(param for param, _ in one.params),
+        frozenset(summary.reads),
+        frozenset(summary.writes),
+        summary.prints,
+        summary.traps,
+        frozenset(summary.globals_read),
+        frozenset(summary.globals_written),
+        frozenset(summary.unknown),
+        ir.Span(path, one.node.start_byte, one.node.end_byte),
+        summary.keeps,
+        frozenset(summary.words | words),
+        summary.stores,
+        one.cls is not None,
+        one.side == "kernel",
+        tuple(dict.fromkeys(summary.calls)),
+    )
+
+
+def _of_lambda(
+    node: Node, text: bytes, path: str, macros: Mapping[str, Macro], touched: Mapping[bytes, tuple[str, ...]]
+) -> ir.Kernel:
+    """A lambda, which a kernel may be given: what it does besides to its arguments and to what it captures."""
+    body = text[node.start_byte : node.end_byte]
+    words = set(_WORD.findall(body))
+    for name in _in_macros(words, macros):
+        words |= set(_WORD.findall(macros[name].body))
+        body += b"\n" + macros[name].body
+    names = frozenset(name for word in words & touched.keys() for name in touched[word])
+    called = {m[1].decode() for m in _CALLED.finditer(body)} - _KEYWORDS_TEXT
+    return ir.Kernel(
+        LAMBDA, (), frozenset(), frozenset(), _PRINTS.search(body) is not None, _TRAPS.search(body) is not None,
+        names, names, frozenset(), ir.Span(path, node.start_byte, node.end_byte), True,
+        frozenset(word.decode() for word in words), True, False, False,
+        tuple(ir.DeviceCall(name, "", False, (), ()) for name in sorted(called) if device(name, 0) is None),
     )  # fmt: skip
-    last = len(callee.names) - 1
-    for number, (params, global_names) in enumerate(zip(positions, roots, strict=True)):
-        at = min(number, last)
-        if at in callee.reads:
-            caller.reads |= params
-            caller.globals_read |= global_names
-        if at in callee.writes:
-            caller.writes |= params
-            caller.globals_written |= global_names
-    caller.prints |= callee.prints
-    caller.traps |= callee.traps
-    caller.keeps |= callee.keeps
-    caller.words |= callee.words
-    caller.globals_read |= callee.globals_read
-    caller.globals_written |= callee.globals_written
-    caller.unknown |= callee.unknown
-    return before != (
-        len(caller.reads), len(caller.writes), caller.prints, caller.traps, caller.keeps,
-        len(caller.globals_read), len(caller.globals_written), len(caller.unknown), len(caller.words),
-    )  # fmt: skip
+
+
+def _scopes(text: bytes) -> ir.Scopes:
+    def names(pattern: re.Pattern[bytes]) -> frozenset[str]:
+        return frozenset("".join(found.decode().split()).removeprefix("::") for found in pattern.findall(text))
+
+    aliases = frozenset((one.decode(), "".join(other.decode().split())) for one, other in _ALIAS.findall(text))
+    return ir.Scopes(
+        names(_NAMESPACE), names(_OPENS) | names(_USING), aliases, frozenset(w.decode() for w in _VALUE.findall(text))
+    )
+
+
+_NAMESPACE = re.compile(rb"\bnamespace\s+([\w:]+)\s*\{")
+_OPENS = re.compile(rb"\busing\s+namespace\s+([\w:\s]+?)\s*;")
+_USING = re.compile(rb"\busing\s+([\w:\s]+?)::\s*\w+\s*;")
+_ALIAS = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:\s]+?)\s*;")
+_VALUE = re.compile(rb"\b([A-Za-z_]\w*)\b(?=\s*[,;)}>=]|\s*<[\w\s,:*]*>\s*[,;)}>])")
+_CALLED = re.compile(rb"((?:\b\w+\s*::\s*)*\b[A-Za-z_]\w*)\s*(?:<[\w\s,:*]*>\s*)?\(")
+_KEYWORDS_TEXT = frozenset("if while for switch return sizeof alignof decltype defined asm __asm__".split()) | CASTS
+
+
+@cache
+def _lambdas() -> Query:
+    return Query(Language(language()), "(lambda_expression) @lambda")
+
+
+def _in_macros(words: Iterable[bytes], macros: Mapping[str, Macro]) -> list[str]:
+    """The macros that a text uses, and those in their bodies."""
+    found: dict[str, None] = {}
+    queue = [word.decode() for word in words]
+    while queue:
+        name = queue.pop()
+        if name in macros and name not in found:
+            found[name] = None
+            queue += [word.decode() for word in _WORD.findall(macros[name].body)]
+    return sorted(found)
 
 
 _LONG = 4_000  # bytes of an expression that may stand for anything: calls in calls would be read again and again
@@ -158,9 +192,9 @@ _LONG = 4_000  # bytes of an expression that may stand for anything: calls in ca
 class _Roots:
     """Which parameters and device globals a name in the body may stand for."""
 
-    def __init__(self, names: Mapping[str, int], globals_: Mapping[bytes, str], text: bytes) -> None:
+    def __init__(self, names: Mapping[str, int], globals_: Mapping[bytes, tuple[str, ...]], text: bytes) -> None:
         self.params = {name: frozenset((number,)) for name, number in names.items()}
-        self.globals = {name.decode(): frozenset((full,)) for name, full in globals_.items()}
+        self.globals = {name.decode(): frozenset(full) for name, full in globals_.items()}
         self.text = text
         self.references: set[str] = set()  # local ones: what is assigned to them goes where they lead
         self._names: dict[int, frozenset[str]] = {}  # in each expression
@@ -211,46 +245,64 @@ def _summary(
     text: bytes,
     index: Declarations,
     macros: Mapping[str, Macro],
-    touched: Mapping[bytes, str],
-    local: set[str],
+    touched: Mapping[bytes, tuple[str, ...]],
 ) -> _Summary:
     names = {param.name: number for number, (param, _) in enumerate(one.params) if param.name}
     kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
-    summary = _Summary(tuple(param.name for param, _ in one.params))
+    summary = _Summary(tuple(param.name for param, _ in one.params), scope=one.cls or one.namespace)
     body = text[one.body.start_byte : one.body.end_byte]
     words = set(_WORD.findall(body))
-    summary.prints = _PRINTS.search(body) is not None or (b"cout" in words)
-    summary.traps = _TRAPS.search(body) is not None
+    used = _in_macros(words, macros)
+    written_out = b"\n".join([body, *(macros[name].body for name in used)])
+    summary.prints = _PRINTS.search(written_out) is not None or b"cout" in words
+    summary.traps = _TRAPS.search(written_out) is not None
     here = {word: touched[word] for word in words & touched.keys()}
-    summary.globals_read |= set(here.values())
+    summary.globals_read |= set().union(*here.values())
     summary.words = {sys.intern(word.decode()) for word in words - here.keys()} - names.keys()
-    passed = {name for name, (kind, ref) in kinds.items() if ref or not is_number(kind)}
+    summary.words |= {sys.intern(f"operator{sign.decode()}") for sign in _SIGNS.findall(written_out)}
+    disguised = _TO_POINTER.search(written_out) is not None  # a number may be an address: `(float *)address`
+    passed = {
+        name
+        for name, (kind, ref) in kinds.items()
+        if ref or not is_number(kind) or (disguised and is_address_number(kind))
+    }
+    everything = frozenset(names[name] for name in passed if name)
     summary.reads |= {names[name] for name in passed if name.encode() in words and name}
-    for word in words:
-        macro = macros.get(word.decode())
-        if macro is not None:
-            inner = set(_WORD.findall(macro.body))
-            summary.words.update(sys.intern(found.decode()) for found in inner - touched.keys())
-            summary.prints |= _PRINTS.search(macro.body) is not None
-            summary.traps |= _TRAPS.search(macro.body) is not None
-            for found in inner & touched.keys():
-                summary.globals_read.add(touched[found])
-                summary.globals_written.add(touched[found])
-            for name in passed:
-                if name.encode() in inner:
-                    summary.reads.add(names[name])
-                    summary.writes.add(names[name])
-    if not passed and not here and b"(" not in body:
+    for name in used:
+        macro = macros[name]
+        inner = set(_WORD.findall(macro.body))
+        summary.words.update(sys.intern(found.decode()) for found in inner - touched.keys())
+        for found in inner & touched.keys():
+            summary.globals_read |= set(touched[found])
+            summary.globals_written |= set(touched[found])
+        for param in passed:
+            if param.encode() in inner:
+                summary.reads.add(names[param])
+                summary.certain.add(names[param])
+        local_names = frozenset(name for word in here for name in here[word])
+        for match in _CALLED.finditer(macro.body):
+            called = "".join(match[1].decode().split())
+            if called not in macros and called not in _KEYWORDS_TEXT and called not in (macro.params or ()):
+                given = (everything,) * MANY, (local_names,) * MANY
+                if device(called, 0) is None and not index.is_type(called):
+                    summary.calls.append(ir.DeviceCall(called, summary.scope, False, *given))
+    if not passed and not here and b"(" not in written_out:
         return summary
     cursor = QueryCursor(_query())
     captures = cursor.captures(one.body)
     roots = _Roots({name: number for name, number in names.items() if name in passed}, here, text)
-    summary.keeps = _keeps_addresses(captures, roots, text, kinds, *_aliases(captures, roots, text, kinds, index))
+    aliases = _aliases(captures, roots, text, kinds, index)
+    summary.keeps = _keeps_addresses(captures, roots, text, kinds, *aliases)
+    local = _locals(captures, text)
 
     def written(node: Node, scalar_too: bool = False) -> None:
         base, reached = _base(node)
-        if base.type == "identifier" and not reached:
+        if base.type == "identifier":
             name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
+            summary.stores |= reached and name not in names and name not in local and name.encode() not in here
+        elif base.type != "this" or node.type != "field_expression":
+            summary.stores = True
+        if base.type == "identifier" and not reached:
             _, by_reference = kinds.get(name, ("", False))
             if name in names and not by_reference and not scalar_too:
                 return  # the kernel's own copy
@@ -261,6 +313,14 @@ def _summary(
         params, globals_ = roots.of(base)
         if base.type != "identifier":
             params, globals_ = roots.of(node)
+        elif name in names:
+            summary.certain |= params & {names[name]}  # it compiles: there is no `const`
+        elif (
+            b"." in (path := text[base.end_byte : node.end_byte])
+            or b"->" in path
+            or local.get(name, "*")[-1] not in "*]"
+        ):
+            summary.deep |= params
         summary.writes |= params
         summary.globals_written |= globals_
 
@@ -276,18 +336,201 @@ def _summary(
         placement = node.child_by_field_name("placement")
         if placement is not None:
             written_through(summary, roots.of(placement))
+        listed = [child for child in node.named_children if child.type == "argument_list"]
+        if listed:  # `new (p) T(x)`
+            written_through(summary, roots.of(listed[0]))
     for node in captures.get("call", ()):
-        _call(node, text, summary, roots, written, kinds, local, macros, index)
-    if b"asm" in words and _STORES.search(body) is not None:
-        summary.writes |= {names[name] for name in passed if name}
-        summary.globals_written |= set(here.values())
-    const = {
+        _call(node, text, summary, roots, written, kinds, macros, index, local, body)
+    if b"asm" in written_out and (acts := _assembly(written_out)):
+        summary.certain |= everything
+        summary.globals_read |= set().union(*touched.values())
+        summary.globals_written |= set().union(*touched.values())
+        summary.keeps = True
+        summary.traps |= "trap" in acts or "exit" in acts
+        summary.unknown.add("asm")
+    if not is_number(one.returns) and one.returns != "void":  # its caller may write through what it returns
+        summary.globals_written |= summary.globals_read
+    if const := {
         number
         for number, (param, at) in enumerate(one.params)
-        if _points_to_const(at, text, param) and _ends_there(param, body, index)
-    }
-    summary.writes -= const
+        if number in summary.writes
+        and _points_to_const(at, text, param)
+        and _ends_there(param, body, index)
+        and not (number in summary.deep and not _holds_numbers(param, index))
+    }:
+        kept = _Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, kinds)
+        summary.writes -= {names[name] for name in kept.of(one.body)}
+    summary.writes |= summary.certain
+    summary.reads |= summary.certain
     return summary
+
+
+_SIGNS = re.compile(rb"(?:<<|>>)=?|->|&&|\|\||\+\+|--|[-+*/%&|^=!<>]=|[-+*/%&|^~!=<>]|\[(?=)")
+_TO_POINTER = re.compile(rb"\*\s*(?:const\s*)?(?:__restrict__\s*)?(?:\)|>\s*\()|_cast\s*<")
+# PTX ISA 9.0: instructions that write registers and shared memory of the block alone
+_PTX_QUIET = re.compile(
+    r"(?:mov|add|addc|sub|subc|mul|mul24|mad|madc|mad24|fma|div|rem|abs|neg|min|max|popc|clz|bfind|fns|brev|bfe|bfi|szext"
+    r"|bmsk|dp4a|dp2a|sad|sqrt|rsqrt|rcp|sin|cos|lg2|ex2|tanh|copysign|testp|setp|set|selp|slct|and|or|xor|not|cnot|lop3"
+    r"|shf|shl|shr|shfl|prmt|cvt|cvta|pack|mma|wmma|ldmatrix|movmatrix|wgmma|ld|ldu|prefetch|prefetchu|isspacep|vote|match"
+    r"|activemask|bar|barrier|fence|membar|griddepcontrol|nanosleep|elect|redux|mapa|getctarank|setmaxnreg|tex|tld4|txq"
+    r"|bra|ret|reg|pragma|discard|applypriority|createpolicy)(?:\.[\w:]+)*"
+)
+_PTX_SHARED = re.compile(
+    r"(?:st|atom|red|stmatrix|cp\.async)[\w.:]*\.shared[\w.:]*|stmatrix[\w.:]*|mbarrier[\w.:]*|cp\.async[\w.:]*"
+)
+_ASSEMBLY = re.compile(rb"\b(?:asm|__asm|__asm__)\b\s*(?:volatile|__volatile__)?\s*\(")
+_LITERAL = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+
+
+def _assembly(text: bytes) -> set[str]:
+    """The instructions in inline PTX that may write memory, stop the kernel, or are not known."""
+    found: set[str] = set()
+    for match in _ASSEMBLY.finditer(text):
+        at = match.end()
+        template = b""
+        while (part := re.compile(rb'\s*"((?:[^"\\]|\\.)*)"').match(text, at)) is not None:
+            template += part[1]
+            at = part.end()
+        if not template and text[at : at + 1] != b")":
+            found.add("asm")  # its text is made by a macro
+        for line in re.split(r"\\n|\\t|[;{}\n]", template.decode("utf-8", "replace")):
+            said = re.sub(r"^\s*(?:\$?\w+\s*:)?\s*(?:@!?[%\w]+\s+)?\.?", "", line.partition("//")[0]).strip()
+            word = said.split()[0] if said else ""
+            to_shared = _PTX_SHARED.fullmatch(word) is not None and not word.startswith("cp.async.bulk")
+            if word and not to_shared and _PTX_QUIET.fullmatch(word) is None:
+                found.add(word.partition(".")[0])
+    return found
+
+
+def _locals(captures: Mapping[str, list[Node]], text: bytes) -> dict[str, str]:
+    """The variables of a body, and the types that they are declared with."""
+    found: dict[str, str] = {}
+    for node in captures.get("init", ()):
+        typed = node.parent if node.type == "init_declarator" else node
+        declarators = [node.child_by_field_name("declarator")] if node.type != "declaration" else node.named_children
+        kind = typed.child_by_field_name("type") if typed is not None else None
+        for declarator in declarators:
+            for word in _WORD.findall(text, declarator.start_byte, declarator.end_byte) if declarator else ():
+                written = text[kind.start_byte : kind.end_byte] if kind is not None else b""
+                if declarator != kind:
+                    sign = {"pointer_declarator": " *", "array_declarator": " ]"}.get(
+                        declarator.type if declarator else "", ""
+                    )
+                    found.setdefault(word.decode(), written.decode("utf-8", "replace") + sign)
+                    if declarator is not None and declarator.type != "structured_binding_declarator":
+                        break
+    return found
+
+
+class _Const:
+    """Which pointers to `const` stay such: their value goes only where it is read, to calls, or to another of them."""
+
+    def __init__(self, text: bytes, names: set[str], kinds: Mapping[str, tuple[str, bool]]) -> None:
+        self.text = text
+        self.names = names
+        self.kinds = kinds
+        self.edges: dict[str, set[str]] = {}  # local pointers to `const`, and what they may have come from
+        self.lost: set[str] = set()
+
+    def of(self, body: Node) -> set[str]:
+        known = set(self.names)
+        uses: dict[str, list[Node]] = {}
+        for node in QueryCursor(_identifiers()).captures(body).get("name", ()):
+            uses.setdefault(self.text[node.start_byte : node.end_byte].decode("utf-8", "replace"), []).append(node)
+        origin = {name: {name} for name in known}
+        queue = list(known)
+        while queue:
+            name = queue.pop()
+            for node in uses.get(name, ()):
+                made = self._goes(node)
+                if made is None:
+                    self.lost |= origin[name]
+                elif made and not origin[name] <= origin.setdefault(made, set()):
+                    origin[made] |= origin[name]
+                    queue.append(made)
+        return self.names - self.lost
+
+    def _goes(self, node: Node) -> str | None:
+        """Where the value of a pointer goes: "" where it is only read, the other pointer to `const`, None elsewhere."""
+        parent = node.parent
+        while parent is not None:
+            kind = parent.type
+            if kind in ("subscript_expression", "subscript_argument_list", "field_expression", "init_declarator") and (
+                parent.child_by_field_name("argument") == node or kind == "subscript_argument_list"
+            ):
+                return self._element(parent) if kind != "subscript_argument_list" else ""
+            if kind == "pointer_expression":
+                return self._element(parent) if parent.children[0].type == "*" else None
+            if kind == "init_declarator":
+                declarator = parent.child_by_field_name("declarator")
+                declaration = parent.parent
+                if declarator == node or declarator is None or declaration is None:
+                    return ""
+                written = self.text[declaration.start_byte : parent.start_byte]
+                plain = re.search(rb"\bconst\b", written) or re.search(rb"\bauto\b", written)
+                inner = declarator
+                while inner.type == "pointer_declarator" and (d := inner.child_by_field_name("declarator")) is not None:
+                    inner = d
+                if plain and inner.type == "identifier":
+                    return self.text[inner.start_byte : inner.end_byte].decode("utf-8", "replace")
+                return None
+            if kind == "assignment_expression":
+                left = parent.child_by_field_name("left")
+                if left == node:
+                    return ""
+                if left is not None and left.type == "identifier":
+                    name = self.text[left.start_byte : left.end_byte].decode("utf-8", "replace")
+                    return name if name in self.names else None
+                return None
+            if kind.endswith("_declarator") and kind != "init_declarator":  # here it is declared
+                return ""
+            if kind in ("expression_statement", "update_expression", "condition_clause", "comma_expression"):
+                return ""
+            if kind == "binary_expression":
+                operator = parent.child_by_field_name("operator")
+                if operator is None or operator.type not in ("+", "-"):
+                    return ""
+            elif kind == "unary_expression":
+                return ""
+            elif kind == "cast_expression":
+                at = parent.child_by_field_name("type")
+                if at is None or (re.search(rb"\bconst\b", self.text[at.start_byte : at.end_byte]) is None):
+                    return None
+            elif kind == "conditional_expression":
+                if parent.child_by_field_name("condition") == node:
+                    return ""
+            elif kind == "argument_list":
+                return self._given(parent)
+            elif kind != "parenthesized_expression":
+                return None
+            node, parent = parent, parent.parent
+        return None
+
+    def _element(self, node: Node) -> str | None:
+        """Where an element goes: it is read, unless its address is taken, which is a pointer to `const` again."""
+        parent = node.parent
+        if parent is not None and parent.type == "pointer_expression" and parent.children[0].type == "&":
+            return self._goes(parent)
+        return ""
+
+    def _given(self, arguments: Node) -> str | None:
+        """A call says itself what it writes; a cast to a pointer to `const` is none."""
+        call = arguments.parent
+        function = call.child_by_field_name("function") if call is not None else None
+        if call is None or function is None or call.type != "call_expression":
+            return None
+        written = self.text[function.start_byte : function.end_byte]
+        if re.match(rb"(?:reinterpret|static|const|bit|dynamic)_cast\b", written):
+            if re.search(rb"\bconst\b", written.partition(b"<")[2]) is None:
+                return None
+            return self._goes(call)
+        known = device(plain_name(written.decode("utf-8", "replace")), arguments.named_child_count)
+        return "" if known is not None else None  # it may hand it back without `const`
+
+
+@cache
+def _identifiers() -> Query:
+    return Query(Language(language()), "(identifier) @name")
 
 
 def _call(
@@ -297,78 +540,94 @@ def _call(
     roots: _Roots,
     written: Callable[[Node], None],
     kinds: Mapping[str, tuple[str, bool]],
-    local: set[str],
     macros: Mapping[str, Macro],
     index: Declarations,
+    local: Mapping[str, str],
+    body: bytes,
 ) -> None:
     """What a call in device code may do to the memory that it is given."""
     function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if function is None or arguments is None:
         return
     values = [child for child in arguments.children if child.is_named and child.type != "comment"]
-    if function.type == "field_expression":
-        receiver = function.child_by_field_name("argument")
-        if receiver is not None and roots.of(receiver) != _NONE:
-            written(function)
-        for value in values:
-            if not _is_element(value, text, kinds):
-                written_through(summary, roots.of(value))
-        return
 
     def all_written() -> None:
         for value in values:
             written_through(summary, roots.of(value))
 
-    if function.type == "lambda_expression":
-        body = function.child_by_field_name("body")
-        if body is None or _LENDS.search(text, text.find(b"]", function.start_byte), body.start_byte):
-            all_written()
+    def calls(name: str, method: bool = False) -> None:
+        given = [roots.of(value) for value in values]
+        libraries = {
+            scope.decode()
+            for value in values
+            for word in [*_WORD.findall(text, value.start_byte, value.end_byte)]
+            for scope in _SCOPE.findall(f"{kinds.get(word.decode(), ('',))[0]} {local.get(word.decode(), '')}".encode())
+        }
+        libraries |= {s.decode() for value in values for s in _SCOPE.findall(text, value.start_byte, value.end_byte)}
+        params, names = tuple(one for one, _ in given), tuple(one for _, one in given)
+        summary.calls.append(ir.DeviceCall(name, summary.scope, method, params, names, tuple(sorted(libraries))))
+
+    if function.type == "field_expression":
+        receiver, name_node = function.child_by_field_name("argument"), function.child_by_field_name("field")
+        method = (
+            plain_name(text[name_node.start_byte : name_node.end_byte].decode("utf-8", "replace")) if name_node else ""
+        )
+        row = device(f".{method}", len(values)) if not index.is_member(method) else None
+        if receiver is not None and roots.of(receiver) != _NONE and (row is None or row.effect is not Effect.HOST):
+            written(function)
+        for value in values:
+            if not _is_element(value, text, kinds):
+                written_through(summary, roots.of(value))
+        calls(method, method=True)
         return
-    inner = function.child_by_field_name("function") if function.type == "call_expression" else None
-    if inner is not None and inner.type in ("call_expression", "parenthesized_expression"):
-        summary.unknown.add("()")  # what calls return has no name
+    if function.type == "lambda_expression":  # its body is read where it stands
         all_written()
+        return
+    if function.type not in ("identifier", "qualified_identifier", "template_function", "primitive_type"):
+        written_through(summary, roots.of(function))
+        all_written()
+        calls("")  # what calls, casts and arrays give has no name
         return
     name = plain_name(text[function.start_byte : function.end_byte].decode("utf-8", "replace"))
     last = name.rpartition("::")[2]
-    held = roots.of(function) if function.type == "identifier" else _NONE
-    if held != _NONE and _head_of_lambda(last, text) is None:  # a functor: it may write what it holds
-        written_through(summary, held)
     if last in CASTS or last in _KEYWORDS or function.type == "primitive_type":
         return
+    if "::" not in name and (name in kinds or name in local):  # a function pointer, a functor, a lambda
+        head = _head_of_lambda(name, body)  # a lambda's body is read where it stands
+        for value in values:
+            if head is None or _LENDS.search(head) or not _is_element(value, text, kinds):
+                written_through(summary, roots.of(value))
+        if head is None:
+            written_through(summary, roots.of(function))
+            calls("")
+        return
     macro = macros.get(name)
+    if macro is not None and macro.params is not None:
+        if not _MACRO_READS.fullmatch(macro.body):
+            all_written()
+        return
     if macro is not None:
-        if macro.params is not None and not _MACRO_READS.fullmatch(macro.body):
+        renamed = macro.body.decode("utf-8", "replace").strip()
+        if re.fullmatch(r"[\w:]+", renamed) is None:
             all_written()
+        calls(renamed if re.fullmatch(r"[\w:]+", renamed) else "")
         return
-    if last in local:
-        found = [roots.of(value) for value in values]
-        summary.calls.append((last, tuple(params for params, _ in found), tuple(names for _, names in found)))
+    if "::" not in name and index.class_of(last) is None and index.is_type(last):  # a conversion, or a template's class
         return
-    if (
-        index.class_of(last) is not None
-        or index.is_type(last.strip("()"))
-        or function.type == "parenthesized_expression"
-    ):
+    made = index.class_of(name)
+    if made is not None:  # its constructor, which runs wherever the class is named (`device_code`)
+        if made.constructor in made.methods:
+            calls(f"{name}::{last}")
         return
-    api = device(name, len(values))
-    if api is not None:
-        for number, value in enumerate(values):
-            role = api.roles[min(number, len(api.roles) - 1)] if api.roles else "-"
-            if number < len(api.roles) or role.endswith("*"):
-                if role.rstrip("*") in ("w", "rw", "hw", "hrw", "swap", "out"):
-                    written_through(summary, roots.of(value))
-        return
-    if sites.is_api(last):  # the device's own `cudaMalloc`, `cudaFree`
+    if sites.is_api(last) and device(name, len(values)) is None:  # the device's own `cudaMalloc`, `cudaFree`
         all_written()
+        if index.is_declared_function(last) or "::" in name:
+            calls(name)
         return
-    head = _head_of_lambda(last, text) if last not in summary.unknown else None
-    if head is not None:  # its body was read where it stands
-        if _LENDS.search(head):
-            all_written()
-        return
-    summary.unknown.add(last)
-    all_written()
+    calls(name)
+
+
+_SCOPE = re.compile(rb"(?<![\w:])(?:::)?([A-Za-z_]\w*)\s*::")
 
 
 def _head_of_lambda(name: str, text: bytes) -> bytes | None:
@@ -385,7 +644,8 @@ _MACRO_READS = re.compile(rb"(?:(?!\+\+|--|[^=!<>]=[^=]|;|\w\s*\().)*", re.DOTAL
 
 
 def written_through(summary: _Summary, found: tuple[frozenset[int], frozenset[str]]) -> None:
-    summary.writes |= found[0]
+    """Who is given this may write it, whatever `const` says."""
+    summary.certain |= found[0]
     summary.globals_written |= found[1]
 
 
@@ -398,14 +658,20 @@ def _points_to_const(node: Node, text: bytes, param: ir.Param) -> bool:
     return re.search(rb"\bconst\b", head) is not None
 
 
+def _holds_numbers(param: ir.Param, index: Declarations) -> bool:
+    """Whether what a parameter points to is known to hold no pointers."""
+    kind = param.type.rstrip(" *")
+    cls = index.class_of(kind)
+    numbers = cls is not None and not cls.bases and all(map(index.means_number, cls.fields.values()))
+    return numbers or index.means_number(kind)
+
+
 def _ends_there(param: ir.Param, body: bytes, index: Declarations) -> bool:
     """Whether no pointer is kept in what a parameter points to, which the kernel might write through: `s->out[i]`."""
-    kind = param.type.rstrip(" *")
-    if index.means_number(kind):
+    if _holds_numbers(param, index):
         return True
-    cls = index.class_of(kind)
-    if cls is not None:
-        return not cls.bases and all(map(index.means_number, cls.fields.values()))
+    if index.class_of(param.type.rstrip(" *")) is not None:
+        return False
     reached = re.search(rb"\b" + param.name.encode() + rb"\s*(?:\[[^\]]*\]\s*)?(?:->|\.)", body)
     return not param.by_reference and reached is None
 
@@ -510,7 +776,11 @@ def _aliases(
             pointers.add(one.name)
         if one.reference:
             roots.references.add(one.name)
-        if not pointer and is_number(base) and not _is_address(value, text, kinds):
+        hidden = is_number(base) and any(
+            is_pointer(kinds.get((m[1] or m[2]).decode(), ("", False))[0]) or (m[1] or m[2]).decode() in pointers
+            for m in _ADDRESS.finditer(text, value.start_byte, value.end_byte)
+        )  # `(uintptr_t)p + 8`
+        if not pointer and is_number(base) and not hidden and not _is_address(value, text, kinds):
             continue
         if not pointer and base.startswith("auto") and _is_element(value, text, kinds):
             continue
@@ -534,6 +804,7 @@ def _aliases(
                 if name not in kinds or is_pointer(kinds[name][0]):
                     if left.type == "identifier" or not _is_arithmetic(right):
                         edges.append((name, right))
+    edges += _given_away(captures, text, kinds)
     changed = True
     while changed:
         changed = False
@@ -543,6 +814,37 @@ def _aliases(
                 continue
             changed = roots.join(name, found) or changed
     return {name for name in numbers if name in roots.params}, pointers
+
+
+def _given_away(
+    captures: Mapping[str, list[Node]], text: bytes, kinds: Mapping[str, tuple[str, bool]]
+) -> Iterator[tuple[str, Node]]:
+    """Variables that a call, or inline assembly, may store what it is given in: `pick(&q, p)`, `view.set(p)`."""
+
+    def name_of(node: Node) -> str:
+        return text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    for node in captures.get("asm", ()):
+        for child in node.named_children:
+            if child.type == "gnu_asm_output_operand_list":
+                yield from ((word.decode(), node) for word in _WORD.findall(text, child.start_byte, child.end_byte))
+    for node in captures.get("call", ()):
+        function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None or arguments is None or arguments.named_child_count == 0:
+            continue
+        if function.type == "field_expression":
+            base, _ = _base(function)
+            if base.type == "identifier" and name_of(base) not in kinds:
+                yield from (
+                    (name_of(base), one) for one in arguments.named_children if not _is_element(one, text, kinds)
+                )
+        known = device(plain_name(name_of(function)), arguments.named_child_count)
+        for value in arguments.named_children if known is None or known.roles else ():
+            address = value.type == "pointer_expression" and value.children[0].type == "&"
+            place = value.child_by_field_name("argument") if address else value if known is None else None
+            if place is not None and place.type == "identifier" and name_of(place) not in kinds:
+                others = (one for one in arguments.named_children if one != value)
+                yield from ((name_of(place), one) for one in others if not _is_element(one, text, kinds))
 
 
 def _is_address(node: Node, text: bytes, kinds: Mapping[str, tuple[str, bool]]) -> bool:

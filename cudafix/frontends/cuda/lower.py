@@ -92,7 +92,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += file.functions
     _apply_attributes(functions, parsed)
     functions += made
-    kernels = summarize(root, text, parsed.path, found, parsed.macros)
+    kernels, device, scopes = summarize(root, text, parsed.path, found, parsed.macros)
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)
@@ -121,6 +121,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         found.namespaces,
         frozenset(name.rpartition("::")[2] for name in found.prototypes),
         ended | file.deduced,
+        device,
+        scopes,
     )
 
 

@@ -1,0 +1,217 @@
+"""What device functions do with what they call: kernels of one file, or of all files of a program.
+
+A call may mean any function of its name that lookup may find. It means one of these alone only where lookup finds one
+in a scope around the call, and no library is searched too; everything else may be what a table says, or unknown.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from cudafix import ir
+from cudafix.models.api import roles_of
+from cudafix.models.device import device
+
+_WRITES = frozenset(("w", "rw", "hw", "hrw", "swap", "out"))
+# libraries of whose functions those that touch memory are in the tables
+_DOCUMENTED = frozenset(("std", "cuda", "cuda::std", "cooperative_groups", "nvcuda", "nvcuda::wmma"))
+_LIBRARIES = _DOCUMENTED | {"thrust", "cub", "cg", "wmma"}
+LAMBDA = "<lambda>"
+MANY = 12
+"""So many arguments has a call of which their number is not known."""
+TEMPLATE = "<template>"
+"""Among the names of a function: it is a template, whose operators are those of any class."""
+
+
+def last(name: str) -> str:
+    return name.rsplit("::", 1)[-1]
+
+
+def closed(
+    functions: Iterable[ir.Kernel], namespaces: Mapping[str, tuple[str, ...]], scopes: Iterable[ir.Scopes]
+) -> list[ir.Kernel]:
+    """The kernels among some functions of some files, each with what it may reach."""
+    return _Closure(functions, namespaces, scopes).kernels()
+
+
+class _Closure:
+    def __init__(
+        self, functions: Iterable[ir.Kernel], namespaces: Mapping[str, tuple[str, ...]], scopes: Iterable[ir.Scopes]
+    ) -> None:
+        files = list(scopes)
+        self.values = frozenset[str]().union(*(file.values for file in files))
+        self.namespaces = dict(namespaces)
+        for name, meant in (alias for file in files for alias in file.aliases):
+            self.namespaces[name] = (*self.namespaces.get(name, ()), meant)
+        opened = frozenset[str]().union(*(file.opens for file in files))
+        self.own = frozenset[str]().union(*(file.declares for file in files)) - _LIBRARIES
+        full = {name for one in opened for name in ir.found_as(f"{one}::x", self.namespaces)}
+        self.opened = {name.removesuffix("::x") for name in full}
+        self.named: dict[str, list[ir.Kernel]] = defaultdict(list)
+        self.all = [replace(one) for one in functions]
+        self.written: dict[int, set[int]] = {}  # the parameters that each writes, by `id`
+        for one in self.all:
+            self.named[last(one.name)].append(one)
+        # what runs without a call: operators by their name, constructors and destructors by their class
+        self.implicit: dict[str, list[ir.Kernel]] = defaultdict(list)
+        for name, group in self.named.items():
+            if name.startswith("operator") and name != "operator()":
+                self.implicit[name if not name[8:9].isalnum() else TEMPLATE] += group
+            for one in group if name.startswith("operator") else ():
+                self.implicit[_class_of(one)] += [one] if name[8:9].isalnum() else []
+            made = [one for one in group if one.member and _class_of(one) == name.removeprefix("~")]
+            if made:
+                self.implicit[name.removeprefix("~")] += made
+                self.implicit[TEMPLATE] += made
+
+    def kernels(self) -> list[ir.Kernel]:
+        reached = self._reached()
+        changed = True
+        while changed:
+            changed = False
+            for one in reached:
+                changed = self._close(one) or changed
+        return [one for one in self.all if one.is_kernel]
+
+    def _reached(self) -> list[ir.Kernel]:
+        found: dict[int, ir.Kernel] = {}
+        queue = [one for one in self.all if one.is_kernel]
+        while queue:
+            one = queue.pop()
+            if id(one) not in found:
+                found[id(one)] = one
+                for call in one.calls:
+                    queue += self._meant(call)[0]
+                queue += self._implicit(one)
+        return list(found.values())
+
+    def _implicit(self, one: ir.Kernel) -> Iterator[ir.Kernel]:
+        for name in self.implicit.keys() & one.names:
+            yield from self.implicit[name]
+
+    def _meant(self, call: ir.DeviceCall) -> tuple[list[ir.Kernel], bool]:
+        """The functions that a call may mean, and whether it means one of these and nothing else."""
+        if not call.name:
+            values = (f for name in self.values & self.named.keys() for f in self.named[name] if not f.is_kernel)
+            return [*self.named.get("operator()", ()), *self.named.get(LAMBDA, ()), *values], False
+        named = self.named.get(last(call.name), [])
+        if call.method:
+            methods = [one for one in named if one.member]
+            return methods, bool(methods) and device(f".{call.name}", len(call.params)) is None
+        scopes = list(_around(call.scope))
+        if "::" in call.name:
+            plain = call.name.removeprefix("::")
+            places = [plain] if call.name.startswith("::") else [f"{s}::{plain}" if s else plain for s in scopes]
+            full = {name for place in places for name in ir.found_as(place, self.namespaces)}
+            sure = [one for one in named if one.name in full]
+            return (
+                (sure, plain.partition("::")[0] not in _LIBRARIES)
+                if sure
+                else ([one for one in named if one.name.endswith(f"::{plain}")], False)
+            )
+        opened = {other for scope in scopes for other in self.namespaces.get(scope, ())}
+        seen = {*scopes, *opened, *self.opened}
+        sure = [one for one in named if _takes(one, len(call.params)) and one.name.rpartition("::")[0] in seen]
+        return named, bool(sure) and not self._searched(call) - _DOCUMENTED
+
+    def _searched(self, call: ir.DeviceCall) -> set[str]:
+        """The libraries in which the function of a bare name may be."""
+        found = {name for one in call.libraries for name in ir.found_as(f"{one}::x", self.namespaces)[-1:]}
+        return {name for one in (*found, *self.opened) if not self._is_own(name := one.removesuffix("::x"))}
+
+    def _is_own(self, namespace: str) -> bool:
+        """Whether a namespace, or what it stands for, is the program's alone."""
+        first = namespace.removeprefix("::").partition("::")[0]
+        return first in self.own or (first in self.namespaces and first not in _LIBRARIES)
+
+    def _close(self, one: ir.Kernel) -> bool:
+        before = _sizes(one)
+        for call in one.calls:
+            found, sure = self._meant(call)
+            for callee in found:
+                self._passed(one, call, callee)
+                _joined(one, callee)
+            if not sure:
+                self._in_a_library(one, call)
+        for callee in self._implicit(one):
+            _joined(one, callee)
+            if callee.stores or callee.writes or callee.calls_unknown:  # on which objects is not known
+                one.writes |= one.reads
+                one.globals_written |= one.globals_read
+        return _sizes(one) != before
+
+    def _passed(self, one: ir.Kernel, call: ir.DeviceCall, callee: ir.Kernel) -> None:
+        most = len(callee.params) - 1
+        for number, (params, names) in enumerate(zip(call.params, call.globals, strict=True)):
+            at = min(number, most)
+            if at in callee.writes:
+                one.writes |= params
+                one.globals_written |= names
+
+    def _in_a_library(self, one: ir.Kernel, call: ir.DeviceCall) -> None:
+        """What a function does that is none of these: by the tables; else it is unknown."""
+        count = len(call.params)
+        if not call.name:
+            self._anything(one, call, "" if self._meant(call)[0] else "()")
+            return
+        names = [f".{call.name}"] if call.method else ir.found_as(call.name, self.namespaces)
+        unknown = True
+        bare = not call.method and "::" not in call.name
+        libraries = sorted(self._searched(call)) if bare else []
+        for name in (*names, *(f"{library}::{call.name}" for library in libraries)):
+            api = device(name, count)
+            unknown &= api is None
+            roles = roles_of(api, count) if api is not None else ()
+            for role, params, global_names in zip(roles, call.params, call.globals, strict=False):
+                if role.rstrip("*") in _WRITES:
+                    one.writes |= params
+                    one.globals_written |= global_names
+        if unknown:
+            self._anything(one, call, call.name)
+
+    def _anything(self, one: ir.Kernel, call: ir.DeviceCall, name: str) -> None:
+        one.calls_unknown |= {name} - {""}
+        for params, names in zip(call.params, call.globals, strict=True):
+            one.writes |= params
+            one.globals_written |= names
+        for callee in self._meant(ir.DeviceCall("", "", False, (), ()))[0]:  # it may call what it is given
+            _joined(one, callee)
+
+
+def _class_of(one: ir.Kernel) -> str:
+    return last(one.name.rpartition("::")[0])
+
+
+def _around(scope: str) -> Iterator[str]:
+    """A scope, and those around it."""
+    while scope:
+        yield scope
+        scope = scope.rpartition("::")[0]
+    yield ""
+
+
+def _takes(one: ir.Kernel, arity: int) -> bool:
+    params = one.params
+    if arity == MANY:
+        return True
+    if params and "..." in params[-1].type:
+        return True
+    return len(params) >= arity and all(param.optional for param in params[arity:])
+
+
+def _joined(one: ir.Kernel, callee: ir.Kernel) -> None:
+    """Add what a callee does but with its arguments."""
+    one.prints |= callee.prints
+    one.traps |= callee.traps
+    one.keeps |= callee.keeps
+    one.names |= callee.names
+    one.globals_read |= callee.globals_read
+    one.globals_written |= callee.globals_written
+    one.calls_unknown |= callee.calls_unknown
+
+
+def _sizes(one: ir.Kernel) -> tuple[object, ...]:
+    sets = one.reads, one.writes, one.names, one.globals_read, one.globals_written, one.calls_unknown
+    return (*map(len, sets), one.prints, one.traps, one.keeps)

@@ -1,0 +1,308 @@
+"""What of a program's text a migration may not change: all but statements that allocate, free, wait and set up pools.
+
+The IR keeps what orders work, and drops the rest: values that the host computes, launch dimensions, initializers of
+globals, device code, templates that nobody uses, strings. What it drops is compared as text here. Two texts are split
+into statements; those that only one of them has must be ones that a migration writes or removes. Whether they are the
+right ones is for the IR to say (`cudafix.align`).
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from cudafix.align import opcodes
+from cudafix.models import Tables
+from cudafix.models.api import Effect
+
+Chunk = tuple[str, ...]
+
+_TOKEN = re.compile(
+    r"(?P<space>\s+|//(?:\\\n|[^\n])*|/\*.*?\*/|\\\n)"
+    r'|(?P<raw>(?:u8|[uUL])?R"(?P<mark>[^\s()\\]*)\(.*?\)(?P=mark)")'
+    r'|(?P<text>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"|(?:u8|[uUL])?\'(?:\\.|[^\'\\\n])*\')'
+    r"|(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)"
+    r"|(?P<name>[A-Za-z_$]\w*)"
+    r"|(?P<sign><<<|>>>|::|->|\+\+|--|<<=|>>=|[-+*/%&|^=!<>]=|&&|\|\||.)",
+    re.DOTALL,
+)
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ASSIGNS = frozenset("= += -= *= /= %= &= |= ^= <<= >>= ++ -- :=".split())
+_BRACES = frozenset({("{",), ("}",)})
+_LAUNCH = frozenset(("<<<", "asm", "__asm__", "new", "delete"))
+# a variable of a plain type, and what it is at first
+_DECLARES = re.compile(
+    r"(?:(?:static|const|constexpr|unsigned|long|[A-Za-z_][\w]*|::) )+\*? ?[A-Za-z_]\w*(?: = [^;]*| { })? ;"
+)
+_LEAVES = frozenset("return break continue goto throw exit abort raise yield".split())
+# What a migration may add a statement of: set-up of pools, waits, events, and frees (what the IR allows to appear).
+_MOVES = frozenset(
+    {
+        Effect.SYNC_STREAM,
+        Effect.SYNC_EVENT,
+        Effect.SYNC_DEVICE,
+        Effect.RECORD,
+        Effect.WAIT,
+        Effect.EVENT_CREATE,
+        Effect.EVENT_DESTROY,
+        Effect.STREAM_DESTROY,
+        Effect.FREE,
+        Effect.RESET,
+        Effect.NOTHING,
+        Effect.STATUS,
+    }
+)
+_DROPS = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
+_SPLITS = frozenset(";{}")
+_KEYWORDS = frozenset("if else static const constexpr auto while for switch sizeof not and or is None in".split())
+# Python: what a line is about that only a migration has.
+_ABOUT_MEMORY = re.compile(
+    r"(?i)\w*(?:free|malloc|mempool|memory|pool|alloc|synchronize|stream|event|record|wait|threshold|memory_manager|rmm|reset"
+    r"|memorymanager|close|destroy|device)\w*"
+)
+
+
+def changed(old: bytes, new: bytes, path: str, tables: Tables) -> str:
+    """A statement that only one of two texts has, and that no migration writes or removes; empty if there is none."""
+    if old == new:
+        return ""
+    python = path.endswith(".py")
+    one, other = (_lines(text) if python else list(_statements(text)) for text in (old, new))
+    return _unexplained(one, other, python, tables)
+
+
+def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tables: Tables) -> str:
+    names = tuple({word for chunk in side for word in chunk} for side in (one, other))
+    gone: list[Chunk] = []
+    came: list[Chunk] = []
+    joined = False  # whether only braces stand between this difference and the one before it
+    for tag, i1, i2, j1, j2 in opcodes(list(one), list(other)):
+        if tag == "equal":
+            joined = joined and set(one[i1:i2]) <= _BRACES
+            continue
+        mine, theirs = one[i1:i2], other[j1:j2]
+        gone += mine
+        came += theirs
+        if not python and {*mine, *theirs} <= _BRACES and not joined:  # what runs under a condition is another part
+            return _words((*mine, *theirs)[0])
+        joined = True
+        for chunks, others, around in ((mine, names[1], theirs), (theirs, names[0], mine)):
+            found = (c for c in chunks if not _is_in_python(c, others)) if python else _foreign(chunks, others, tables)
+            for chunk in found:
+                if not _rewraps(chunk, around, tables):
+                    return _words(chunk)
+    # what is allocated, and with how many bytes, is the same at as many places
+    for kept in (_texts,) if python else (_allocations,):
+        before, after = (Counter(part for chunk in side for part in kept(chunk, tables)) for side in (gone, came))
+        if before != after:
+            return _words(next(iter((before - after) or (after - before))))
+    return ""
+
+
+def _words(chunk: Chunk) -> str:
+    text = " ".join(chunk)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _texts(chunk: Chunk, _: Tables) -> Iterator[Chunk]:
+    """The string literals of a line: a kernel may be one."""
+    return ((word,) for word in chunk if word[-1:] in ("'", '"'))
+
+
+def _calls(chunk: Chunk) -> Iterator[tuple[str, Chunk]]:
+    """The calls in a statement: what is called, and the tokens from there to the closing parenthesis."""
+    for n, word in enumerate(chunk):
+        if word == "(" and n and _NAME.fullmatch(chunk[n - 1]) and chunk[n - 1] not in _KEYWORDS:
+            yield chunk[n - 1], chunk[n - 1 : _end(chunk, n) + 1]
+
+
+def _end(tokens: Sequence[str], at: int) -> int:
+    """Where the parenthesis at `at` closes."""
+    depth = 0
+    for n in range(at, len(tokens)):
+        depth += (tokens[n] in "([{") - (tokens[n] in ")]}")
+        if not depth:
+            return n
+    return len(tokens) - 1
+
+
+def _arity(call: Chunk) -> int:
+    depth = commas = 0
+    for word in call[2:-1]:
+        depth += (word in "([{") - (word in ")]}")
+        commas += word == "," and not depth
+    return commas + (len(call) > 3)
+
+
+def _effect(name: str, call: Chunk, tables: Tables) -> Effect | None:
+    api = tables.lookup(name, _arity(call))
+    return api.effect if api is not None else None
+
+
+def _allocations(chunk: Chunk, tables: Tables) -> Iterator[Chunk]:
+    return (call for name, call in _calls(chunk) if _effect(name, call, tables) is Effect.ALLOC)
+
+
+def _rewraps(chunk: Chunk, around: Sequence[Chunk], tables: Tables) -> bool:
+    """Whether the same allocation stands in the other text, with another check around it, or it is the condition of a
+    statement there: `if (p) cudaFree(p);` and `if (p) { cudaFree(p); }`.
+    """
+    if chunk[0] == "if" and chunk[-1] == ")" and any(other[: len(chunk)] == chunk for other in around):
+        return True
+    mine = list(_allocations(chunk, tables))
+    theirs = [call for other in around for call in _allocations(other, tables)]
+    return bool(mine) and all(call in theirs for call in mine) and not _LAUNCH & set(chunk)
+
+
+def _assigned(chunk: Chunk) -> set[str]:
+    """The names that a statement assigns, or may: those in front of an assignment, and behind `++`."""
+    found: set[str] = set()
+    for n, word in enumerate(chunk):
+        if word in _ASSIGNS:
+            beside = [*chunk[:n][::-1][:1], *chunk[n + 1 : n + 2]] if word in ("++", "--") else chunk[:n][::-1][:1]
+            found.update(beside)
+    return found
+
+
+def _is_in_python(chunk: Chunk, others: set[str]) -> bool:
+    """Whether a migration may add a line of Python, or remove one, `others` being the words of the text without it."""
+    if chunk[0] in ("import", "from", "pass", "try", "finally"):
+        return True
+    about = any(_ABOUT_MEMORY.fullmatch(word) for word in chunk)
+    return about or not (_assigned(chunk) & others or any(True for _ in _calls(chunk)))
+
+
+def _foreign(chunks: Sequence[Chunk], others: set[str], tables: Tables) -> Iterator[Chunk]:
+    """The statements of C++ that no migration adds or removes, `others` being the words of the text without them."""
+    failed = -1  # how deep in braces the program is told that a call has failed
+    depth = 0
+    for chunk in chunks:
+        depth += (chunk == ("{",)) - (chunk == ("}",))
+        if failed >= 0 and chunk == ("}",) and depth <= failed:
+            failed = -1
+        elif failed < 0 and chunk not in _BRACES and not _is_of_a_migration(chunk, others, depth > 0, tables):
+            yield chunk
+        elif chunk[0] == "if" and "cudaSuccess" in chunk and chunk[-1] == ")":  # what it runs, the IR looks at
+            failed = depth
+
+
+def _is_of_a_migration(chunk: Chunk, others: set[str], block: bool, tables: Tables) -> bool:
+    """`block`: in braces that only this text has, whose variables are their own."""
+    if chunk in ((";",), ("else",)) or (chunk[0] == "#include" and chunk[1:2] == ("<",)):
+        return True
+    if _LAUNCH & set(chunk) or chunk[0].startswith("#"):
+        return False
+    calls = list(_calls(chunk))
+    moves = any(_effect(name, call, tables) in _MOVES for name, call in calls)
+    for name, call in calls:
+        checks = any(_effect(inner, part, tables) in _MOVES for inner, part in _calls(call[1:]))
+        if not checks and _effect(name, call, tables) not in _MOVES and not (moves or "cudaSuccess" in chunk):
+            return False
+    written = _assigned(chunk)
+    if moves or "cudaSuccess" in chunk:
+        status = chunk[1:2] == ("=",) and written == {chunk[0]}  # `err = cudaStreamSynchronize(s);`
+        return status or chunk[0] in ("cudaError_t", "auto", "if", "const") or not written & others
+    if _LEAVES & set(chunk) or calls:
+        return False
+    if chunk[0] == "if":
+        return not {word for word in chunk if _NAME.fullmatch(word) and word not in _KEYWORDS} & others
+    if written and chunk[1:2] == ("=",):  # a variable that only this text has
+        return not written & others
+    if not _DECLARES.fullmatch(" ".join(chunk)):
+        return False
+    name = next(
+        word for word in reversed(chunk[: chunk.index("=")] if "=" in chunk else chunk) if _NAME.fullmatch(word)
+    )
+    return block or (name not in others and (chunk[0] == "static" or chunk[0].startswith("cuda")))
+
+
+# -- C++ --------------------------------------------------------------------------------------------------------------
+
+
+def _statements(text: bytes) -> Iterator[Chunk]:
+    """The statements of a text: what stands between semicolons, braces and the ends of directives."""
+    tokens = _without_streams(list(_tokens(text.decode("utf-8", "replace"))))
+    start = depth = 0
+    for n, word in enumerate(tokens):
+        depth += (word in "([") - (word in ")]")
+        if word == "\n" or (word in _SPLITS and (depth <= 0 or word in "{}")):
+            part = [t for t in tokens[start : n + (word in ";{")] if t != "\n"]
+            if part and part != [";"]:
+                if part[-1] == "{" and len(part) > 1:
+                    yield tuple(part[:-1])
+                    yield ("{",)
+                else:
+                    yield tuple(part)
+            if word == "}":
+                yield ("}",)
+            start = n + 1
+            depth = 0 if word in "{}\n" else depth
+    if tokens[start:]:
+        yield tuple(t for t in tokens[start:] if t != "\n")
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """The tokens of C++; `#name` is one, and the end of a directive is a line feed."""
+    directive = False
+    at = 0
+    while at < len(text) and (found := _TOKEN.match(text, at)) is not None:
+        if found.lastgroup == "space" or found["space"] is not None:
+            if directive and "\n" in found[0] and not found[0].startswith(("\\\n", "/*")):
+                directive = False
+                yield "\n"
+        elif found[0] == "#" and not directive and not text[text.rfind("\n", 0, at) + 1 : at].strip():
+            directive = True
+            name = re.compile(r"#\s*(\w*)").match(text, at)
+            yield "\n"
+            yield f"#{name[1] if name is not None else ''}"
+            at = name.end() if name is not None else at + 1
+            continue
+        else:
+            yield found[0]
+        at = found.end()
+
+
+def _without_streams(tokens: list[str]) -> list[str]:
+    """The tokens with the blocking forms of the stream-ordered calls, which have the same arguments in front."""
+    out: list[str] = []
+    at = 0
+    while at < len(tokens):
+        word = tokens[at]
+        plain, arity = _DROPS.get(word, ("", 0))
+        if word in ("cudaMalloc", "cudaMallocAsync") and tokens[at + 1 : at + 2] == ["<"]:  # the type of the pointer
+            closes = next((n for n in range(at, len(tokens)) if tokens[n] == "("), at + 1)
+            del tokens[at + 1 : closes]
+        if plain and tokens[at + 1 : at + 2] == ["("]:
+            end = _end(tokens, at + 1)
+            call = tuple(tokens[at : end + 1])
+            if _arity(call) == arity + 1:
+                last = max(n for n, t in enumerate(call) if t == "," and _arity((*call[:n], ")")) == arity)
+                if not _ASSIGNS & set(call[last:]):
+                    tokens[at : end + 1] = [plain, *call[1:last], ")"]
+                    continue
+        out.append(word)
+        at += 1
+    return out
+
+
+# -- Python -----------------------------------------------------------------------------------------------------------
+
+
+def _lines(text: bytes) -> list[Chunk]:
+    """The logical lines of Python, without comments and how deep they stand."""
+    chunks: list[Chunk] = []
+    line: list[str] = []
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)
+    try:
+        for word in tokenize.tokenize(io.BytesIO(text).readline):
+            if word.type == tokenize.NEWLINE:
+                chunks.append(tuple(line))
+                line = []
+            elif word.type not in skipped:
+                line.append(word.string)
+    except (tokenize.TokenError, SyntaxError):
+        return [(text.decode("utf-8", "replace"),)]
+    return chunks

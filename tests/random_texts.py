@@ -200,7 +200,7 @@ class Writer:
         a, b = self.of(kind, "0"), self.of(kind, "1")
         if self.layout == "lanes" and self.chance(0.3):
             a, b = "lanes[0]", "lanes[1]"
-        if self.others[kind] and self.chance(0.4):
+        elif self.others[kind] and self.chance(0.4):
             b = self.one_of(self.others[kind])
         match self.number(0, 5):
             case 0 | 1:

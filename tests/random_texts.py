@@ -61,7 +61,7 @@ class Writer:
         self.copies: list[str] = []  # of lanes
         self.prints = self.chance(0.25)
         self.layout = self.one_of(["arrays", "lanes", "arrays", "lanes"])
-        self.holder = self.one_of(["C", "std::array", "std::vector"])
+        self.holder = self.one_of(["C", "C", "C", "std::array", "std::vector"])
         self.single = self.chance(0.4)  # one buffer, else one for each stream
 
     # -- decisions -------------------------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ class Writer:
 
     def each(self, lines: Callable[[str], list[str]]) -> None:
         """Lines for each element: in a loop, in a loop by reference, or one element behind the other."""
-        way = self.one_of(["loop", "loop", "unrolled", *(["range"] if self.layout == "lanes" else [])])
+        way = self.one_of(["loop"] * 5 + ["unrolled"] + ["range"] * (self.layout == "lanes"))
         if way == "unrolled":
             for n in range(N):
                 for text in lines(str(n)):
@@ -286,6 +286,8 @@ class Writer:
         self.indent += 1
         self.block(kinds, 1, 4, index)
         self.indent -= 1
+        if self.lines[-1].endswith("{"):  # what stands outside of loops alone has written nothing
+            self.line(";")
         self.line("}")
 
     def phase(self, kinds: Sequence[Callable[[str | None], None]], least: int, most: int) -> None:
@@ -295,6 +297,13 @@ class Writer:
             else:
                 self.one_of(kinds)(None)
 
+    def disturb(self, focus: Callable[[str | None], None]) -> None:
+        for _ in range(self.number(1, 2)):
+            if self.chance(0.2):
+                self.nested([focus])
+            else:
+                focus(None)
+
     def lanes(self) -> None:
         """Each buffer is worked on in its own stream."""
         if self.single:
@@ -303,18 +312,19 @@ class Writer:
             return
         works = [self.number(0, 4) for _ in range(self.number(1, 2))]
 
+        if 3 in works:
+            self.helper("work")
+
         def lines(at: str) -> list[str]:
             d, h, s, e = (self.of(kind, at) for kind in TYPES)
-            return [
-                (
-                    f"fill<<<1, 1, 0, {s}>>>({d});",
-                    f"cudaMemcpyAsync({h}, {d}, 4, cudaMemcpyDeviceToHost, {s});",
-                    f"add<<<1, 1, 0, {s}>>>({d}, {h});",
-                    f"{self.helper('work')}({d}, {s});",
-                    f"cudaEventRecord({e}, {s});",
-                )[work]
-                for work in works
-            ]
+            ways = (
+                f"fill<<<1, 1, 0, {s}>>>({d});",
+                f"cudaMemcpyAsync({h}, {d}, 4, cudaMemcpyDeviceToHost, {s});",
+                f"add<<<1, 1, 0, {s}>>>({d}, {h});",
+                f"work({d}, {s});",
+                f"cudaEventRecord({e}, {s});",
+            )
+            return [ways[work] for work in works]
 
         self.each(lines)
 
@@ -342,15 +352,18 @@ class Writer:
             self.line("cudaMalloc(&b, 4);")
         else:
             self.each(lambda at: [f"cudaMalloc(&{self.of('d', at)}, 4);"])
-        disturb = [self.work, self.order, self.permute, self.permute, self.alias, self.function]
-        if self.chance(0.3):
-            self.phase(disturb, 1, 2)
+        # few programs that may be rewritten bear several disturbances: each program has those of one kind
+        focus = self.one_of([self.permute, self.permute, self.order, self.work, self.alias, self.function])
+        if self.chance(0.2):
+            self.disturb(focus)
         self.lanes()
+        if self.chance(0.7):
+            self.disturb(focus)
         if self.chance(0.5):
-            self.phase(disturb, 1, 2)
-        for _ in range(self.number(0, 1)):
             self.wait()
-        free = self.one_of(["cudaFree", "cudaFree", self.helper("drop")])
+        free = self.one_of(["cudaFree", "cudaFree", "drop"])
+        if free == "drop":
+            self.helper("drop")
         if self.single:
             self.line(f"{free}(b);")
         else:

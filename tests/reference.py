@@ -8,9 +8,10 @@ itself is wrong (a use after a free, an uninitialized pointer) cannot happen and
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 from cudafix import ir
@@ -103,76 +104,44 @@ class Trace:
     looks: list[Look] = field(default_factory=list)
 
 
-class Machine:
-    """One run of one of the two programs along one path."""
+class Runtime:
+    """What the calls of the CUDA runtime do in one run of one of the two programs, along one path.
 
-    def __init__(self, module: ir.Module, overlay: Overlay | None, choices: Choices) -> None:
-        self.functions = {f.name: f for f in module.functions}
-        self.kernels = {k.name: k for k in module.kernels}
-        self.overlay, self.choices = overlay, choices
+    What P may not do raises `Impossible`, what Q may not do `Bad`.
+    """
+
+    def __init__(self, *, rewritten: bool) -> None:
+        self.rewritten = rewritten
         self.graph = Graph()
         self.trace = Trace()
         self.memory: list[Memory] = []
         self.events: dict[str, int] = {}
         self.destroyed: set[str] = set()
-        self.made = 0
         self.only = False  # inside a statement that only Q has
         self.reported: set[int] = set()
-        self.rounds: dict[str, int] = {}
-        self.frame: dict[Any, Any] = {}
+        self._made = 0
 
     def bad(self, why: str) -> Exception:
-        return Impossible(why) if self.overlay is None else Bad(why)
+        return Bad(why) if self.rewritten else Impossible(why)
 
-    # -- values ----------------------------------------------------------------------------------------------------
+    def live(self, value: object) -> Memory:
+        if not isinstance(value, Memory) or not value.alive:
+            raise self.bad(f"{value} is no live memory")
+        return value
 
-    def cell(self, place: ir.Expr) -> Cell:
-        match place:
-            case ir.Var(name):
-                return self.frame, (name,)
-            case ir.Index(ir.Var(name), index):
-                return self.frame, (name, self.value(index))
-            case ir.Deref(base):
-                found = self.value(base)
-                if isinstance(found, tuple):
-                    return found
-        raise self.bad(f"no place: {place}")
-
-    def value(self, expr: ir.Expr) -> Any:
-        match expr:
-            case ir.Addr(base):
-                return self.cell(base)
-            case ir.Const(text):
-                return 0 if text in ("0", "nullptr") else int(text) if text.isdigit() else Named("constant", text)
-            case ir.Opaque():
-                return Named("constant", "?")
-            case _:
-                frame, key = self.cell(expr)
-                if key not in frame:
-                    raise self.bad(f"{key} has no value")
-                return frame[key]
-
-    def live(self, expr: ir.Expr) -> Memory:
-        found = self.value(expr)
-        if not isinstance(found, Memory) or not found.alive:
-            raise self.bad(f"{expr} is no live memory")
-        return found
-
-    def stream(self, expr: ir.Expr | None) -> str:
-        found = self.value(expr) if expr is not None else 0
-        if found == 0:
+    def stream(self, value: object) -> str:
+        """The name of a stream that a value is."""
+        if value == 0:
             return "0"
-        if not isinstance(found, Named) or found.kind != "stream" or found.name in self.destroyed:
-            raise self.bad(f"{expr} is no live stream")
-        return found.name
+        if not isinstance(value, Named) or value.kind != "stream" or value.name in self.destroyed:
+            raise self.bad(f"{value} is no live stream")
+        return value.name
 
-    def event(self, expr: ir.Expr) -> str:
-        found = self.value(expr)
-        if not isinstance(found, Named) or found.kind != "event":
-            raise self.bad(f"{expr} is no event")
-        return found.name
-
-    # -- operations ------------------------------------------------------------------------------------------------
+    def event(self, value: object) -> str:
+        """The name of an event that a value is."""
+        if not isinstance(value, Named) or value.kind != "event" or value.name in self.destroyed:
+            raise self.bad(f"{value} is no live event")
+        return value.name
 
     def op(self, text: str, s: str, reads: Sequence[Memory], writes: Sequence[Memory], prints: bool = False) -> int:
         done = self.graph.enqueue(s)
@@ -191,8 +160,124 @@ class Machine:
         sets = frozenset(m.number for m in reads), frozenset(m.number for m in writes)
         self.trace.looks.append(Look(kind, text, len(self.trace.ops), self.graph.host, *sets, frozenset(self.reported)))
 
-    def sync(self, s: str) -> None:
-        self.graph.synchronize(s)
+    def report(self) -> None:
+        """The program looks at a status: the errors of what has finished are known."""
+        self.reported |= {n for n, o in enumerate(self.trace.ops) if self.graph.host >> o.node & 1}
+
+    def create_stream(self, kind: str) -> Named:
+        self._made += 1
+        made = Named("stream", f"stream {self._made}")
+        self.graph.create(made.name, kind)
+        return made
+
+    def create_event(self) -> Named:
+        self._made += 1
+        return Named("event", f"event {self._made}")
+
+    def record(self, event: str, s: str) -> None:
+        self.events[event] = self.graph.enqueue(s)
+
+    def wait_event(self, s: str, event: str) -> None:
+        if event in self.events:
+            self.graph.enqueue(s, self.events[event])
+
+    def synchronize_event(self, event: str) -> None:
+        self.graph.host_waits(self.events.get(event, 0))
+
+    def synchronize_device(self) -> None:
+        self.graph.host_waits(self.graph.everything())
+
+    def allocate(self, callee: str, s: str = "0") -> Memory:
+        """New memory; of `cudaMallocAsync`, allocated on the stream."""
+        kinds = {
+            "cudaMalloc": "device",
+            "cudaMallocAsync": "async",
+            "cudaMallocHost": "pinned",
+            "cudaMallocManaged": "managed",
+        }
+        memory = Memory(len(self.memory), kinds.get(callee, "host"))
+        self.memory.append(memory)
+        if memory.kind == "async":
+            memory.allocated = 1 << self.graph.enqueue(s).bit_length() - 1
+        return memory
+
+    def free(self, callee: str, value: object, s: str = "0", where: str = "") -> None:
+        if value == 0:
+            return
+        memory = self.live(value)
+        memory.alive = False
+        expected = {"cudaFree": ("device", "managed"), "cudaFreeAsync": ("async",), "cudaFreeHost": ("pinned",)}
+        if memory.kind not in expected.get(callee, ("host",)):
+            raise self.bad(f"{callee} of {memory.kind} memory")
+        if callee == "cudaFreeAsync":
+            before = self.graph.enqueue(s)
+            if (memory.allocated | memory.used) & ~before:
+                raise self.bad(f"the free at {where} may run before a use")
+        elif callee != "free":
+            self.synchronize_device()
+
+    def copy(
+        self, text: str, target: Memory, source: Memory, s: str, blocking: bool, perhaps: Callable[[], int]
+    ) -> None:
+        """A copy; `perhaps` decides whether a blocking one within the device makes the host wait."""
+        to_host, from_host = target.kind in ("pinned", "host"), source.kind in ("pinned", "host")
+        if blocking and from_host:
+            self.graph.synchronize(s)  # the source is read when the blocking streams are idle
+        done = self.op(text, s, [source] if source.kind != "host" else [], [target])
+        # To the host, and from pinned memory, a blocking copy is complete when it returns; on the device it may be.
+        waits = to_host and (blocking or target.kind == "host")
+        waits = waits or (blocking and source.kind == "pinned")
+        if waits or (blocking and not from_host and not to_host and perhaps()):
+            self.graph.host_waits(done)
+
+
+class Machine:
+    """Runs the IR of one of the two programs along one path."""
+
+    def __init__(self, module: ir.Module, overlay: Overlay | None, choices: Choices) -> None:
+        self.functions = {f.name: f for f in module.functions}
+        self.kernels = {k.name: k for k in module.kernels}
+        self.overlay, self.choices = overlay, choices
+        self.runtime = Runtime(rewritten=overlay is not None)
+        self.rounds: dict[str, int] = {}
+        self.frame: dict[Any, Any] = {}
+
+    # -- values ----------------------------------------------------------------------------------------------------
+
+    def cell(self, place: ir.Expr) -> Cell:
+        match place:
+            case ir.Var(name):
+                return self.frame, (name,)
+            case ir.Index(ir.Var(name), index):
+                return self.frame, (name, self.value(index))
+            case ir.Deref(base):
+                found = self.value(base)
+                if isinstance(found, tuple):
+                    return found
+        raise self.runtime.bad(f"no place: {place}")
+
+    def value(self, expr: ir.Expr) -> Any:
+        match expr:
+            case ir.Addr(base):
+                return self.cell(base)
+            case ir.Const(text):
+                return 0 if text in ("0", "nullptr") else int(text) if text.isdigit() else Named("constant", text)
+            case ir.Opaque():
+                return Named("constant", "?")
+            case _:
+                frame, key = self.cell(expr)
+                if key not in frame:
+                    raise self.runtime.bad(f"{key} has no value")
+                return frame[key]
+
+    def live(self, expr: ir.Expr) -> Memory:
+        return self.runtime.live(self.value(expr))
+
+    def stream(self, expr: ir.Expr | None) -> str:
+        return self.runtime.stream(self.value(expr) if expr is not None else 0)
+
+    def event(self, expr: ir.Expr) -> str:
+        return self.runtime.event(self.value(expr))
 
     # -- statements ------------------------------------------------------------------------------------------------
 
@@ -204,10 +289,10 @@ class Machine:
             self.inserted(overlay.after.get(key_of(stmt), ()))
 
     def inserted(self, calls: Sequence[ir.Call]) -> None:
-        self.only = True
+        self.runtime.only = True
         for call in calls:
             self.call(call)
-        self.only = False
+        self.runtime.only = False
 
     def statement(self, stmt: ir.Stmt) -> None:
         match stmt:
@@ -215,13 +300,15 @@ class Machine:
                 new = self.overlay.replaced.get(key_of(stmt)) if self.overlay is not None else None
                 self.call(new or stmt)
                 if stmt.look is ir.Look.CHECKED:
-                    self.reported |= {n for n, o in enumerate(self.trace.ops) if self.graph.host >> o.node & 1}
+                    self.runtime.report()
             case ir.Launch():
                 kernel = self.kernels[stmt.kernel]
                 args = [self.live(a) for a in stmt.args]
                 reads = [m for n, m in enumerate(args) if n in kernel.reads]
                 writes = [m for n, m in enumerate(args) if n in kernel.writes]
-                self.op(f"{stmt.kernel}@{stmt.span.start}", self.stream(stmt.stream), reads, writes, kernel.prints)
+                self.runtime.op(
+                    f"{stmt.kernel}@{stmt.span.start}", self.stream(stmt.stream), reads, writes, kernel.prints
+                )
             case ir.Assign():
                 value = self.value(stmt.value)
                 frame, key = self.cell(stmt.target)
@@ -233,7 +320,7 @@ class Machine:
                 reads, writes = (
                     [self.live(p.base) for p in ps if isinstance(p, ir.Index)] for ps in (stmt.reads, stmt.writes)
                 )
-                self.look("memory", f"host@{stmt.span.start}", reads, writes)
+                self.runtime.look("memory", f"host@{stmt.span.start}", reads, writes)
             case ir.If():
                 self.block(stmt.then if self.test(stmt.test) else stmt.other)
             case ir.Loop():
@@ -273,46 +360,51 @@ class Machine:
     def call(self, call: ir.Call) -> None:
         if call.callee in self.functions:
             return self.function(call)
-        a = call.args
+        a, runtime = call.args, self.runtime
         match call.callee:
-            case "cudaMalloc" | "cudaMallocAsync" | "cudaMallocHost" | "cudaMallocManaged" | "malloc":
-                self.allocate(call)
-            case "cudaFree" | "cudaFreeAsync" | "cudaFreeHost" | "free":
-                self.free(call)
+            case "cudaMalloc" | "cudaMallocHost" | "cudaMallocManaged":
+                self.store(a[0], runtime.allocate(call.callee))
+            case "cudaMallocAsync":
+                self.store(a[0], runtime.allocate(call.callee, self.stream(a[2])))
+            case "malloc":
+                assert call.result is not None
+                self.store(ir.Addr(call.result), runtime.allocate(call.callee))
+            case "cudaFree" | "cudaFreeHost" | "free":
+                runtime.free(call.callee, self.value(a[0]))
+            case "cudaFreeAsync":
+                runtime.free(call.callee, self.value(a[0]), self.stream(a[1]), str(call.span.start))
             case "cudaMemcpy" | "cudaMemcpyAsync":
-                self.copy(call)
+                blocking = call.callee == "cudaMemcpy"
+                s = "0" if blocking else self.stream(a[4])
+                text = f"copy@{call.span.start}"
+                perhaps = partial(self.choices.pick, 2)
+                runtime.copy(text, self.live(a[0]), self.live(a[1]), s, blocking, perhaps)
             case "cudaMemset":
-                self.op(f"memset@{call.span.start}", "0", [], [self.live(a[0])])
+                runtime.op(f"memset@{call.span.start}", "0", [], [self.live(a[0])])
             case "cudaMemsetAsync":
-                self.op(f"memset@{call.span.start}", self.stream(a[3]), [], [self.live(a[0])])
+                runtime.op(f"memset@{call.span.start}", self.stream(a[3]), [], [self.live(a[0])])
             case "cudaStreamCreate" | "cudaStreamCreateWithFlags":
-                self.made += 1
-                name = f"stream {self.made}"
-                self.graph.create(name, BLOCKING if len(a) == 1 else NON_BLOCKING)
-                self.store(a[0], Named("stream", name))
+                self.store(a[0], runtime.create_stream(BLOCKING if len(a) == 1 else NON_BLOCKING))
             case "cudaStreamDestroy":
-                self.destroyed.add(self.stream(a[0]))
+                runtime.destroyed.add(self.stream(a[0]))
             case "cudaEventCreate" | "cudaEventCreateWithFlags":
-                self.made += 1
-                self.store(a[0], Named("event", f"event {self.made}"))
+                self.store(a[0], runtime.create_event())
             case "cudaEventDestroy":
                 self.event(a[0])
             case "cudaEventRecord":
-                self.events[self.event(a[0])] = self.graph.enqueue(self.stream(a[1]))
+                runtime.record(self.event(a[0]), self.stream(a[1]))
             case "cudaStreamWaitEvent":
-                s, e = self.stream(a[0]), self.event(a[1])
-                if e in self.events:
-                    self.graph.enqueue(s, self.events[e])
+                runtime.wait_event(self.stream(a[0]), self.event(a[1]))
             case "cudaEventSynchronize":
-                self.graph.host_waits(self.events.get(self.event(a[0]), 0))
+                runtime.synchronize_event(self.event(a[0]))
             case "cudaStreamSynchronize":
-                self.sync(self.stream(a[0]))
+                runtime.graph.synchronize(self.stream(a[0]))
             case "cudaDeviceSynchronize":
-                self.graph.host_waits(self.graph.everything())
+                runtime.synchronize_device()
             case "printf":
-                self.look("output", f"printf@{call.span.start}")
+                runtime.look("output", f"printf@{call.span.start}")
             case "clock":
-                self.look("clock", f"clock@{call.span.start}")
+                runtime.look("clock", f"clock@{call.span.start}")
             case "exit":
                 raise Leave("exit")
             case _:
@@ -339,58 +431,11 @@ class Machine:
             frame, key = self.cell(call.result)
             frame[key] = value
 
-    def allocate(self, call: ir.Call) -> None:
-        kinds = {
-            "cudaMalloc": "device",
-            "cudaMallocAsync": "async",
-            "cudaMallocHost": "pinned",
-            "cudaMallocManaged": "managed",
-        }
-        memory = Memory(len(self.memory), kinds.get(call.callee, "host"))
-        self.memory.append(memory)
-        if memory.kind == "async":
-            done = self.graph.enqueue(self.stream(call.args[2]))
-            memory.allocated = 1 << done.bit_length() - 1
-        if call.callee == "malloc":
-            assert call.result is not None
-            self.store(ir.Addr(call.result), memory)
-        else:
-            self.store(call.args[0], memory)
-
-    def free(self, call: ir.Call) -> None:
-        if self.value(call.args[0]) == 0:
-            return
-        memory = self.live(call.args[0])
-        memory.alive = False
-        expected = {"cudaFree": ("device", "managed"), "cudaFreeAsync": ("async",), "cudaFreeHost": ("pinned",)}
-        if memory.kind not in expected.get(call.callee, ("host",)):
-            raise self.bad(f"{call.callee} of {memory.kind} memory")
-        if call.callee == "cudaFreeAsync":
-            before = self.graph.enqueue(self.stream(call.args[1]))
-            if (memory.allocated | memory.used) & ~before:
-                raise self.bad(f"the free at {call.span.start} may run before a use")
-        elif call.callee != "free":
-            self.graph.host_waits(self.graph.everything())
-
-    def copy(self, call: ir.Call) -> None:
-        target, source = self.live(call.args[0]), self.live(call.args[1])
-        blocking = call.callee == "cudaMemcpy"
-        s = "0" if blocking else self.stream(call.args[4])
-        to_host, from_host = target.kind in ("pinned", "host"), source.kind in ("pinned", "host")
-        if blocking and from_host:
-            self.sync(s)  # the source is read when the blocking streams are idle
-        done = self.op(f"copy@{call.span.start}", s, [source] if source.kind != "host" else [], [target])
-        # To the host, and from pinned memory, a blocking copy is complete when it returns; on the device it may be.
-        waits = to_host and (blocking or target.kind == "host")
-        waits = waits or (blocking and source.kind == "pinned")
-        if waits or (blocking and not from_host and not to_host and self.choices.pick(2)):
-            self.graph.host_waits(done)
-
     def main(self) -> Trace:
         with suppress(Leave):
             self.block(self.functions["main"].body)
-        self.look("exit", "exit")
-        return self.trace
+        self.runtime.look("exit", "exit")
+        return self.runtime.trace
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -416,20 +461,29 @@ def differences(p: Trace, q: Trace) -> Iterator[str]:
 
 def check(module: ir.Module, overlay: Overlay) -> list[str] | None:
     """What is wrong with the rewrite, with the path; None if there are too many paths to look at, or none at all."""
+    return compare(
+        lambda choices: Machine(module, None, choices).main(), lambda choices: Machine(module, overlay, choices).main()
+    )
+
+
+def compare(original: Callable[[Choices], Trace], rewritten: Callable[[Choices], Trace]) -> list[str] | None:
+    """What `rewritten` loses that `original` guarantees, on the first path that shows it; None if there are too many
+    paths to look at, or none on which the original is right.
+    """
     given: list[int] | None = []
     possible = False
     for _ in range(MAX_PATHS):
         assert given is not None
         choices = Choices(given)
         try:
-            p: Trace | None = Machine(module, None, choices).main()
+            p: Trace | None = original(choices)
         except Impossible:
             p = None
         if p is not None:
             possible = True
             path = [v for v, _ in choices.made]
             try:
-                q = Machine(module, overlay, Choices(path)).main()
+                q = rewritten(Choices(path))
             except Bad as bad:
                 return [f"{bad} on path {path}"]
             found = [f"{text} on path {path}" for text in differences(p, q)]

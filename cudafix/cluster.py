@@ -21,10 +21,10 @@ from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.defects import Context, defects
 from cudafix.edits import apply
-from cudafix.findings import Edit, Finding, Report, Runs
+from cudafix.findings import Edit, Finding, Place, Report, Runs
 from cudafix.frontends.python import prefilter
 from cudafix.ir import blocks_of, walk
-from cudafix.link import SOURCES, Program, last
+from cudafix.link import SOURCES, Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 from cudafix.ordering import check
@@ -57,6 +57,8 @@ _PROBLEMS = {
     "implicit_call": "is called by Python itself",
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
+
+_IN_PYTHON = "Fix what `python -m py_compile` reports for the file."
 
 
 def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
@@ -346,14 +348,17 @@ class Cluster:
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables)
         faults, mended = self._defects(survey)
         edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
-        reason = self._validate(edits, outcomes, plan.overlay()) if edits else None
+        refused = None
         if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
-            reason = f"`{closed[0]}` would have to change with it and was not given"
-        if reason is not None:
+            text = f"`{closed[0]}` would have to change with it and was not given"
+            refused = Refused("site_not_editable", text, unlock=f"Add `{closed[0]}` to the paths.")
+        elif edits and (reason := self._validate(edits, outcomes, plan.overlay())) is not None:
+            refused = Refused("own_edit_failed", f"the rewritten text could not be proved again: {reason}")
+        if refused is not None:
             for group in plan.moving():
-                group.refused = Refused("out_of_order", f"the rewritten text could not be proved again: {reason}")
+                group.refused = refused
             faults = [replace(f, edits=()) for f in faults]
-        report = rewriter.report(plan, self._sites(), faults, self.too_large)
+        report = rewriter.report(plan, self._sites(), faults, self.too_large, self._handed_over)
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
         return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
@@ -451,7 +456,8 @@ class Cluster:
                         name, offset = function.problems[0]
                         span = ir.Span(key.path, offset, offset + 1)
                         text = _PROBLEMS.get(name, "is not understood as a whole")
-                        return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),))
+                        unlock = _IN_PYTHON if name == "parse_error" and key.path.endswith(prefilter.SUFFIX) else ""
+                        return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
             for name in ("cudaMalloc", "cudaFree"):
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
@@ -497,6 +503,15 @@ class Cluster:
             for variant in self._variants(path):
                 if candidate or variant.lowered:
                     yield from variant.module.functions
+
+    def _handed_over(self, path: str, at: int) -> Place | None:
+        """Where the function around a place is given away as a value, to a thread for example."""
+        around = {f.name for f in self._functions() if f.span.path == path and f.span.start <= at < f.span.end}
+        for function in self._functions():
+            for stmt in walk(function.body):
+                if any(last(name) in map(last, around) for name in handed_over(stmt)):
+                    return Place(stmt.span.path, stmt.span.start, "the function is handed over here")
+        return None
 
     def _variants(self, path: str) -> Iterator[Variant]:
         """A file in each of its configurations, in each program that has it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -45,6 +46,7 @@ def analyze(
     clusters = clusters_of(tree, cache, config.context)
     reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
     report = books.report(_merged([_merged(reports.values()), arrays]))
+    report = replace(report, refusals=tuple(_told_where(refusal, tree.files) for refusal in report.refusals))
     return replace(report, context=config.context.intersection(files))
 
 
@@ -112,6 +114,28 @@ def _reports(
         done += sizes[place]
         progress(done, sum(sizes))
     return {key: known[key] for key in keys}
+
+
+_NOT_KNOWN = re.compile(r"code that is not seen: `(?:\w+::)*(\w+)` is not known")
+
+
+def _told_where(refusal: Refusal, files: Mapping[str, bytes]) -> Refusal:
+    """A call of an unknown function that some file does define, of which nothing says that it belongs to the program:
+    what would link it, instead of the file that is there.
+    """
+    found = _NOT_KNOWN.search(refusal.message)
+    if refusal.name != "unknown_call" or found is None:
+        return refusal
+    name = found[1].encode()
+    definition = re.compile(rb"^[\w:<>*& \t]+\b%s\s*\([^;{}()]*\)[\w \t\n]*\{" % re.escape(name), re.MULTILINE)
+    for path, data in files.items():
+        if path != refusal.path and name in data and definition.search(data):
+            text = (
+                f"`{path}` defines a `{found[1]}`, but nothing links it to this program: include a header that "
+                "declares it in both files, or describe it in a table of your own (`tables` in the configuration)."
+            )
+            return replace(refusal, unlock=text)
+    return refusal
 
 
 def _merged(reports: Iterable[Report]) -> Report:

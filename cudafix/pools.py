@@ -104,7 +104,7 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
                 if finding.codemod in MIGRATES:
                     key = finding.path, finding.offset, finding.codemod
                     text = f"the rewritten text could not be proved again: {wrong}"
-                    refusals.setdefault(key, _refused(finding, "out_of_order", text))
+                    refusals.setdefault(key, _refused(finding, "own_edit_failed", text))
                     continue
             findings.setdefault((finding.path, finding.offset, finding.codemod), finding)
     groups_that_stay = {findings[key].group for key in refusals if key in findings} - {0}

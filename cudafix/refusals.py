@@ -131,9 +131,9 @@ REFUSALS: dict[str, Page] = {
         "the function holds code that could not be parsed",
         "What is not understood may use the buffer on any stream, free it or return. No order can be proved across it. "
         "Only the function with the error is affected; the rest of the file is analysed. Of Python, a file with an "
-        "error is not read at all.",
-        "Write the place that is named in the message in plainer C++: most often a macro that hides a brace, or an "
-        "`#if` that splits an expression. In Python: mend what `python -m py_compile` says of the file.",
+        "error is not read at all; `python -m py_compile` shows the place.",
+        "Write the place that the message names in plainer C++: most often it is a macro that hides a brace, or an "
+        "`#if` that splits an expression.",
     ),
     "finalizer": Page(
         "a finalizer frees the memory, or ends what the free would need",
@@ -196,7 +196,8 @@ REFUSALS: dict[str, Page] = {
         "operations run in orders that the text does not show. A free that is skipped leaks; one that comes early "
         "hands the block to its next owner while it is in use. Of code that nothing in the analysed files calls, "
         "nobody can say what runs before and after it.",
-        "Use structured loops and branches, or a forward `goto` to the cleanup at the end of the function.",
+        "Write out the statement that the message names: a macro as its text, a jump as a loop or a branch, or as a "
+        "forward `goto` to the cleanup at the end of the function. Or allocate and free on one side of it.",
     ),
     "needs_device_sync": Page(
         "only a device-wide wait would keep the order",
@@ -213,6 +214,14 @@ REFUSALS: dict[str, Page] = {
         "stream a while stream b uses it was corrupted.",
         "Put both operations on one stream, or record an event after the first and wait for it before the second. What "
         "may be used behind its free, by a graph that was captured with it, has to be freed later.",
+    ),
+    "own_edit_failed": Page(
+        "cudafix could not prove the text that it would have written",
+        "Every edit is parsed and proved again before it is written. Here the second proof did not confirm the first, "
+        "so nothing was changed. The reason is in cudafix and not in this code: a place that the edit did not fit, or "
+        "a construct that is read in two ways.",
+        "Nothing needs to be done here. Please report it with the message and the function: `cudafix check` on a copy "
+        "that is cut down to the function often shows it too.",
     ),
     "deleter": Page(
         "the pointer is freed by a deleter or a destructor of a smart pointer",
@@ -273,7 +282,9 @@ REFUSALS: dict[str, Page] = {
         "the proof needs more steps than the analysis allows itself",
         "Calls are followed into the functions that they reach, and loops are run to a fixpoint. Past a fixed number "
         "of steps the rest counts as unknown, and unknown code may use the buffer on any stream.",
-        "Allocate and free nearer to each other, or in a smaller function. Each call counts, a loop only once.",
+        "The limit is on the whole program from the function that the message names, not on the function with the "
+        "pair. Check the file by itself (`cudafix check FILE`): then only what it includes is followed. If that is "
+        "refused too, nothing can be done on the side of the code.",
     ),
     "site_not_editable": Page(
         "the text of the call cannot be changed in one place",
@@ -305,3 +316,6 @@ REFUSALS: dict[str, Page] = {
         "compiled (`default_stream`, also in `overrides`).",
     ),
 }
+
+DEFECTS = frozenset(("own_edit_failed",))
+"""What is a defect of cudafix, not a property of the code: no program is known that shows one."""

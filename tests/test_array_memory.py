@@ -488,12 +488,15 @@ def test_work_that_may_be_pending_at_the_end_of_a_context(work: str, found: bool
     ("text", "name"),
     [
         ("import pycuda.driver as cuda\np = cuda.mem_alloc(4)\n", "pycuda_memory"),
-        ("import torch\ntorch.cuda.empty_cache()\n", "torch_memory"),
         ("import torch\na = torch.cuda.memory.CUDAPluggableAllocator('a.so', 'm', 'f')\n", "torch_memory"),
     ],
 )
 def test_memory_of_other_packages_is_reported(text: str, name: str) -> None:
     assert refused(text) == {name}
+
+
+def test_emptying_the_cache_of_pytorch_is_no_allocation() -> None:
+    assert report({"main.py": "import torch\ntorch.cuda.empty_cache()\n"}).sites == 0
 
 
 def test_one_run_reports_a_tree_of_both_languages(run: Cudafix) -> None:

@@ -650,6 +650,9 @@ class Calls(Operations):
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
         """The order of statements is not known here: nothing that is live can be proved."""
+        if why == "parse_error":
+            self.obstacle(state.live, why, "is live where the text could not be parsed", span)
+            return
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
     def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
@@ -768,7 +771,8 @@ class Calls(Operations):
             state.env.write([_HANDED_OUT], known | found)
         span = call.span if call is not None else self.frame.function.span
         for one in sorted(last(v.name) for v in known | found if isinstance(v, mem.Function) and last(v.name) in able):
-            text = f"is live where code that is not seen runs, which has got `{one}` and may call it"
+            held = "a lambda" if f"::{one}".startswith(LAMBDA) else f"`{one}`"
+            text = f"is live where an external function runs, which holds {held} and may call it"
             self.obstacle(state.live, "unknown_call", text, span)
 
     def _handed_over(self, expr: ir.Expr) -> Iterator[ir.Expr]:
@@ -918,8 +922,11 @@ def _functions_that_are_values(program: Program) -> list[tuple[str, str]]:
 
 def said(call: ir.Call) -> str:
     """What a call calls, in words."""
-    return "` or `".join(ir.names_of(call.callee))
+    names = (_OF_OPERATOR.sub("operator ", name) for name in ir.names_of(call.callee))
+    return "` or `".join(names).removeprefix("::")
 
+
+_OF_OPERATOR = re.compile(r"operator(?=new|delete)")  # names are kept without blanks
 
 _GIVEN_AWAY: mem.Cell = (("global", "", "<classes of objects that were given away>"), ())
 

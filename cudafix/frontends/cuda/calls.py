@@ -60,6 +60,9 @@ def _acts(node: Node) -> bool:
     return node.type == "call_expression" or any(map(_acts, node.named_children))
 
 
+_STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return switch throw try while".split())
+
+
 class Calls(Objects):
     """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
@@ -249,6 +252,8 @@ class Calls(Objects):
                     return self._called_object(node, function, arguments, called, target, used)
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, called.name, values, spans, None, target, used)
+        if kind == "identifier" and self._is_no_callee(self.raw(function)):
+            return self.unread("parse_error", node)
         if kind == "identifier":
             return self._named(node, function, arguments, self.raw(function), target, used)
         if kind in ("qualified_identifier", "template_function"):
@@ -280,6 +285,14 @@ class Calls(Objects):
             if kind == "compound_literal_expression" or standard or self.file.index.class_of(name) is not None:
                 callee = self.temporary(name)  # `Add{}(x, y)`, `std::hash<T>()(x)`
         return self._called_object(node, function, arguments, callee, target, used)
+
+    def _is_no_callee(self, name: str) -> bool:
+        """Whether no call of C++ can have this name: a keyword, or a variable that is a number. What reads as one is
+        text that the grammar has recovered from, around a macro for example.
+        """
+        if name in _STATEMENT_KEYWORDS:
+            return True
+        return name not in self.file.macros and self.local(name) is not None and is_number(self.type_of(Var(name)))
 
     def _called_object(
         self, node: Node, function: Node, arguments: Node | None, place: Expr, target: Expr | None, used: bool

@@ -549,8 +549,10 @@ class Statements(Loops):
             lowered = self.collect(whole)
         except RecursionError:
             lowered = (ir.Unknown("nested too deeply", self.span(body), ()),)
-        problems = list(self.problems)
-        problems += [("parse_error", start) for start, end in self.file.errors if start < span.end and end > span.start]
+        errors = [(end - start, start) for start, end in self.file.errors if start < span.end and end > span.start]
+        problems = [
+            ("parse_error", start) for _, start in sorted(errors)
+        ] + self.problems  # the smallest is the nearest
         return ir.Function(
             self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns,
             unwritten=frozenset(self.unwritten),

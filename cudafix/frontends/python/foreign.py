@@ -27,7 +27,6 @@ TORCH = {
     for name, text in (
         ("caching_allocator_alloc", "`caching_allocator_alloc` takes memory of PyTorch's own allocator"),
         ("CUDAPluggableAllocator", "an allocator of the program's own, in C, stands behind PyTorch"),
-        ("empty_cache", "`empty_cache` gives cached blocks back with `cudaFree`, which waits for the device"),
     )
 }
 

@@ -26,9 +26,7 @@ _ARRAYS = re.compile(
     rb"\b(?:set_allocator|using_allocator|(?:Python|C)FunctionAllocator|ctxDestroy|devicePrimaryCtxRelease|"
     rb"free_all_blocks|_malloc|cuda(?:\.memory)?\.Memory)\b|\bimport Memory\b"
 )
-_FOREIGN = re.compile(
-    rb"\b(?:mem_alloc(?:_pitch|_like)?|to_device|caching_allocator_alloc|CUDAPluggableAllocator|empty_cache)\b"
-)
+_FOREIGN = re.compile(rb"\b(?:mem_alloc(?:_pitch|_like)?|to_device|caching_allocator_alloc|CUDAPluggableAllocator)\b")
 _OTHERS = re.compile(rb"\b(?:pycuda|torch)\b")
 _NUMBA = re.compile(rb"\b(?:device_array(?:_like)?|to_device|cuda\.close|devices\.reset)\s*\(|\.reset\s*\(\s*\)")
 _NUMBA_CUDA = re.compile(rb"\bnumba(?:\.cuda\b|[ \t]+import\b.*\bcuda\b)")

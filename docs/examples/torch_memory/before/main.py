@@ -3,9 +3,8 @@ import torch
 
 def main():
     for n in range(1, 100):
-        x = torch.ones(1024 * n, device="cuda")
-        print(x.sum())
-        torch.cuda.empty_cache()
+        scratch = torch.cuda.caching_allocator_alloc(1024 * n)
+        torch.cuda.caching_allocator_delete(scratch)
 
 
 main()

@@ -1,0 +1,144 @@
+"""Messages say what is true of this code, and name an action that works on it."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudafix import cluster
+from cudafix.config import Config
+from cudafix.driver import analyze
+from cudafix.findings import Refusal
+from cudafix.refusals import REFUSALS
+
+HEAD = """#include <cuda_runtime.h>
+#include <thread>
+__global__ void k(int *p) { p[0] = 1; }
+"""
+
+
+def refusals(**files: str) -> list[Refusal]:
+    return list(analyze({f"{name}.cu": (HEAD + text).encode() for name, text in files.items()}, Config()).refusals)
+
+
+def only(**files: str) -> Refusal:
+    (refusal,) = refusals(**files)
+    return refusal
+
+
+def test_a_function_that_a_thread_starts_is_not_called_unreachable() -> None:
+    refusal = only(
+        main="""
+void worker(int n) {
+    int *p;
+    cudaMalloc(&p, n);
+    k<<<1, 1>>>(p);
+    cudaFree(p);
+}
+int main() {
+    std::thread t(worker, 4);
+    t.join();
+}
+"""
+    )
+    assert "no path" not in refusal.message
+    assert [place.text for place in refusal.related] == ["the function is handed over here"]
+
+
+def test_an_edit_that_cannot_be_proved_again_is_a_defect_of_cudafix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster.Cluster, "_validate", lambda *_: "a parse error that was not there")
+    refusal = only(
+        main="""
+int main() {
+    int *p;
+    cudaMalloc(&p, 4);
+    k<<<1, 1>>>(p);
+    cudaFree(p);
+}
+"""
+    )
+    assert refusal.name == "own_edit_failed"
+    assert "report it" in refusal.unlock
+
+
+def test_a_lambda_has_no_name_of_cudafix_in_a_message() -> None:
+    refusal = only(
+        main="""
+template <class F> void each(F f);
+int main() {
+    int *p;
+    cudaMalloc(&p, 4);
+    auto again = [&](int n) { k<<<1, 1>>>(p); };
+    each(again);
+    cudaFree(p);
+}
+"""
+    )
+    assert "a lambda" in refusal.message
+    assert "<lambda" not in refusal.message
+
+
+def test_a_brace_that_a_macro_hides_is_no_loop_to_be_structured() -> None:
+    refusal = only(
+        main="""
+#define BEGIN_TIMED { int started = 1;
+#define END_TIMED (void)started; }
+int main() {
+    int *p;
+    cudaMalloc(&p, 4);
+    BEGIN_TIMED
+    k<<<1, 1>>>(p);
+    END_TIMED
+    cudaFree(p);
+}
+"""
+    )
+    assert "`BEGIN_TIMED`" in refusal.message
+    assert refusal.unlock.startswith("Write out the statement that the message names: a macro as its text")
+
+
+def test_what_reads_as_a_call_of_a_number_is_no_function_to_assume_something_of() -> None:
+    refusal = only(
+        main="""
+int main() {
+    int *p;
+    cudaMalloc(&p, 4);
+    for (int i = 0; i < 4; ++i)
+        i(p);
+    cudaFree(p);
+}
+"""
+    )
+    assert refusal.name == "parse_error"
+
+
+CALLS_A_HELPER = """
+void helper(int *p);
+int main() {
+    int *p;
+    cudaMalloc(&p, 4);
+    helper(p);
+    cudaFree(p);
+}
+"""
+
+
+def test_a_file_that_is_there_is_not_asked_for() -> None:
+    helper = "void helper(int *p) {\n    k<<<1, 1>>>(p);\n}\n"
+    refusal = only(**{"app/main": CALLS_A_HELPER, "lib/helper": helper})
+    assert refusal.unlock.startswith("`lib/helper.cu` defines a `helper`, but nothing links it")
+
+
+def test_an_unknown_function_of_no_file_is_asked_for() -> None:
+    assert only(main=CALLS_A_HELPER).unlock == REFUSALS["unknown_call"].unlock
+
+
+def test_a_parse_error_of_python_is_no_advice_about_cpp() -> None:
+    text = b"from cuda.bindings import runtime\ndef f(:\n    err, p = runtime.cudaMalloc(4)\n    runtime.cudaFree(p)\n"
+    (refusal,) = analyze({"main.py": text}, Config()).refusals
+    assert refusal.name == "parse_error"
+    assert "py_compile" in refusal.unlock
+    assert "C++" not in refusal.unlock
+
+
+def test_a_budget_is_no_advice_to_make_a_small_function_smaller() -> None:
+    assert "smaller function" not in REFUSALS["budget"].unlock

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 import cudafix
-from cudafix import cli
+from cudafix import cli, commands
 from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.findings import Assumption, Edit, Finding, Place, Problem, Refusal, Report, Runs, Safety
@@ -257,7 +257,7 @@ def test_version_and_help_exit_0(run: Cudafix) -> None:
 
 def test_no_command_is_cut_short_in_the_help(run: Cudafix) -> None:
     listed = run("--help").out.partition(b"Commands:\n")[2].splitlines()
-    assert len(listed) == len(cli.cli.commands)
+    assert len(listed) == len(commands.cli.commands)
     assert [line for line in listed if not line.endswith(b".") or line.endswith(b"...")] == []
 
 

@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cudafix import driver, edits
+from cudafix import driver, edits, interrupts
 from cudafix.config import Config
 from cudafix.frontends.python.prefilter import SUFFIX
 from cudafix.programs import clusters_of
@@ -193,7 +193,7 @@ def _carried_out(
             err=True,
         )
         return 0
-    with tempfile.TemporaryDirectory(prefix="cudafix-verify-") as place:
+    with interrupts.raised(), tempfile.TemporaryDirectory(prefix="cudafix-verify-") as place:
         folder = Path(place, "plan")
         bundle.write(plan, folder, origin)
         with _bar(execute.STEPS * len(plan.subjects)) as progress:

@@ -65,11 +65,14 @@ def ready(request: Request) -> None:
     Raises `click.UsageError` and `click.ClickException`.
     """
     _consistent(request)
-    if request.baseline is not None and not request.update_baseline:
+    if request.baseline is not None:
         from cudafix import baseline
 
         try:
-            baseline.load(request.baseline)
+            if request.update_baseline or request.prune_baseline:
+                baseline.may_write(request.baseline)
+            if not request.update_baseline:
+                baseline.load(request.baseline)
         except baseline.BaselineError as error:
             raise click.ClickException(str(error)) from None
     if request.since is not None:

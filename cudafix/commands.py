@@ -18,7 +18,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
-from cudafix import __version__, applying, asked, build, checking, codemod, config, discovery, edits, interrupts, picks
+from cudafix import (
+    __version__,
+    applying,
+    asked,
+    build,
+    checking,
+    codemod,
+    config,
+    discovery,
+    edits,
+    interrupts,
+    outputs,
+    picks,
+)
 from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.files import ChangedError, Files
@@ -146,10 +159,12 @@ def diff(options: _Options, page: str | None, quiet: bool) -> None:
 
     Exit code: 0 done, 2 the tool could not do its work, or not all of it: a file cannot be read (a line for each).
     """
-    done, _ = _analyse(options, with_values(_settings(options), certificates=page is not None))
     if page is not None:
         from cudafix import reviewing
 
+        reviewing.place(page)  # before the proofs: nobody should wait for them to be told
+    done, _ = _analyse(options, with_values(_settings(options), certificates=page is not None))
+    if page is not None:
         written = reviewing.write(page, done.report, done.selection, done.sources)
         if not quiet:
             _summarize(done, "can be rewritten")  # the page shows the rest
@@ -263,8 +278,9 @@ def init() -> None:
         if known is not None and known.parent == Path.cwd():
             raise click.ClickException(f"{known.name}: has a configuration already")
         text = initialize.propose(".")
-        with open(initialize.FILE, "x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        outputs.make(initialize.FILE, text)
+    except outputs.OutputError as error:
+        raise click.ClickException(str(error)) from None
     except config.ConfigError as error:
         raise click.ClickException(str(error)) from None
     except OSError as error:
@@ -396,6 +412,7 @@ def _prove_shard(options: _Options, text: str, proofs: str) -> None:
 
     try:
         shard = sharing.Shard.parse(text)
+        sharing.may_write(proofs)
         found, settings = _found(options, _settings(options))
         with _proving(options) as (bar, executor):
             made = driver.prove_shard(found.files, settings, shard, options.processes, options.cache(), bar, executor)

@@ -120,7 +120,7 @@ def _locks(trees: Iterable[Path]) -> Iterator[None]:
                 file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
             except OSError as error:
-                raise click.ClickException(f"{file}: cannot be written: {error.strerror}") from None
+                raise click.ClickException(f"{file}: the undo record cannot be written: {error.strerror}") from None
             mine.append(file)
             _locked[file] = handle
             _lock(handle)

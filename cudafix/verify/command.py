@@ -39,6 +39,9 @@ from cudafix.verify.trial import applied
 def run(paths: Sequence[str], request: Request, analysis: Callable[[], tuple[Analysis, Config]], processes: int) -> int:
     """Do it; returns the exit code. Raises `click.ClickException` for what the user has to change."""
     try:
+        for named in (request.export, request.save_case):
+            if named is not None and os.path.lexists(named) and not (os.path.isdir(named) and not os.listdir(named)):
+                raise PlanError(f"{named}: is there already, and not an empty folder")
         if request.results is not None:
             return _imported(paths, request)
         if request.build is None and request.run is None:

@@ -171,7 +171,7 @@ def _is_wide_header(name: str) -> bool:
     """Whether a file is a header in UTF-16: only Microsoft's compiler reads it (`resource.h` of an application), so it
     is as if it were not in the tree.
     """
-    if not name.endswith(HEADERS):
+    if not name.endswith(HEADERS) or not os.path.isfile(name):  # to open a pipe would wait for somebody who writes
         return False
     try:
         with open(name, "rb") as file:

@@ -404,6 +404,10 @@ def _report(files: Files, options: _Options, settings: Config) -> Report:
             known = {key: driver.analyze(files, settings, options.processes, cache, bar, executor)}
         if cache is not None and not known[key].problems:
             cache.put_entries(known)
+    if files.unread():
+        from cudafix import failures
+
+        return failures.of_unread(files, known[key])
     return known[key]
 
 

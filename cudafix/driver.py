@@ -7,13 +7,12 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from typing import NamedTuple
 
-from cudafix import asked, failures, models, pools
+from cudafix import asked, models, pools
 from cudafix.cache import Cache
 from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
 from cudafix.config import Config
 from cudafix.execution import Asked, Decided, Programs, decide, needed, shard_of
-from cudafix.files import Files
 from cudafix.findings import Finding, Place, Problem, Refusal, Report
 from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.notebook import Notebooks
@@ -46,8 +45,7 @@ def analyze(
     clusters = clusters_of(tree, cache, config.context)
     reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
     report = books.report(_merged([_merged(reports.values()), arrays]))
-    report = replace(report, context=config.context.intersection(files))
-    return failures.of_unread(Files.of(files), report)
+    return replace(report, context=config.context.intersection(files))
 
 
 def prove_shard(

@@ -6,14 +6,12 @@ One line for each finding, sorted, so that two branches merge. A finding is know
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from cudafix import outputs
 from cudafix.report.listing import fingerprints, key, relative, repository
 from cudafix.selection import Analysis
 
@@ -52,23 +50,23 @@ def load(file: str) -> list[Known]:
     return known
 
 
+def may_write(file: str) -> None:
+    """Whether a baseline may be written there. Raises `BaselineError`."""
+    try:
+        outputs.check(file, outputs.Kind.BASELINE)
+    except outputs.OutputError as error:
+        raise BaselineError(str(error)) from None
+
+
 def save(file: str, known: Iterable[Known]) -> None:
     """Write a baseline, whole or not at all. Raises `BaselineError`."""
     lines = [f"  {json.dumps(entry._asdict())}" for entry in sorted(set(known))]
     findings = "\n".join(["[", ",\n".join(lines), " ]"]) if lines else "[]"
     text = f'{{\n "version": {VERSION},\n "findings": {findings}\n}}\n'
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(prefix=".cudafix-", suffix=".tmp", dir=os.path.dirname(file) or ".")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as out:
-            out.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, file)
-    except OSError as error:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-        raise BaselineError(f"{file}: cannot be written: {error.strerror}") from None
+        outputs.write(file, text, outputs.Kind.BASELINE)
+    except outputs.OutputError as error:
+        raise BaselineError(str(error)) from None
 
 
 def compare(done: Analysis, file: str, *, prune: bool) -> tuple[Analysis, str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import click
 
 from cudafix import edits
 from cudafix.config import Config
-from cudafix.findings import Safety
+from cudafix.findings import Problem, Safety
 from cudafix.selection import Analysis
 
 FORMATS = ("text", "json", "sarif", "github", "gitlab", "junit")
@@ -29,6 +30,11 @@ class Request:
     since: str | None
     fix_suppressions: bool
     statistics: bool
+
+    @property
+    def writes(self) -> bool:
+        """Whether a file of the tree is written."""
+        return self.update_baseline or self.prune_baseline or self.fix_suppressions
 
     def configured(self, config: Config) -> Request:
         """With the baseline of the configuration, where the command line names none."""
@@ -59,11 +65,14 @@ def ready(request: Request) -> None:
     Raises `click.UsageError` and `click.ClickException`.
     """
     _consistent(request)
-    if request.baseline is not None and not request.update_baseline:
+    if request.baseline is not None:
         from cudafix import baseline
 
         try:
-            baseline.load(request.baseline)
+            if request.update_baseline or request.prune_baseline:
+                baseline.may_write(request.baseline)
+            if not request.update_baseline:
+                baseline.load(request.baseline)
         except baseline.BaselineError as error:
             raise click.ClickException(str(error)) from None
     if request.since is not None:
@@ -75,38 +84,61 @@ def ready(request: Request) -> None:
             raise click.ClickException(f"--since: {error}") from None
 
 
+@contextmanager
+def alone(paths: Sequence[str], request: Request) -> Iterator[None]:
+    """Where files of the tree are written, only one command does it at a time. Raises `click.ClickException`."""
+    if not request.writes:
+        yield
+        return
+    from cudafix import writing
+
+    with writing.alone(paths):
+        yield
+
+
 def run(done: Analysis, request: Request, analyze: Callable[[Mapping[str, bytes]], Analysis]) -> int:
     """Write the report to standard output; the exit code. In other formats than text the summary goes to the side.
 
     `analyze` looks at other texts of the files in the same way. Raises `click.ClickException`.
     """
-    if request.fix_suppressions and not done.report.problems:
+    unknown = done.report.problems  # what is known without these files is reported, and nothing is taken for gone
+    if unknown and request.writes:
+        kept = None if request.update_baseline else request.baseline
+        request = replace(request, baseline=kept, update_baseline=False, prune_baseline=False, fix_suppressions=False)
+    if request.fix_suppressions:
         done = _fix_suppressions(done, analyze)
-    if not done.report.problems:
-        if request.since is not None:
-            done = _since(done, request.since, analyze)
-        if request.baseline is not None:
-            from cudafix import baseline
+        if done.report.problems:
+            _tell(done.report.problems)
+            return 2
+    if request.since is not None:
+        done = _since(done, request.since, analyze)
+    if request.baseline is not None:
+        from cudafix import baseline
 
-            try:
-                if request.update_baseline:
-                    click.echo(f"cudafix: {baseline.update(done, request.baseline)}", err=True)
-                    return 0
-                done, message = baseline.compare(done, request.baseline, prune=request.prune_baseline)
-            except baseline.BaselineError as error:
-                raise click.ClickException(str(error)) from None
-            if message and not request.quiet:
-                click.echo(f"cudafix: {message}", err=True)
+        try:
+            if request.update_baseline:
+                click.echo(f"cudafix: {baseline.update(done, request.baseline)}", err=True)
+                return 0
+            done, message = baseline.compare(done, request.baseline, prune=request.prune_baseline)
+        except baseline.BaselineError as error:
+            raise click.ClickException(str(error)) from None
+        if message and not request.quiet:
+            click.echo(f"cudafix: {message}", err=True)
     _write(done, request)
     for each in () if request.quiet else done.idle:
         names, files = (", ".join(words) for words in (each.names, each.files))
         click.echo(f"cudafix: `ignore` of {names} in {files} is not needed: nothing of it is there", err=True)
-    if done.report.problems:
-        from cudafix.report.terminal import tell
-
-        tell(done.report.problems)
+    if unknown:
+        _tell(unknown)
         return 2
     return 1 if done.selection.chosen else 0
+
+
+def _tell(problems: Sequence[Problem]) -> None:
+    from cudafix.report.terminal import tell
+
+    sys.stdout.flush()
+    tell(problems)
 
 
 def _consistent(request: Request) -> None:
@@ -161,7 +193,7 @@ def _write(done: Analysis, request: Request) -> None:
         out.details((*selection.chosen, *assumed), report.refusals)
         if not request.quiet:
             out.summary(report, selection, "can be rewritten")
-    elif not report.problems:
+    else:
         from cudafix.report.listing import Listing
         from cudafix.report.machine import render
 

@@ -42,28 +42,31 @@ class Sources:
     known: bool = False
     alone: tuple[str, ...] = ()
     context: frozenset[str] = frozenset()
+    folders: tuple[Problem, ...] = ()
 
 
 def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = {}) -> Sources:
     """Find and read the sources under `paths` (files and folders), duplicates once. Of those that are `known` from an
     earlier run only what has changed is read.
 
-    Problems: no such path, a file that is no regular file, is larger than `files.LARGEST`, has another suffix, is
-    unreadable, binary (a NUL byte) or changes while it is read, an unreadable folder, and a folder without CUDA code.
-    Headers in UTF-16 are left out of a folder.
+    Problems: no such path, a file that has another suffix, and a folder without CUDA code. A file that is no regular
+    file, is larger than `files.LARGEST`, is unreadable, binary (a NUL byte) or changes while it is read is one of which
+    nothing is known (`Facts.unread`). Of an unreadable folder only the problem is known, which stops nothing
+    (`Sources.folders`). Headers in UTF-16 are left out of a folder.
     """
     cwd = os.path.realpath(".")
     loader = Loader(known)
     problems = loader.problems
+    folders: list[Problem] = []
     in_folders: set[str] = set()
     alone: dict[str, None] = {}
     for argument in paths:
         real = os.path.realpath(argument)
         if os.path.isdir(real):
-            before = len(problems)
-            found = [(named(entry.path, cwd), entry) for entry in walk(real, config, problems)]
+            before = len(folders)
+            found = [(named(entry.path, cwd), entry) for entry in walk(real, config, folders)]
             in_folders.update(name for name, _ in found)
-            if not loader.load(found) and len(problems) == before:
+            if not loader.load(found) and len(folders) == before and not loader.has_unread(found):
                 problems.append(Problem(argument, "no CUDA code in this folder"))
         elif not os.path.lexists(argument):
             problems.append(Problem(argument, "no such file or folder"))
@@ -75,7 +78,9 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
             loader.load([(named(real, cwd), None)])
             alone[named(real, cwd)] = None
     named_alone = tuple(name for name in alone if name not in in_folders)
-    return Sources(loader.files(), tuple(dict.fromkeys(problems)), loader.read == 0, named_alone)
+    return Sources(
+        loader.files(), tuple(dict.fromkeys(problems)), loader.read == 0, named_alone, folders=tuple(folders)
+    )
 
 
 def remembered(paths: Sequence[str], config: Config, cache: Cache | None) -> Sources:
@@ -121,15 +126,17 @@ class Loader:
                 names.append(name)
         return self._has_cuda(names)
 
+    def has_unread(self, found: Iterable[tuple[str, object]]) -> bool:
+        """Whether something cannot be said of these, as one cannot be worked on."""
+        return any(name in self._entries and self._entries[name].facts.unread for name, _ in found)
+
     def files(self) -> Files:
         return self._files.with_entries(self._entries)
 
     def load_if_readable(self, name: str) -> Entry | None:
-        """What is known of a file by its real path; None of one that cannot be worked on, as if it were not there."""
+        """What is known of a file by its real path; None of one that is as if it were not there."""
         if name not in self._entries:
-            problems = len(self.problems)
             looked = self._look(name, Path(name))
-            del self.problems[problems:]
             if looked is None:
                 return None
             self._entries[name] = looked
@@ -148,8 +155,7 @@ class Loader:
             return None
         self.read += 1
         if isinstance(looked, Problem):
-            self.problems.append(looked)
-            return None
+            return Entry.unknown(looked)
         self._files.keep(name, looked[0])
         return looked[1]
 
@@ -165,7 +171,7 @@ def _is_wide_header(name: str) -> bool:
     """Whether a file is a header in UTF-16: only Microsoft's compiler reads it (`resource.h` of an application), so it
     is as if it were not in the tree.
     """
-    if not name.endswith(HEADERS):
+    if not name.endswith(HEADERS) or not os.path.isfile(name):  # to open a pipe would wait for somebody who writes
         return False
     try:
         with open(name, "rb") as file:

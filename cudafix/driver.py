@@ -65,19 +65,22 @@ def prove_shard(
     found = dict([_arrays(tree, config, cache)]) if shard.number == 1 else {}
     clusters = clusters_of(tree, cache, config.context)
     mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
-    return found | _reports(tree, mine, config, jobs, cache, progress, executor)
+    found |= _reports(tree, mine, config, jobs, cache, progress, executor)
+    return {key: report for key, report in found.items() if not report.problems}  # the run that merges tries again
 
 
 def _arrays(tree: Tree, config: Config, cache: Cache | None) -> tuple[bytes, Report]:
     """The memory of arrays, with its key: one report for all Python files, as a name may come from any of them."""
     files = tree.files
-    key = asked.of_arrays(config, files, [path for path in files if path.endswith(prefilter.SUFFIX)])
-    if cache is None or not pools.concerns(files):
-        return key, pools.examine(files, config, tree.python)
-    known = cache.reports([key])
+    paths = [path for path in files if path.endswith(prefilter.SUFFIX)]
+    key = asked.of_arrays(config, files, paths)
+    if not pools.concerns(files):
+        return key, Report((), ())
+    known = cache.reports([key]) if cache is not None else {}
     if key not in known:
         known = {key: pools.examine(files, config, tree.python)}
-        cache.put_entries(known)
+        if cache is not None and not known[key].problems:
+            cache.put_entries(known)
     return key, known[key]
 
 
@@ -108,7 +111,7 @@ def _reports(
     for place, decided in decide(tree, questions, config, jobs, executor):
         key = keys[missing[place]]
         known[key] = decided.shown or decided.report
-        if cache is not None:
+        if cache is not None and not decided.report.problems:  # a failure may be one of this run alone
             fresh: dict[bytes, object] = {key: decided.report, of_scenes[key]: decided.scenes}
             cache.put_entries(fresh if decided.shown is None else {**fresh, of_shown[key]: decided.shown})
         done += sizes[place]

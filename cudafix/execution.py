@@ -1,7 +1,7 @@
 """Clusters are proved in batches: in this process, in others of this machine, or on any executor.
 
 A batch holds all that its proofs depend on, so it does not matter where it is worked on, and how often: what a lost
-worker had is given to another one.
+worker had is given to another one, each cluster alone. One that kills this too, or on which cudafix fails, is refused.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import suppress
 from typing import NamedTuple
 
-from cudafix import models
+from cudafix import failures, models
 from cudafix.cache import signature
 from cudafix.certificates import Scenes, certified
 from cudafix.cluster import Cluster, views_of
 from cudafix.config import Config
 from cudafix.executors import ExecutorError, processes
-from cudafix.files import Files
+from cudafix.files import ChangedError, Files
 from cudafix.findings import Report
 from cudafix.frontends.python import prefilter
 from cudafix.tree import Tree, including_program
@@ -82,16 +83,33 @@ def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
             tree.take(drawn_from)
         _last = batch.config, tree
         tables = models.load(batch.config.tables)
-        decided = [
-            _decide(tree.part(needed(tree, asked.programs)), asked, tables, batch.config) for asked in batch.asked
-        ]
+        decided = [_decided(tree, asked, tables, batch.config) for asked in batch.asked]
         gc.collect()  # programs refer to themselves in circles, and what is looked for by itself is rarely found
         return Done(decided, signature())
 
 
+def _decided(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> Decided:
+    """What becomes of a cluster, whatever fails on the way."""
+    try:
+        return _decide(tree.part(needed(tree, asked.programs)), asked, tables, config)
+    except (ChangedError, OSError):
+        raise
+    except Exception as error:
+        return _failed(tree, asked, config, error)
+
+
+def _failed(tree: Tree, asked: Asked, config: Config, error: Exception | None) -> Decided:
+    paths = (path for program in asked.programs for path in program)
+    report = failures.of(tree.files, paths, config.context, error)
+    return Decided(report, Scenes({}, per_thread=False), report if config.certificates else None)
+
+
 def _decide(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> Decided:
     """Of a cluster that is known, no proof is made again for the certificates: its scenes are known too."""
-    found = asked.before or Decided(*Cluster(tree, asked.programs, tables, config).report())
+    found = asked.before
+    if found is None:
+        report, scenes = Cluster(tree, asked.programs, tables, config).report()
+        found = Decided(failures.without_unread(tree.files, asked.programs, report), scenes)
     if config.certificates:
         views = views_of(tree, asked.programs) if found.scenes.of else []
         found = found._replace(shown=certified(found.report, found.scenes, views, tables))
@@ -133,10 +151,37 @@ def decide(
     most = sum(sizes[n] for n in left) // (_BATCHES * (jobs if executor is None else _MOST_WORKERS))
     planned = _planned(left, sizes, max(most, _LEAST))
     if executor is not None:
-        yield from _on(executor, _AHEAD * _MOST_WORKERS, tree, asked, planned, config)
+        try:
+            yield from _on(executor, _AHEAD * _MOST_WORKERS, tree, asked, planned, config)
+        except _LostError:
+            raise ExecutorError("a worker was killed (out of memory?)") from None
         return
-    with processes(min(jobs, len(planned))) as pool:
-        yield from _on(pool, _AHEAD * jobs, tree, asked, planned, config)
+    while planned:
+        suspects: list[int] = []
+        try:
+            with processes(min(jobs, len(planned))) as pool:
+                yield from _on(pool, _AHEAD * jobs, tree, asked, planned, config)
+            return
+        except _LostError as lost:
+            planned = list(lost.waiting)
+            suspects = [n for chosen in lost.running for n in chosen]
+        yield from _one_by_one(suspects, tree, asked, config)
+
+
+def _one_by_one(
+    suspects: Sequence[int], tree: Tree, asked: Sequence[Asked], config: Config
+) -> Iterator[tuple[int, Decided]]:
+    """Clusters of which one has killed its worker: each alone, so that it is known which one."""
+    left = list(reversed(suspects))
+    while left:
+        with suppress(BrokenExecutor), processes(1) as pool:
+            while left:
+                batch = _batch(tree, asked, [left[-1]], config)
+                (found,) = pool.submit(work, batch._replace(files=batch.files.held())).result().decided
+                yield left.pop(), found
+        if left:
+            n = left.pop()
+            yield n, _failed(tree, asked[n], config, None)
 
 
 def _sizes(tree: Tree, clusters: Sequence[Programs]) -> list[int]:
@@ -181,6 +226,15 @@ def _batch(tree: Tree, asked: Sequence[Asked], chosen: Sequence[int], config: Co
     return Batch([asked[n] for n in chosen], tree.files.only(paths), config)
 
 
+class _LostError(Exception):
+    """A worker was killed, and all of them ended: which batches had been begun, and which not."""
+
+    def __init__(self, running: Sequence[list[int]], waiting: Sequence[list[int]]) -> None:
+        super().__init__("a worker was killed")
+        self.running = running
+        self.waiting = waiting
+
+
 def _on(
     executor: Executor,
     ahead: int,
@@ -189,22 +243,26 @@ def _on(
     planned: Sequence[list[int]],
     config: Config,
 ) -> Iterator[tuple[int, Decided]]:
+    """Raises `_LostError`."""
     waiting = list(reversed(planned))
     running: dict[Future[Done], list[int]] = {}
+    chosen: list[int] = []  # what is begun, or taken back, just now
     try:
         while waiting or running:
             while waiting and len(running) < ahead:
                 chosen = waiting.pop()
                 batch = _batch(tree, asked, chosen, config)
                 running[executor.submit(work, batch._replace(files=batch.files.held()))] = chosen
+                chosen = []
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 chosen = running.pop(future)
                 done = future.result()
                 if done.signature != signature():
                     raise ExecutorError("the workers have another version of cudafix, or of its parsers")
-                yield from zip(chosen, done.decided, strict=True)
+                begun, chosen = chosen, []
+                yield from zip(begun, done.decided, strict=True)
     except BrokenExecutor:
-        raise ExecutorError("a worker process was killed (out of memory?); `-j 1` uses none") from None
+        raise _LostError([*([chosen] if chosen else []), *running.values()], waiting[::-1]) from None
     finally:
         for future in running:
             future.cancel()

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from cudafix.findings import Problem
@@ -37,7 +37,8 @@ _MAIN = re.compile(
 class Facts(NamedTuple):
     """What the bytes of a file say: whether it has a `main`, may allocate or free, and may suppress results; of Python
     whether it may choose or end the memory of arrays (`arrays`), or take that of another library (`others`); the
-    targets of its `#include` lines, as `includes_of`, and what it `imports`, as `including.imported_names`.
+    targets of its `#include` lines, as `includes_of`, and what it `imports`, as `including.imported_names`. `unread`
+    says why its bytes are not known.
     """
 
     main: bool
@@ -47,6 +48,7 @@ class Facts(NamedTuple):
     others: bool = False
     includes: tuple[tuple[int, str], ...] = ()
     imports: tuple[str, ...] = ()
+    unread: str = ""
 
 
 class Version(NamedTuple):
@@ -75,6 +77,13 @@ class Entry(NamedTuple):
     @classmethod
     def of(cls, path: str, data: bytes, version: Version | None = None) -> Entry:
         return cls(version, len(data), digest(data), facts(path, data))
+
+    @classmethod
+    def unknown(cls, problem: Problem) -> Entry:
+        """A file that is there and cannot be worked on: an empty text stands for it, which says nothing."""
+        return cls(
+            None, 0, digest(f"unread: {problem.message}".encode()), Facts(False, False, False, unread=problem.message)
+        )
 
 
 class ChangedError(Exception):
@@ -141,6 +150,30 @@ class Files(Mapping[str, bytes]):
     def digest(self, path: str) -> bytes:
         return self.entries[path].digest
 
+    def changed(self, except_for: Collection[str] = ()) -> list[Problem]:
+        """The files on the disk that are not what they were when they were read, but for some that are looked at
+        otherwise, and those of which only a text in memory is known.
+        """
+        problems = []
+        for path, entry in self.entries.items():
+            if path in self._own or path in except_for or entry.facts.unread:
+                continue
+            try:
+                if entry.version is not None and Version.of(os.stat(path)) == entry.version:
+                    continue
+                with open(path, "rb") as file:
+                    same = digest(file.read()) == entry.digest
+            except OSError as error:
+                problems.append(Problem(path, f"cannot be read: {error.strerror}"))
+                continue
+            if not same:
+                problems.append(Problem(path, "changed since it was analysed"))
+        return problems
+
+    def unread(self) -> list[Problem]:
+        """The files that are there and cannot be worked on."""
+        return [Problem(path, entry.facts.unread) for path, entry in self.entries.items() if entry.facts.unread]
+
     def size(self, paths: Iterable[str]) -> int:
         """Of some of the files together, in bytes."""
         return sum(self.entries[path].size for path in paths)
@@ -154,6 +187,8 @@ class Files(Mapping[str, bytes]):
             return self._own[path]
         if path in self._read.texts:
             return self._read.texts[path]
+        if entry.facts.unread:
+            return b""
         data = read(path)
         if isinstance(data, Problem):
             raise ChangedError(data)

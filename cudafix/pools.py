@@ -13,12 +13,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from cudafix import failures
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.edits import OverlapError, apply
-from cudafix.files import Files
-from cudafix.findings import Edit, Finding, Refusal, Report
+from cudafix.files import ChangedError, Files
+from cudafix.findings import Edit, Finding, Problem, Refusal, Report
 from cudafix.frontends.python import prefilter
 from cudafix.including import PACKAGES
 
@@ -85,19 +86,26 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
         file = uses.file_of(tree, path)
         for refusal in foreign.examine(file) if file is not None else ():
             refusals[refusal.path, refusal.offset, "foreign"] = refusal
-    for program in uses.programs(tree, wanted):
+    failed: dict[str, Exception] = {}
+    for program in uses.programs(tree, wanted, failed):
         program.has_rmm = program.has_rmm or program.main.path in config.rmm
         found: list[Finding] = []
-        for name in names:
-            for item in codemod(name).examine(program):
+        try:
+            items = [(name, item) for name in names for item in codemod(name).examine(program)]
+            for name, item in items:
                 if isinstance(item, Finding):
                     found.append(replace(item, group=item.group + groups if item.group else 0))
                 elif item.path not in config.context:
                     refusals.setdefault((item.path, item.offset, name), item)
-        groups = max([groups, *(f.group for f in found)])
-        found, refused = _of_given(found, config.context)
-        refusals = refused | refusals
-        wrong = _reason(files, found)
+            groups = max([groups, *(f.group for f in found)])
+            found, refused = _of_given(found, config.context)
+            refusals = refused | refusals
+            wrong = _reason(files, found)
+        except ChangedError:
+            raise
+        except Exception as error:
+            failed[program.main.path] = error
+            continue
         for finding in found:
             if wrong is not None and finding.edits:
                 finding = replace(finding, edits=())
@@ -114,9 +122,15 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
         elif finding.group in groups_that_stay:
             del findings[key]
             refusals[key] = _refused(finding, "out_of_order", "another place that moves with it stays")
+    problems: list[Problem] = []
+    for path, reason in failed.items():
+        own = failures.of(Files.of(files), [path], config.context, reason)
+        problems += own.problems
+        for refusal in own.refusals:
+            refusals.setdefault((path, refusal.offset, failures.NAME), refusal)
     kept = list(findings.values())
     sites = sum(f.codemod in MIGRATES for f in kept) + len(refusals)
-    return Report(tuple(kept), tuple(refusals.values()), (), sites)
+    return Report(tuple(kept), tuple(refusals.values()), tuple(problems), sites)
 
 
 def _of_given(found: list[Finding], context: AbstractSet[str]) -> tuple[list[Finding], _Refusals]:

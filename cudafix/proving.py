@@ -21,7 +21,7 @@ def run(before: str, after: str, config: Config) -> int:
     from cudafix import driver  # the engine
 
     found = [discovery.with_context(discovery.discover([path], config), config) for path in (before, after)]
-    problems = [problem for sources in found for problem in sources.problems]
+    problems = [p for one in found for p in (*one.problems, *one.folders, *one.files.unread())]
     if problems:
         tell(problems)
         return 2

@@ -127,6 +127,20 @@ REFUSALS: dict[str, Page] = {
         "rules of their own. It is often built elsewhere, so nobody would notice here.",
         "Translate the code for the other platform when it is built (`hipify`), and leave the CUDA names alone here.",
     ),
+    "internal_error": Page(
+        "cudafix failed while it worked on this program",
+        "It met something that it was not written for, or its process was ended from outside, as the system does where "
+        "memory is short. Nothing is known of this program then, so nothing of it is changed; all others are decided "
+        "as ever, and the exit code is 2.",
+        "Report it with the message and, if you may, with the file: `CUDAFIX_TRACEBACK=1 cudafix check -j 1 --no-cache "
+        "FILE` shows where it failed. Nothing in the code has to be changed.",
+    ),
+    "unreadable_file": Page(
+        "a file cannot be read, or is not text",
+        "A file that is unreadable, binary, no regular file or larger than 16 MiB counts as code that nobody knows: "
+        "what it defines is not seen, and where it is included, anything may be declared and run.",
+        "Make the file readable, or exclude it (`exclude` in the configuration) if it is no part of the program.",
+    ),
     "parse_error": Page(
         "the function holds code that could not be parsed",
         "What is not understood may use the buffer on any stream, free it or return. No order can be proved across it. "

@@ -6,16 +6,14 @@ shards proves nothing itself, and says what a run of its own would say: there is
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from cudafix import cache
+from cudafix import cache, outputs
 from cudafix.cache import Cache, signature
 from cudafix.findings import Report
 
@@ -44,6 +42,14 @@ class Shard(NamedTuple):
         return f"{self.number}/{self.of}"
 
 
+def may_write(file: str) -> None:
+    """Whether proofs may be written there. Raises `ShardError`."""
+    try:
+        outputs.check(file, outputs.Kind.PROOFS)
+    except outputs.OutputError as error:
+        raise ShardError(str(error)) from None
+
+
 def write(file: str, shard: Shard, proofs: Mapping[bytes, Report]) -> None:
     """Write the proofs of a shard, whole or not at all. Raises `ShardError`."""
     content = {
@@ -52,16 +58,10 @@ def write(file: str, shard: Shard, proofs: Mapping[bytes, Report]) -> None:
         "shard": str(shard),
         "proofs": {key.hex(): b64encode(cache.dumped(proofs[key])).decode() for key in sorted(proofs)},
     }
-    temporary = f"{file}.tmp"
     try:
-        with open(temporary, "w", encoding="ascii") as out:
-            json.dump(content, out, indent=0)
-            out.write("\n")
-        os.replace(temporary, file)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise ShardError(f"{file}: cannot be written: {error.strerror}") from None
+        outputs.write(file, json.dumps(content, indent=0) + "\n", outputs.Kind.PROOFS)
+    except outputs.OutputError as error:
+        raise ShardError(str(error)) from None
 
 
 def merge(files: Sequence[str], into: Cache) -> str:

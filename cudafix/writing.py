@@ -5,27 +5,34 @@ Before the first file changes, the old bytes of all of them and a journal are on
 or the new one. The journal is done when the last one is new. A run that was killed leaves a journal that is not: the
 next `apply` or `undo` in this tree first gives those files their old bytes back.
 
-A tree is the git repository around the current folder, else the current folder itself.
+A tree is the git repository around the current folder, else the current folder itself. One command at a time writes in
+it (`alone`), and nothing is written if any file that was analysed has changed since.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
 import shutil
 import stat
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import click
 import platformdirs
 
+from cudafix import interrupts
+from cudafix.files import Files
 from cudafix.findings import Problem
 
 _LISTED = 5  # files that a message names
@@ -86,17 +93,77 @@ def tree_of(folder: Path) -> Path:
     return next((each for each in (real, *real.parents) if (each / ".git").exists()), real)
 
 
+class BusyError(click.ClickException):
+    """Another cudafix works on the same tree."""
+
+
+_locked: dict[Path, int] = {}  # the open files of the locks that this process has
+
+
+@contextmanager
+def alone(paths: Iterable[str] = ()) -> Iterator[None]:
+    """Be the only one that writes in the tree of the current folder and in those of `paths`, from the first look at
+    them to the last byte. Raises `BusyError` at once if another one does. The system takes a lock back from a process
+    that ends, however it ends.
+    """
+    here = [Path.cwd(), *(Path(path) if os.path.isdir(path) else Path(path).parent for path in paths)]
+    with _locks({tree_of(folder) for folder in here}):
+        yield
+
+
+@contextmanager
+def _locks(trees: Iterable[Path]) -> Iterator[None]:
+    mine: list[Path] = []
+    try:
+        for file in sorted({_place_of(tree).with_suffix(".lock") for tree in trees} - _locked.keys()):
+            try:
+                file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+            except OSError as error:
+                raise click.ClickException(f"{file}: the undo record cannot be written: {error.strerror}") from None
+            mine.append(file)
+            _locked[file] = handle
+            _lock(handle)
+        yield
+    finally:
+        for file in mine:
+            os.close(_locked.pop(file))
+
+
+def _lock(handle: int) -> None:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            # a lock of the process, which its workers do not inherit (fcntl(2), "Advisory record locking")
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            raise BusyError("another cudafix is writing here; nothing was written") from None
+        raise click.ClickException(f"the tree cannot be locked: {error.strerror}") from None
+
+
 def replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Problem]:
     """Replace the files in `after` by their new bytes: each whole or not at all, and all or none.
 
-    `before` holds the bytes that were analysed; a file that it lacks is made, and must not be there. If a file no
-    longer has them, is read-only, or is a symbolic link that leads out of its tree, nothing is written. A link within
-    the tree stays, and the file behind it is written. If a replacement fails after others succeeded, those get their
-    old bytes back. The file mode is kept. Returns what went wrong.
+    `before` holds the bytes that were analysed; a file that it lacks is made, and must not be there. If any file of
+    `before` no longer has them, or one that is written is read-only, or is a symbolic link that leads out of its tree,
+    nothing is written. A link within the tree stays, and the file behind it is written. If a replacement fails after
+    others succeeded, those get their old bytes back. The file mode is kept. Returns what went wrong.
     """
     if not after:
         return []
-    problems = recover()
+    trees = {tree_of(Path.cwd()), *(tree_of(Path(os.path.realpath(path)).parent) for path in after)}
+    with _locks(trees), interrupts.deferred():
+        return _replace(before, after)
+
+
+def _replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Problem]:
+    problems = recover() or Files.of(before).changed(except_for=after)
     if problems:
         return problems
     token = f"{time.time_ns():020}-{uuid.uuid4().hex[:6]}"  # the newest is the last one in order
@@ -178,6 +245,11 @@ def undo() -> tuple[list[str], list[Problem]]:
 
     Returns the paths, and what went wrong: a file that has changed since is a problem, and then nothing is written.
     """
+    with _locks([tree_of(Path.cwd())]), interrupts.deferred():
+        return _undo()
+
+
+def _undo() -> tuple[list[str], list[Problem]]:
     unfinished = [journal for journal in _journals(_place()) if not journal.done]
     if unfinished:
         problems = [problem for journal in unfinished for problem in _roll_back(journal)]
@@ -316,8 +388,12 @@ def _unfit(path: str, real: str, analysed: bytes | None) -> Problem | None:
 
 def _place() -> Path:
     """Where the journals of the current tree are."""
+    return _place_of(tree_of(Path.cwd()))
+
+
+def _place_of(tree: Path) -> Path:
     folder = os.environ.get("CUDAFIX_STATE_DIR") or platformdirs.user_state_dir("cudafix")
-    return Path(folder, _digest(os.fsencode(tree_of(Path.cwd())))[:24])
+    return Path(folder, _digest(os.fsencode(tree))[:24])
 
 
 def _journals(place: Path) -> Iterator[_Journal]:

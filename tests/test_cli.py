@@ -14,7 +14,7 @@ from typing import NamedTuple
 import pytest
 
 import cudafix
-from cudafix import cli
+from cudafix import cli, commands
 from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.findings import Assumption, Edit, Finding, Place, Problem, Refusal, Report, Runs, Safety
@@ -218,9 +218,7 @@ def test_paths_come_from_the_configuration_where_none_are_named(run: Cudafix, tm
     ("arguments", "line"),
     [
         (["nothing.cu"], "cudafix: nothing.cu: no such file or folder\n"),
-        (["binary.cu", "good.cu"], "cudafix: binary.cu: a binary file: NUL byte at offset 0\n"),
         (["empty"], "cudafix: empty: no CUDA code in this folder\n"),
-        (["problem.cu", "good.cu"], "cudafix: problem.cu: cannot be analysed\n"),
         (["--config", "wrong.toml", "good.cu"], "cudafix: wrong.toml: unknown key `pats`; did you mean `paths`?\n"),
         (["--config", "missing.toml", "good.cu"], "cannot read the configuration: No such file or directory\n"),
     ],
@@ -228,7 +226,7 @@ def test_paths_come_from_the_configuration_where_none_are_named(run: Cudafix, tm
 def test_bad_input_is_one_line_exit_code_2_and_nothing_written(
     run: Cudafix, command: str, arguments: list[str], line: str
 ) -> None:
-    write(good="cudaMalloc();\n", problem="cudaMalloc(); // PROBLEM\n", binary=b"\0")
+    write(good="cudaMalloc();\n")
     Path("empty").mkdir()
     Path("wrong.toml").write_text("pats = []")
     shown = run(command, *arguments)
@@ -237,6 +235,24 @@ def test_bad_input_is_one_line_exit_code_2_and_nothing_written(
     assert shown.err.count("\n") == 1
     assert command == "check" or shown.out == b""
     assert Path("good.cu").read_text() == "cudaMalloc();\n"
+
+
+@pytest.mark.parametrize("command", ["check", "diff", "apply"])
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("binary.cu", "cudafix: binary.cu: a binary file: NUL byte at offset 0\n"),
+        ("problem.cu", "cudafix: problem.cu: cannot be analysed\n"),
+    ],
+)
+def test_a_file_that_cannot_be_worked_on_is_a_line_after_the_rest(
+    run: Cudafix, command: str, name: str, line: str
+) -> None:
+    write(good="cudaMalloc();\n", problem="cudaMalloc(); // PROBLEM\n", binary=b"\0")
+    shown = run(command, name, "good.cu")
+    assert (shown.code, shown.err.endswith(line)) == (2, True)
+    assert b"good.cu" in shown.out or command == "apply"
+    assert (Path("good.cu").read_text() == "cudaMalloc();\n") == (command != "apply")
 
 
 def test_a_defect_of_the_engine_does_not_look_like_findings(run: Cudafix) -> None:
@@ -257,7 +273,7 @@ def test_version_and_help_exit_0(run: Cudafix) -> None:
 
 def test_no_command_is_cut_short_in_the_help(run: Cudafix) -> None:
     listed = run("--help").out.partition(b"Commands:\n")[2].splitlines()
-    assert len(listed) == len(cli.cli.commands)
+    assert len(listed) == len(commands.cli.commands)
     assert [line for line in listed if not line.endswith(b".") or line.endswith(b"...")] == []
 
 

@@ -34,7 +34,8 @@ def found(*paths: str, config: Config | None = None) -> list[str]:
 
 
 def problems(*paths: str) -> list[tuple[str, str]]:
-    return [(problem.path, problem.message) for problem in discovery.discover(paths, Config()).problems]
+    found = discovery.discover(paths, Config())
+    return [(each.path, each.message) for each in (*found.problems, *found.folders, *found.files.unread())]
 
 
 def test_the_suffixes_of_cuda_code_are_found_in_sorted_order(tree: Path) -> None:

@@ -14,7 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -173,7 +173,7 @@ def test_a_file_that_goes_while_the_tree_is_read_is_one_line(tree: Path, monkeyp
 
     monkeypatch.setattr(os, "open", opened)
     found = discovery.discover(["."], Config())
-    assert [(problem.path, problem.message) for problem in found.problems] == [
+    assert [(problem.path, problem.message) for problem in found.files.unread()] == [
         ("b.cu", f"cannot be read: {os.strerror(errno.ENOENT)}")
     ]
 
@@ -227,24 +227,53 @@ def test_clocks_may_jump(tree: Path, shift: int) -> None:
 
 
 @pytest.mark.parametrize("command", ["check", "diff", "apply"])
-def test_a_killed_worker_is_one_line(tree: Path, command: str) -> None:
-    (tree / "b.cu").write_bytes(SOURCE)
+def test_a_program_that_kills_its_worker_is_refused_and_the_others_are_decided(tree: Path, command: str) -> None:
+    for name in ("b.cu", "c.cu", "d.cu"):
+        (tree / name).write_bytes(SOURCE)
 
     def patched() -> None:
         execution.PAYS = 0.0  # workers from the beginning
         main = os.getpid()
 
-        def killed(self: Cluster) -> NoReturn:
+        report = Cluster.report
+
+        def killed(self: Cluster) -> Any:
             assert os.getpid() != main
-            os.kill(os.getpid(), signal.SIGKILL)
-            raise AssertionError
+            if "b.cu" in self.paths:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return report(self)
 
         Cluster.report = killed  # type: ignore[method-assign]
 
     run = cudafix(command, "--no-cache", "-j", "2", before=patched)
-    assert "a worker process was killed" in one_line(run)
-    assert not run.out
-    assert {path.read_bytes() for path in tree.iterdir()} == {SOURCE}
+    assert run.code == 2
+    assert "b.cu: internal error: a worker process was killed" in run.err.splitlines()[-1]
+    changed = {path.name for path in tree.iterdir() if path.read_bytes() != SOURCE}
+    assert changed == ({"a.cu", "c.cu", "d.cu"} if command == "apply" else set())
+    assert "b.cu" not in run.out.decode() or "internal_error" in run.out.decode()
+
+
+def test_a_program_that_fails_inside_is_refused_and_the_others_are_decided(tree: Path) -> None:
+    (tree / "b.cu").write_bytes(SOURCE)
+
+    def patched() -> None:
+        report = Cluster.report
+
+        def failing(self: Cluster) -> Any:
+            if "b.cu" in self.paths:
+                raise RecursionError("too deep")
+            return report(self)
+
+        Cluster.report = failing  # type: ignore[method-assign]
+
+    run = cudafix("check", "-j", "1", before=patched)
+    assert run.code == 2
+    assert "internal_error" in run.out.decode()
+    assert "a.cu" in run.out.decode()
+    assert run.err.splitlines()[-1].startswith("cudafix: b.cu: internal error: RecursionError (too deep) at ")
+    assert cudafix("check").code == 1, "what failed is not remembered"
+    assert cudafix("apply", "--no-cache", before=patched).code == 2
+    assert [path.name for path in sorted(tree.iterdir()) if path.read_bytes() != SOURCE] == ["a.cu"]
 
 
 class Killed(sqlite3.Connection):
@@ -342,7 +371,9 @@ def test_a_loop_of_links_is_not_followed(tree: Path) -> None:
 
 def test_a_file_of_50_megabytes_is_one_line(tree: Path) -> None:
     (tree / "b.cu").write_bytes(SOURCE + b"// generated\n" * (4 * 2**20))
-    for arguments in (["check"], ["apply"], ["check", "b.cu"]):
-        line = one_line(cudafix(*arguments))
-        assert line == "cudafix: b.cu: has 52 MiB, and more than 16 are not analysed: exclude it"
-    assert (tree / "a.cu").read_bytes() == SOURCE
+    message = "cudafix: b.cu: has 52 MiB, and more than 16 are not analysed: exclude it"
+    assert one_line(cudafix("check", "b.cu")) == message
+    for command in ("check", "apply"):
+        run = cudafix(command)
+        assert (run.code, run.err.splitlines()[-1]) == (2, message)
+    assert (tree / "a.cu").read_bytes() != SOURCE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import cli, codemod
+from cudafix import cli, codemod, commands
 from cudafix.discovery import SUFFIXES
 from cudafix.findings import ASSUMPTIONS
 
@@ -26,7 +26,7 @@ def test_the_refusal_is_what_check_prints(monkeypatch: pytest.MonkeyPatch, capsy
 
 
 def test_every_command_and_option_is_in_the_tables() -> None:
-    for name, command in cli.cli.commands.items():
+    for name, command in commands.cli.commands.items():
         assert re.search(rf"^\| `cudafix {name}[ `]", README, re.MULTILINE)
         for param in command.params:
             for option in param.opts if param.param_type_name == "option" else ():

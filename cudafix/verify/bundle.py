@@ -14,6 +14,7 @@ SHIPPED = (
     "__init__.py",
     "edits.py",
     "findings.py",
+    "interrupts.py",
     "nvcc.py",
     *(
         f"verify/{name}"

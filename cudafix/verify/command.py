@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cudafix import driver, edits
+from cudafix import driver, edits, interrupts
 from cudafix.config import Config
 from cudafix.frontends.python.prefilter import SUFFIX
 from cudafix.programs import clusters_of
@@ -39,6 +39,9 @@ from cudafix.verify.trial import applied
 def run(paths: Sequence[str], request: Request, analysis: Callable[[], tuple[Analysis, Config]], processes: int) -> int:
     """Do it; returns the exit code. Raises `click.ClickException` for what the user has to change."""
     try:
+        for named in (request.export, request.save_case):
+            if named is not None and os.path.lexists(named) and not (os.path.isdir(named) and not os.listdir(named)):
+                raise PlanError(f"{named}: is there already, and not an empty folder")
         if request.results is not None:
             return _imported(paths, request)
         if request.build is None and request.run is None:
@@ -193,7 +196,7 @@ def _carried_out(
             err=True,
         )
         return 0
-    with tempfile.TemporaryDirectory(prefix="cudafix-verify-") as place:
+    with interrupts.raised(), tempfile.TemporaryDirectory(prefix="cudafix-verify-") as place:
         folder = Path(place, "plan")
         bundle.write(plan, folder, origin)
         with _bar(execute.STEPS * len(plan.subjects)) as progress:

@@ -14,6 +14,7 @@ from threading import Semaphore
 from types import FrameType
 from typing import TypeVar
 
+from cudafix import interrupts
 from cudafix.verify import machine, preload
 from cudafix.verify.machine import Machine
 from cudafix.verify.plan import Plan, Subject, tree
@@ -113,6 +114,7 @@ def _interruptible(commands: Commands) -> Iterator[None]:
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         commands.stop()
+        interrupts.note(number)
         raise KeyboardInterrupt
 
     old = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_all_start_methods, get_context
+from multiprocessing import get_all_start_methods
 
-from cudafix import edits
+from cudafix import edits, executors
 from cudafix.config import Config
 from cudafix.findings import Edit
 from cudafix.verify.plan import Kind, Variant
@@ -57,7 +56,7 @@ def rejected(pairs: Sequence[tuple[Files, Files, Config]], processes: int) -> li
     """For each before and after, in its configuration, the static checker's reasons against after."""
     if processes < 2 or len(pairs) < 2 or "fork" not in get_all_start_methods():
         return [_reasons(pair) for pair in pairs]
-    with ProcessPoolExecutor(processes, mp_context=get_context("fork")) as pool:
+    with executors.processes(processes) as pool:
         return list(pool.map(_reasons, pairs, chunksize=4))
 
 

@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 
 _MARK = "CUDAFIX_RUN"
 _PLAIN = re.compile(r"(?!\w+=)[\w@%+=:,./ -]+")
-_GRACE = 1.0
+_GRACE = 0.5
 """Seconds between the polite and the final signal: `srun` and the like hand the first one on to other machines."""
 
 

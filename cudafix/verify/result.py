@@ -62,6 +62,16 @@ class Results:
     results: tuple[Result, ...]
 
 
+def may_write(path: Path) -> None:
+    """Whether a file is not there, or holds results or a record of cudafix. Raises `PlanError`."""
+    if path.is_dir() or (os.path.lexists(path) and not path.is_file()):
+        raise PlanError(f"{path}: not a regular file")
+    if path.exists():
+        data = json.loads(path.read_bytes() or b"null") if path.suffix == ".json" else None
+        if not isinstance(data, dict) or not ({"plan", "format"} <= data.keys() or {"case", "hashes"} <= data.keys()):
+            raise PlanError(f"{path}: is there already and was not written by `cudafix verify`; it is left as it is")
+
+
 def save(path: Path, plan: Plan, machine: Mapping[str, str], results: Sequence[Result]) -> None:
     """Write the file whole or not at all."""
     data = {"format": FORMAT, "plan": plans.dumped(plan), "machine": dict(machine)}
@@ -69,7 +79,13 @@ def save(path: Path, plan: Plan, machine: Mapping[str, str], results: Sequence[R
 
 
 def write(path: Path, text: str) -> None:
-    """Replace a file by new text, whole or not at all."""
+    """Replace a file by new text, whole or not at all. Raises `PlanError` where it is none that cudafix wrote."""
+    try:
+        may_write(path)
+    except ValueError:
+        raise PlanError(
+            f"{path}: is there already and was not written by `cudafix verify`; it is left as it is"
+        ) from None
     handle, name = tempfile.mkstemp(prefix=".cudafix-", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from cudafix import interrupts
 from cudafix.verify import plan as plans
 from cudafix.verify import result as results
 from cudafix.verify.execute import STEPS, execute
@@ -68,7 +69,7 @@ def main(folder: Path) -> int:
         return 2
     except KeyboardInterrupt:
         print("run.py: interrupted", file=sys.stderr)
-        return 2
+        return interrupts.code()
     by_name = {subject.name: subject for subject in plan.subjects}
     verdicts = {result.name: judge(by_name[result.name], result) for result in found}
     for name, verdict in verdicts.items():

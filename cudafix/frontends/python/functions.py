@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -204,15 +204,16 @@ class Functions(CupyObjects):
 
     def _ends_late(self, outline: Outline, cls: Class) -> bool:
         """Whether `__del__` of a class or of a base does something else than to give back what the object holds."""
-        key = "asked at the end", outline.path, cls.name
-        answers = self.unit.modules.answers
-        if key not in answers:
+
+        def answer() -> list[frozenset[str] | None]:
             bases = outline.ancestors(cls)
             methods = {name: method for one in reversed(bases) for name, method in one.methods.items()}
             ends = [one.methods["__del__"] for one in bases if "__del__" in one.methods]
-            answers[key] = [asked_at_the_end({**methods, "__del__": end}, outline.imports) for end in ends]
+            return [asked_at_the_end({**methods, "__del__": end}, outline.imports) for end in ends]
+
+        nothing: list[frozenset[str] | None] = []
+        asked = self.unit.modules.questions.ask(("asked at the end", outline.path, cls.name), nothing, answer)
         every = self.unit.methods.every
-        asked = cast("list[frozenset[str] | None]", answers[key])
         return any(names is None or not names.isdisjoint(every) for names in asked)
 
     def _dataclass(self, node: cst.Call, meaning: OwnClass, made: Expr) -> None:

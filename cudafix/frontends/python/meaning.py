@@ -23,6 +23,7 @@ from cudafix.frontends.python.names import (
     is_builtin,
 )
 from cudafix.frontends.python.nodes import walk, walk_own
+from cudafix.frontends.python.questions import Questions
 from cudafix.including import absolute
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 
@@ -97,7 +98,7 @@ class Modules:
     set_from_outside: Callable[[str], bool] = field(default=lambda name: False)
     set_on_objects: Callable[[str, str], bool] = field(default=lambda name, path: False)
     beside: Callable[[str], Collection[str]] = field(default=lambda path: ())
-    answers: dict[object, object] = field(default_factory=dict)
+    questions: Questions = field(default_factory=Questions)
 
     def runs(self, node: cst.Import | cst.ImportFrom, path: str) -> bool:
         """Whether an import runs more than definitions, in a module of the program or in one that this imports."""
@@ -107,20 +108,16 @@ class Modules:
         return any(one is not None and self._runs(one) for one in outlines)
 
     def _runs(self, outline: Outline) -> bool:
-        key = "runs", outline.path
-        if key not in self.answers:
-            self.answers[key] = False  # of itself, while it is asked for
-            self.answers[key] = outline.acts or any(self.runs(one, outline.path) for one in outline.all_imports)
-        return bool(self.answers[key])
+        def answer() -> bool:
+            return outline.acts or any(self.runs(one, outline.path) for one in outline.all_imports)
+
+        return self.questions.ask(("runs", outline.path), False, answer)
 
     def meaning(self, dotted: str, path: str) -> Meaning:
         """What an imported name means, seen from the file at `path`. One that leads back to itself means nothing."""
         full = absolute(dotted, path)
-        key = "import", full, path
-        if key not in self.answers:
-            self.answers[key] = Dotted(canonical(dotted.lstrip(".")))
-            self.answers[key] = self._imported(dotted, full, path)
-        return cast("Meaning", self.answers[key])
+        nothing: Meaning = Dotted(canonical(dotted.lstrip(".")))
+        return self.questions.ask(("import", full, path), nothing, lambda: self._imported(dotted, full, path))
 
     def _imported(self, dotted: str, full: str, path: str) -> Meaning:
         separator = "/" if full != dotted else "."
@@ -154,16 +151,16 @@ class Modules:
         """
         if outline is None:  # it cannot be read
             return True
-        key = "may replace", of.outline.path, of.cls.name, outline.path
-        if key not in self.answers:
+        other = outline
+
+        def answer() -> bool:
             mine = {name for one in of.outline.ancestors(of.cls) for name in _members(one)}
-            others = {
-                name for one in outline.classes.values() if not _related(outline, one, of) for name in _members(one)
-            }
+            others = {name for one in other.classes.values() if not _related(other, one, of) for name in _members(one)}
             special = any(name.startswith("__") for name in others)
             plain = any(bindings.tables().lookup(f"object.{name}", 1) is not None for name in mine)
-            self.answers[key] = special or plain or not mine.isdisjoint(others) or _overrides(of)
-        return bool(self.answers[key])
+            return special or plain or not mine.isdisjoint(others) or _overrides(of)
+
+        return self.questions.ask(("may replace", of.outline.path, of.cls.name, outline.path), False, answer)
 
     def method(self, outline: Outline, cls: Class, name: str) -> OwnFunction | None:
         """A method of a class or of its bases in the same module."""
@@ -233,12 +230,12 @@ class Modules:
 
     def hides(self, outline: Outline) -> bool:
         """Whether names of a module come from an `import *` of something that cannot be read."""
-        key = "hides", outline.path
-        if key not in self.answers:
-            self.answers[key] = False  # of itself, while it is asked for
+
+        def answer() -> bool:
             others = [self.starred(outline, module) for module in outline.stars]
-            self.answers[key] = any(other is None or self.hides(other) for other in others)
-        return bool(self.answers[key])
+            return any(other is None or self.hides(other) for other in others)
+
+        return self.questions.ask(("hides", outline.path), False, answer)
 
 
 @dataclass(eq=False)
@@ -338,10 +335,7 @@ class Resolver:
         return self._answered((question, owner, self.outline.path, name), answer)
 
     def _answered(self, key: object, answer: Callable[[], object]) -> object:
-        if key not in self.modules.answers:
-            self.modules.answers[key] = None
-            self.modules.answers[key] = answer()
-        return self.modules.answers[key]
+        return self.modules.questions.ask(key, None, answer)
 
     def meaning(self, node: cst.BaseExpression) -> Meaning | None:
         """None for a variable and for whatever else has no name of its own."""
@@ -561,7 +555,13 @@ class Resolver:
         return None
 
     def _returned(self, function: OwnFunction) -> str | None:
-        """Where all that a function returns comes from, if it is a part of TensorRT."""
+        """Where all that a function returns comes from, if it is a part of TensorRT. It may return what it
+        itself gives.
+        """
+        key = "returned", function.outline.path, function.node
+        return cast("str | None", self._answered(key, lambda: self._of_returns(function)))
+
+    def _of_returns(self, function: OwnFunction) -> str | None:
         node, outline = function.node, function.outline
         body = list(walk_own(node.body))
         if function.cls is not None or node.decorators or node.asynchronous is not None:

@@ -555,10 +555,18 @@ class Outline:
 
     def ancestors(self, cls: Class) -> Sequence[Class]:
         """The class and its bases in this module, in the order in which Python looks for a method (the C3 order)."""
-        if cls not in self._ancestors:
-            self._ancestors[cls] = [cls]  # of a class that is its own base
-            bases = [self.classes[base] for base in cls.bases if base in self.classes]
-            self._ancestors[cls] = [cls, *_merged([list(self.ancestors(base)) for base in bases] + [bases])]
+        stack = [cls]
+        while stack:
+            one = stack[-1]
+            bases = [self.classes[base] for base in one.bases if base in self.classes]
+            if self._ancestors.setdefault(one, [one]) != [one]:  # [one] is that of a class that is its own base
+                stack.pop()
+            elif missing := [base for base in bases if base not in self._ancestors]:
+                stack += missing[:1]
+            else:
+                stack.pop()
+                orders = [list(self._ancestors[base]) for base in bases]
+                self._ancestors[one] = [one, *(orders[0] if len(orders) == 1 else _merged([*orders, bases]))]
         return self._ancestors[cls]
 
 

@@ -296,8 +296,9 @@ class Notebooks:
         self.problems: list[Problem] = []
         self._known: dict[str, Notebook] = {}
         modules: dict[str, bytes] = {}
-        for path in files:
-            if path.endswith(NOTEBOOK):
+        known = Files.of(files)
+        for path in known:
+            if path.endswith(NOTEBOOK) and not known.facts(path).unread:
                 try:
                     found = read(path, files[path])
                 except NotebookError as error:

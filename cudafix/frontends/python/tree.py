@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from cudafix import ir
+from cudafix.files import Files
 from cudafix.frontends.python import lower, source
 from cudafix.frontends.python.lowering import Methods
 from cudafix.frontends.python.meaning import Modules
@@ -63,6 +65,8 @@ class PythonTree:
     def source(self, path: str) -> source.Source | UnreadableError:
         if path not in self._sources:
             try:
+                if Files.of(self.files).facts(path).unread:
+                    raise UnreadableError(0)
                 self._sources[path] = source.read(path, self.files[path])
             except UnreadableError as error:
                 self._sources[path] = error
@@ -73,7 +77,8 @@ class PythonTree:
             self._outlines[path] = None  # of itself, while it is made
             read = self.source(path)
             if isinstance(read, source.Source):
-                self._outlines[path] = Outline(path, read.module)
+                with contextlib.suppress(RecursionError):  # nested too deeply
+                    self._outlines[path] = Outline(path, read.module)
         return self._outlines[path]
 
     def methods(self, path: str, program: Collection[str] = ()) -> Methods:

@@ -316,8 +316,11 @@ def file_of(tree: PythonTree, path: str) -> File | None:
     return _Reader(tree, source).read()
 
 
-def programs(tree: PythonTree, wanted: set[str]) -> Iterator[PythonProgram]:
-    """The programs that hold one of the `wanted` files: scripts with what they import, then modules on their own."""
+def programs(tree: PythonTree, wanted: set[str], failed: dict[str, Exception] | None = None) -> Iterator[PythonProgram]:
+    """The programs that hold one of the `wanted` files: scripts with what they import, then modules on their own.
+
+    A file on which cudafix fails is one that cannot be read, and goes to `failed`; without that, the error is raised.
+    """
     from cudafix.frontends.python import lower
 
     files: dict[str, File] = {}
@@ -327,12 +330,18 @@ def programs(tree: PythonTree, wanted: set[str]) -> Iterator[PythonProgram]:
         unread: list[str] = []
         for one in tree.program(path):
             source = tree.source(one)
-            if not isinstance(source, Source) or tree.outline(one) is None:
+            if not isinstance(source, Source) or tree.outline(one) is None or one in (failed or ()):
                 unread.append(one)
-            else:
+                continue
+            try:
                 if one not in files:
                     files[one] = _Reader(tree, source).read()
                 found[one] = files[one]
+            except Exception as error:
+                if failed is None:
+                    raise
+                failed[one] = error
+                unread.append(one)
         return PythonProgram(script, found, tree, tuple(unread))
 
     covered: set[str] = set()
@@ -340,12 +349,16 @@ def programs(tree: PythonTree, wanted: set[str]) -> Iterator[PythonProgram]:
         source, outline = tree.source(path), tree.outline(path)
         if isinstance(source, Source) and outline is not None:
             one = program(path, script=True)
+            if path not in one.files:
+                continue
             if lower.is_script(source.module, outline, tree.modules) or _works_at_its_top(one.main):
                 yield one
                 covered.update(tree.program(path))
     for path in sorted(wanted - covered):
         if isinstance(tree.source(path), Source) and tree.outline(path) is not None:
-            yield program(path, script=False)
+            one = program(path, script=False)
+            if path in one.files:
+                yield one
 
 
 def _works_at_its_top(file: File) -> bool:

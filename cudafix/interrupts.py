@@ -1,0 +1,79 @@
+"""Ctrl-C and SIGTERM: the command ends at once, with 130 and 143 (128 and the number, as shells have it).
+
+Nothing has to be tidied up but what is `deferred`: files are replaced as a whole or not at all, workers end with the
+process that they work for, and the cache is a database.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
+
+_owner = 0  # the process whose signals these are
+_came: list[int] = []
+_deferred = 0
+_raises = 0
+
+
+def install() -> None:
+    """From here on this process ends so, with one line."""
+    global _owner
+    _owner = os.getpid()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # `nohup`, or a job in the background
+            signal.signal(number, _received)
+
+
+def note(number: int) -> None:
+    """A signal has come; a `KeyboardInterrupt` tells the rest of the command."""
+    _came.append(number)
+
+
+def code() -> int:
+    """The exit code after a `KeyboardInterrupt`."""
+    return 128 + (_came[0] if _came else signal.SIGINT)
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Files are written here: first all of them, then the signal counts."""
+    global _deferred
+    _deferred += 1
+    try:
+        yield
+    finally:
+        _deferred -= 1
+        if _came and not _deferred:
+            _end()
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Here a signal is a `KeyboardInterrupt`: what was started has to be ended."""
+    global _raises
+    _raises += 1
+    try:
+        yield
+    finally:
+        _raises -= 1
+
+
+def _received(number: int, _: FrameType | None) -> None:
+    if os.getpid() != _owner:  # a worker that was forked just now
+        os._exit(128 + number)
+    note(number)
+    if _deferred:
+        return
+    if _raises and len(_came) == 1:
+        raise KeyboardInterrupt
+    _end()
+
+
+def _end() -> NoReturn:
+    with suppress(OSError):
+        os.write(2, b"cudafix: interrupted\n")
+    os._exit(code())

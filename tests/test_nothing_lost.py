@@ -1,0 +1,179 @@
+"""What a user names for cudafix to write, files that cannot be read, and names that lead far: nothing is lost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cudafix import cli
+from tests.cases import ROOT
+
+CASE = ROOT / "fixtures" / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before"
+(SOURCE,) = (path.read_bytes() for path in CASE.glob("*.cu"))
+
+PAGE = ("diff", "--html")
+BASELINE = ("check", "--update-baseline", "--baseline")
+PRUNED = ("check", "--prune-baseline", "--baseline")
+PROOFS = ("check", "--shard", "1/1", "--proofs")
+WRITE = {"page": PAGE, "baseline": BASELINE, "pruned baseline": PRUNED, "proofs": PROOFS}
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.cu").write_bytes(SOURCE)
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as left:
+        cli.main([*arguments, "--no-cache", "-j", "1"])
+    out, err = capsys.readouterr()
+    code = left.value.code
+    return (code if isinstance(code, int) else 0), out, err
+
+
+def held(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("options", WRITE.values(), ids=WRITE)
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.cu", SOURCE),
+        ("new.cuh", None),
+        ("NEW.CU", None),
+        ("Makefile", b"all:\n"),
+        ("notes.html", b"<!doctype html>\n<p>mine\n"),
+        ("package.json", b'{\n "version": "1.0",\n "findings": []\n}\n'),
+        ("empty.json", b""),
+        ("folder", ""),
+        ("pipe", "fifo"),
+    ],
+)
+def test_what_is_no_file_of_cudafix_is_not_written_over(
+    tree: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], name: str, content: bytes | str | None
+) -> None:
+    path = tree / name
+    if content == "":
+        path.mkdir()
+        (path / "index.html").write_text("mine")
+    elif content == "fifo":
+        os.mkfifo(path)
+    elif isinstance(content, bytes):
+        path.write_bytes(content)
+    before = held(tree)
+    code, out, err = run(capsys, *options, name)
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    assert err.startswith(f"cudafix: {name}")
+    assert held(tree) == before
+
+
+@pytest.mark.parametrize("options", [PAGE, BASELINE, PROOFS], ids=["page", "baseline", "proofs"])
+def test_a_link_to_a_source_is_not_written_over(
+    tree: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    (tree / "out").symlink_to("a.cu")
+    code, _, err = run(capsys, *options, "out")
+    assert (code, err.count("\n")) == (2, 1)
+    assert (tree / "a.cu").read_bytes() == SOURCE
+
+
+@pytest.mark.parametrize("options", [PAGE, BASELINE, PROOFS], ids=["page", "baseline", "proofs"])
+def test_what_cudafix_wrote_is_written_again_and_a_link_to_it_stays(
+    tree: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    (tree / "link").symlink_to("out")
+    for name in ("out", "out", "link"):
+        assert run(capsys, *options, name)[0] == 0
+    assert (tree / "link").is_symlink()
+    assert (tree / "out").stat().st_size > 10
+    assert {path.name for path in tree.iterdir()} == {"a.cu", "out", "link"}
+
+
+def test_results_are_exported_into_an_empty_folder_only(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = held(tree)
+    for option in ("--export", "--save-case"):
+        for name in ("a.cu", "."):
+            code, _, err = run(capsys, "verify", "--run", "true", "--build", "true", option, name)
+            assert (code, err.count("\n")) == (2, 1), err
+    assert held(tree) == before
+
+
+UNREADABLE = {
+    "binary": b"\0int x;",
+    "far too long": b"// generated\n" * (2**21),
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_the_rest_is_decided_where_one_file_cannot_be_read(
+    tree: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    (tree / "b.cu").write_bytes(content)
+    (tree / "pipe.cu").symlink_to("nowhere")  # not looked at
+    os.mkfifo(tree / "c.cuh")
+    code, out, err = run(capsys, "check")
+    assert code == 2
+    assert "unreadable_file" in out
+    assert "stream_ordered_pairs" in out
+    assert [line.split(": ")[1] for line in err.splitlines()] == ["b.cu", "c.cuh"]
+    for form in ("json", "sarif", "github", "gitlab", "junit"):
+        code, out, _ = run(capsys, "check", "--format", form)
+        assert (code, "stream_ordered_pairs" in out) == (2, True)
+        assert form != "json" or "unreadable_file" in out
+    assert run(capsys, "apply")[0] == 2
+    assert (tree / "a.cu").read_bytes() != SOURCE
+    assert (tree / "b.cu").read_bytes() == content
+
+
+def test_a_program_that_includes_a_file_that_cannot_be_read_is_left_alone(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    included = b'#include "b.h"\n' + SOURCE
+    (tree / "b.h").write_bytes(b"\0")
+    (tree / "other").mkdir()
+    (tree / "other" / "b.h").write_bytes(b"\n")  # not the one that is meant
+    (tree / "c.cu").write_bytes(included)
+    code, out, _ = run(capsys, "check", "--format", "json")
+    assert code == 2
+    assert "`b.h` is part of the program, and cannot be read" in out
+    assert run(capsys, "apply")[0] == 2
+    assert (tree / "a.cu").read_bytes() != SOURCE
+    assert (tree / "c.cu").read_bytes() == included
+
+
+def test_a_name_that_leads_through_thousands_of_others_is_resolved(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    length = 5000
+    lines = ["import cupy", "", "", "def itself(n):", "    return itself(n - 1)", "", "", "x0 = cupy.zeros(4)"]
+    lines += [f"x{n + 1} = x{n}" for n in range(length)]
+    lines += ["", "", "def work():", "    y0 = cupy.zeros(10)"]
+    lines += [f"    y{n + 1} = y{n}" for n in range(length)]
+    lines += [f"    return y{length}", "", ""]
+    lines += [f"print(x{length}.sum(), work(), itself(3))", "a = b", "b = a", "print(a.sum())"]
+    (tree / "main.py").write_text("\n".join(lines) + "\n")
+    code, _, err = run(capsys, "check", "main.py")
+    assert code in (0, 1), err
+    assert "error" not in err
+
+
+def test_imports_that_lead_through_thousands_of_modules_or_in_a_circle_are_resolved(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = tree / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    for n in range(400):
+        (package / f"m{n}.py").write_text(f"from package.m{n + 1} import make\n")
+    (package / "m400.py").write_text(
+        "import cupy\nfrom package.m0 import other\n\n\ndef make():\n    return cupy.zeros(4)\n"
+    )
+    (tree / "main.py").write_text("from package.m0 import make\n\nfor _ in range(9):\n    print(make().sum())\n")
+    code, _, err = run(capsys, "check", "main.py", "package")
+    assert code in (0, 1), err

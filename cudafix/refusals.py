@@ -331,5 +331,5 @@ REFUSALS: dict[str, Page] = {
     ),
 }
 
-DEFECTS = frozenset(("own_edit_failed",))
-"""What is a defect of cudafix, not a property of the code: no program is known that shows one."""
+NOT_OF_THE_TEXT = frozenset(("own_edit_failed", "internal_error", "unreadable_file"))
+"""Refusals that no text of a program shows: a file that is no text, and defects of cudafix of which none is known."""

@@ -512,8 +512,8 @@ class Engine(Machine):
                 values = self.values(state, place.base)
                 kept = frozenset(v for v in values if isinstance(v, mem.Handle))  # one of what a tuple keeps
                 bits |= self.mask(values) | (self.mask(self.reachable(state, kept)) if kept else 0)
-            if state.live & self.host_visible and self._leads_anywhere(state, place):
-                bits |= state.live & self.host_visible
+            if self._leads_anywhere(state, place):
+                bits |= self.any_of_the_host(state)
         return bits
 
     def _leads_anywhere(self, state: State, place: ir.Expr) -> bool:
@@ -522,10 +522,16 @@ class Engine(Machine):
         """
         while isinstance(place, ir.Field):
             place = place.base
-        if not isinstance(place, ir.Index | ir.Deref) or self.in_python:
+        if not isinstance(place, ir.Index | ir.Deref):
             return False
+        if self.in_python:  # an array is no pointer; what memory it shows, nobody says
+            return (self.pins_unknown or bool(self.shared_bit)) and not self.is_resolved(self.values(state, place.base))
         kind = self.type_of(place.base)
-        return (not kind or "*" in kind or "&" in kind) and self.is_unset(self.values(state, place.base))
+        values = self.values(state, place.base)
+        if (not kind or "*" in kind or "&" in kind) and self.is_unset(values):
+            return True
+        cells = self.cells(state, place) if not mem.has_pointer(values) else []
+        return any(not self.has_own_elements(mem.reference(cell)) for cell in cells)
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)

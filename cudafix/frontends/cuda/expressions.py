@@ -631,7 +631,8 @@ class Expressions:
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
-        if isinstance(base, Const) or (is_number(self.type_of(base)) and not is_number(self.type_of(index))):  # `0[p]`
+        counts = is_number(self.type_of(base)) and not self.holds_numbers(self.type_of(base))
+        if isinstance(base, Const) or (counts and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
         self.overloaded(node, "[]", (base, index))
         return index_of(base, index)

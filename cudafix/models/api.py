@@ -112,8 +112,8 @@ class Api:
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
     a new object that keeps the `keep` arguments, `hidden` for what may lead to any memory that the host can see.
-    `holds`: the object in `keeper_out` has memory of this kind of its own. `reads_files`: what the call gives comes from
-    a file, a pipe or a socket, which is what a shared mapping shows.
+    `holds`: the object in `keeper_out` has memory of this kind of its own. `reads_files`: what the call gives comes
+    from a file, a pipe or a socket, which is what a shared mapping shows.
     """
 
     effect: Effect

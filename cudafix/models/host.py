@@ -342,6 +342,8 @@ pair,tuple,optional}.swap host swap swap
 {array,valarray}.{fill}                 host    keeper keep
 valarray.{sum,max,min,shift,apply}      host    hr -
 bitset.{set,reset,flip,test,any,none,all,to_string,to_ulong,to_ullong} host hrw - -
+allocator.allocate                      alloc   - - -       ; memory=host returns=pointer
+allocator.deallocate                    free    - free -    ; memory=host
 # text
 {string,wstring,basic_string,string_view}.{c_str,str} host - ; returns=same
 {string,wstring,basic_string,string_view}.{find,rfind,find_first_of,find_last_of,find_first_not_of,find_last_not_of,\

@@ -256,8 +256,8 @@ threading.{Lock,RLock,current_thread,get_ident} host -*
 threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
 {atexit.register,signal.signal,weakref.finalize} external rw* ; why=a function that runs later
 {json.{dump,dumps},copy.deepcopy,dataclasses.{astuple,asdict},string.*} host look*
-{os.{read,pread,readv,preadv,sendfile,copy_file_range},io.*.{read,readline,readlines,readinto,readall,read1}} host hrw* \
-; reads_files
+os.{read,pread,readv,preadv,sendfile,copy_file_range} host hrw* ; reads_files
+io.*.{read,readline,readlines,readinto,readall,read1} host hrw* ; reads_files
 pathlib.*.{read_text,read_bytes} host hrw* ; reads_files
 {math,cmath,random,json,re,os,sys,io,time,datetime,pathlib,argparse,collections,itertools,functools,operator,typing,\
 struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,tempfile,\

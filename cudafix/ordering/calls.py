@@ -699,8 +699,11 @@ class Calls(Operations):
         """Code that is not seen may pin the memory that it is given, by its address or as an object."""
         named = (e for e in args if isinstance(e, ir.Var | ir.Field | ir.Index | ir.Deref))
         places = [mem.Ref(cell) for e in named for cell in self.cells(state, e)] if not self.in_python else []
-        self.may_pin(frozenset((*places, *(v for v in values if isinstance(v, mem.Ptr | mem.Ref)))))
-        self.pins_unknown |= any(self._is_lost_address(e, state) for e in args)
+        given = frozenset((*places, *(v for v in values if isinstance(v, mem.Ptr | mem.Ref))))
+        self.escaped |= self.mask(given) & self.of_the_host  # and what comes back may lead there
+        self.may_pin(given)
+        runs = self.registers and any(isinstance(v, mem.Function) for v in values)
+        self.pins_unknown |= runs or any(self._is_lost_address(e, state) for e in args)
 
     def _is_lost_address(self, expr: ir.Expr, state: State) -> bool:
         """Whether an argument may be an address, or an object of Python with memory, of which nobody knows where that

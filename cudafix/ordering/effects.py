@@ -67,6 +67,9 @@ class Effects(Allocations):
             Effect.EXTERNAL: self._external,
             Effect.MESSAGE: self._message,
         }
+        registers = program.kept("registers memory", lambda: _registers(program, tables))
+        self.pins_elsewhere = self.registers = bool(registers)
+        self.pins_unknown = any(path.endswith(ir.PYTHON) for path in registers)  # which arrays are views of it?
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
 
@@ -770,6 +773,8 @@ class Effects(Allocations):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         self._give_away(values, state)
+        if api.why is None or "thread" not in api.why:
+            self._may_be_pinned(call.given, values, state)
         self.hands_out(values, call.given, call, state)
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
@@ -783,6 +788,7 @@ class Effects(Allocations):
                 return state
             if any(isinstance(v, mem.Function) for v in values):
                 self.works_elsewhere = True
+                self.pins_unknown |= self.registers
                 bits |= self._visible(state)
             elif state.threads and not self.works_elsewhere:
                 joins = call.receiver is not None and not call.args  # a thread of this program, if nobody calls it
@@ -838,6 +844,13 @@ def _is_held(handle: mem.Handle, state: State, replaced: Collection[mem.Cell]) -
 
 def _stream_of(handle: mem.Handle) -> mem.Cell:
     return mem.stream_of(handle.name), ()
+
+
+def _registers(program: Program, tables: Tables) -> frozenset[str]:
+    """The files in which host memory is registered."""
+    calls = (stmt for function in program.functions() for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+    rows = ((call, tables.lookup(call.callee, len(call.args))) for call in calls if call.receiver is None)
+    return frozenset(call.span.path for call, api in rows if api is not None and api.effect is Effect.REGISTER)
 
 
 def _names_nosync(program: Program) -> bool:

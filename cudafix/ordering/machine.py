@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
-from itertools import takewhile
 
 from cudafix import ir
 from cudafix.link import SOURCES, Program, last
@@ -17,7 +16,7 @@ from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
-from cudafix.ordering.pageable import NAMES, owns_pageable_elements
+from cudafix.ordering.pageable import NAMES, element_of, owns_pageable_elements
 from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
@@ -88,6 +87,7 @@ class Machine:
         self.pinned: Bits = 0  # those that may be pinned: they are registered, or unseen code may do so
         self.shared_bit: Bits = 0  # that of `shared`, as soon as there is such memory
         self.pins_elsewhere = False  # a function that is not run here may pin what it finds in global variables
+        self.registers = False  # the program pins memory that it has got elsewhere
         self.pins_unknown = False  # memory is pinned of which nobody knows where it is: any of the host's may be
         self.scalars: dict[Root, int] = {}  # the objects of variables that are one number
         self.rewritten_only: Bits = 0
@@ -417,14 +417,19 @@ class Machine:
         if root[0] == "memory":
             return False
         kind, is_array = self._kind_of(root)
-        if path[0][0] == "field":
-            names = list(takewhile(lambda step: step[0] == "field", path))
-            kind, is_array = self.classes.type_of_part(kind, [name for _, name in names]), False
-            path = path[len(names) :]
-        if is_array:
-            return len(path) == 1
+        if (variable := self.global_at(root)) is not None and variable.elsewhere:
+            return False  # a file that is not seen has it, and may pin it
         own = self.program.kept("own containers", lambda: _own_containers(self.program))
-        return len(path) == 1 and last(kind.partition("<")[0]) not in own and owns_pageable_elements(kind)
+        for n, (step, name) in enumerate(path):
+            if step == "field":
+                kind, is_array = self.classes.type_of_part(kind, [name]), False
+            elif is_array:
+                is_array = False
+            elif last(kind.partition("<")[0]) not in own and owns_pageable_elements(kind):
+                kind = element_of(kind) if n + 1 < len(path) else ""
+            else:
+                return False
+        return True
 
     def is_resolved(self, values: Iterable[mem.Value]) -> bool:
         """Whether it is known of a host address where it leads, whichever of these it is. Null leads nowhere."""
@@ -436,7 +441,7 @@ class Machine:
         what such code has got, or in variables that it knows the names of.
         """
         self.pinned |= self.mask(values) & self.of_the_host
-        if mem.UNKNOWN <= values:
+        if values >= mem.UNKNOWN:
             self.pinned |= self.wide(1) & self.of_the_host
             self.pins_elsewhere = True
             for root, found in self._objects.items():
@@ -507,8 +512,10 @@ class Machine:
         functions in any order does, and what is made in a loop is not made where that has no round.)
         """
         if not self.is_unset(values):
-            return 0
-        return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+            shown = any(isinstance(v, mem.Ref) and not self.has_own_elements(v) for v in values)
+            return self.any_of_the_host(state) if shown else 0
+        device = sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+        return device | (self.any_of_the_host(state) if self.pinned or self.pins_unknown else 0)
 
     def type_of(self, expr: ir.Expr) -> str:
         raise NotImplementedError

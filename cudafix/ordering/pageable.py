@@ -14,6 +14,7 @@ from functools import lru_cache
 _TEXT = re.compile(r"(?:std::)?(?:string|wstring|u8string|u16string|u32string)")
 _ARRAY = re.compile(r"(?:std::)?array\s*<.*>")
 _CONTAINER = re.compile(r"(?:(?:std::)?(?:vector|deque|valarray)|thrust::host_vector)\s*<(.*)>", re.DOTALL)
+_VIEW = re.compile(r"(?:\w+::)*(?:\w*string_view\b|(?:[sS]pan|mdspan|basic_string_view)\s*<)")
 _STANDARD = re.compile(r"std::allocator\s*<.*>", re.DOTALL)
 NAMES = frozenset("vector deque valarray array string wstring u8string u16string u32string".split())
 """What a class of the program may be called, too."""
@@ -28,6 +29,16 @@ def owns_pageable_elements(kind: str) -> bool:
     found = _CONTAINER.fullmatch(plain)
     arguments = _arguments(found[1]) if found is not None else []
     return len(arguments) == 1 or (len(arguments) == 2 and _STANDARD.fullmatch(arguments[1]) is not None)
+
+
+def element_of(kind: str) -> str:
+    """The type of the elements of a container of the standard library, as it is written."""
+    return (_arguments(kind.partition("<")[2].rpartition(">")[0]) or [""])[0]
+
+
+def shows_elements_of_others(kind: str) -> bool:
+    """Whether `kind` is a view: reading it reads the elements of another object (ISO C++ [views], [string.view])."""
+    return _VIEW.match(kind.removeprefix("const ").strip()) is not None
 
 
 def _arguments(text: str) -> list[str]:

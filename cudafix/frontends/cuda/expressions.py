@@ -91,7 +91,7 @@ _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begin
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
-_TEXT = re.compile(r"(?:std::)?string")
+_TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")

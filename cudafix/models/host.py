@@ -30,7 +30,8 @@ VirtualFree                             free    free - -    ; memory=host
 bcopy                                   host    hr hw -
 {memcmp,bcmp}                           host    hr hr -
 {memchr,memrchr}                        host    hr - -      ; returns=same
-{madvise,mlock,munlock,msync,mprotect}  host    - - -
+{madvise,mlock,munlock,mprotect}        host    - - -
+msync                                   output  hr - -
 munmap                                  free    free -      ; memory=host
 {mmap,mmap64}                           alloc   - - - flags - - ; memory=shared returns=pointer
 mremap                                  host    - -*        ; returns=same

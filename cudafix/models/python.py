@@ -259,18 +259,21 @@ threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
 os.{read,pread,readv,preadv,sendfile,copy_file_range} host hrw* ; reads_files
 io.*.{read,readline,readlines,readinto,readall,read1} host hrw* ; reads_files
 pathlib.*.{read_text,read_bytes} host hrw* ; reads_files
+{gzip,zipfile,tarfile,configparser,codecs,toml,tomllib,yaml,fileinput,linecache}.* host hrw* ; reads_files
+json.load                               host    hrw*        ; reads_files
 {math,cmath,random,json,re,os,sys,io,time,datetime,pathlib,argparse,collections,itertools,functools,operator,typing,\
 struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,tempfile,\
-hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,configparser,gc,weakref,errno,locale,zlib,gzip,\
-zipfile,tarfile,unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,codecs,binascii,calendar,\
-typing_extensions,packaging,yaml,toml,tomllib}.* host hrw*
+hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,gc,weakref,errno,locale,zlib,\
+unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,binascii,calendar,\
+typing_extensions,packaging}.* host hrw*
 """
 
 _NUMPY = """
 numpy.memmap                            alloc   -*          ; memory=shared returns=pointer
 numpy.{fromfile,load,loadtxt,genfromtxt} host hrw*          ; reads_files
 numpy.{save,savez,savez_compressed,savetxt,ndarray.tofile} output hr*
-{numpy,scipy,PIL,pandas,onnx,ml_dtypes,skimage,h5py,networkx,sympy}.* host hrw*
+{numpy,ml_dtypes,networkx,sympy}.*       host    hrw*
+{scipy,PIL,pandas,onnx,skimage,h5py}.*  host    hrw*        ; reads_files
 {matplotlib,cv2,imageio}.*              output  hrw*
 google.colab.{files,drive,userdata,auth,patches,data_table,sheets,snippets}* output hrw*
 google.colab.{output,_message,kernel}*  external rw*        ; why=functions that the page of the notebook calls

@@ -114,7 +114,7 @@ class Effects(Allocations):
             self.result(call, mem.UNKNOWN, state)
             return state
         args = self.arguments(call, api, state)
-        if api.reads_files or api.effect is Effect.OUTPUT:
+        if api.reads_files or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
             # a mapping shows the file (POSIX, `mmap`); who reads what is written here may look at shared memory too
             others = self.shared_bit | (1 if api.reads_files else 0)
             args.host_reads |= others

@@ -889,9 +889,10 @@ class Engine(Machine):
 
     def _variables_end(self, function: ir.Function, end: State) -> None:
         """Pinned memory of local variables is given back where they end: no copy may still work on it."""
-        roots = [("local", self.frame.name, name) for name in function.types if not name.startswith("%")]
-        own = [root for root in roots if self.has_own_elements(mem.Ref((root, (mem.FIRST,))))]
-        bits = self.mask(mem.Ref((root, ())) for root in own)
+        pointers = {name for name, kind in function.types.items() if kind[-1:] in ("*", "&")} - function.arrays
+        names = function.types.keys() - pointers
+        own: list[mem.Root] = [("local", self.frame.name, name) for name in sorted(names) if name[:1] != "%"]
+        bits = self.mask(mem.Ref((root, ())) for root in own) & self.of_the_host
         if not self.pins_unknown:
             bits &= self.pinned
         point = Point(function.span, f"the variables of `{last(function.name)}` end", None)

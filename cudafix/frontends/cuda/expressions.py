@@ -142,6 +142,7 @@ class Expressions:
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
+        self.storage: set[str] = set()  # arrays and containers of a file that pins memory
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.views: set[str] = set()  # the variables that got what a method of such an object returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects

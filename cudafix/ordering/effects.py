@@ -758,6 +758,7 @@ class Effects(Allocations):
             for expr in args.named.get(role, ()):
                 values = self.values(state, expr)
                 self.may_pin(values)
+                self.pins_unknown |= not values
         return state
 
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

@@ -447,7 +447,8 @@ class Machine:
             for root, found in self._objects.items():
                 if isinstance(root, tuple) and root[0] == "global":
                     self.pinned |= 1 << found.number
-        self.pins_unknown |= not self.is_resolved(values - mem.UNKNOWN) and values - {mem.ZERO} != mem.UNKNOWN
+        rest = values - mem.UNKNOWN
+        self.pins_unknown |= bool(rest) and not self.is_resolved(rest)
 
     def any_of_the_host(self, state: State) -> Bits:
         """Where a pointer may lead that the host uses, and the device may use too, of which nothing is known."""

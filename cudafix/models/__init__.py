@@ -161,7 +161,7 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
 
 
 _TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why"))
-_FLAGS = frozenset(("sync", "any", "idle", "looks"))
+_FLAGS = frozenset(("sync", "any", "idle", "looks", "reads_files"))
 
 
 def _checked(row: Mapping[str, object]) -> Api:
@@ -184,7 +184,7 @@ def _checked(row: Mapping[str, object]) -> Api:
     if effect == Effect.EXTERNAL.value and "why" not in row:
         raise ValueError("`why` is missing; an `external` row says what is out of reach")
     fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "holds", "why") if key in row}
-    fields |= {key: "" for key in ("sync", "any", "idle") if row.get(key)}
+    fields |= {key: "" for key in ("sync", "any", "idle", "reads_files") if row.get(key)}
     if not row.get("looks", True):
         fields["silent"] = ""
     return build(effect, words, fields, Table(source="your own table", rows=""))

@@ -100,7 +100,9 @@ class Waits(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host.
+    """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host,
+    shared (memory of the host that other addresses, files and processes may reach too, but for a private mapping of no
+    file, by `flags`).
 
     `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, `none`,
     `unknown` (a stream of the library's own choice), or `global` (the one stream of the library: the default stream, if
@@ -110,7 +112,8 @@ class Api:
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
     a new object that keeps the `keep` arguments, `hidden` for what may lead to any memory that the host can see.
-    `holds`: the object in `keeper_out` has memory of this kind of its own.
+    `holds`: the object in `keeper_out` has memory of this kind of its own. `reads_files`: what the call gives comes
+    from a file, a pipe or a socket, which is what a shared mapping shows.
     """
 
     effect: Effect
@@ -124,6 +127,7 @@ class Api:
     looks: bool = True  # the returned status tells of earlier asynchronous errors
     idle: bool = False
     holds: str | None = None
+    reads_files: bool = False
     why: str | None = None
     source: str = ""
 

@@ -30,9 +30,16 @@ VirtualFree                             free    free - -    ; memory=host
 bcopy                                   host    hr hw -
 {memcmp,bcmp}                           host    hr hr -
 {memchr,memrchr}                        host    hr - -      ; returns=same
-{madvise,mlock,munlock,msync,mprotect}  host    - - -
+{madvise,mlock,munlock,mprotect}        host    - - -
+msync                                   output  hr - -
 munmap                                  free    free -      ; memory=host
-mmap                                    alloc   - - - - - - ; memory=host returns=pointer
+{mmap,mmap64}                           alloc   - - - flags - - ; memory=shared returns=pointer
+mremap                                  host    - -*        ; returns=same
+shmat                                   alloc   - - -       ; memory=shared returns=pointer
+shmdt                                   free    free        ; memory=host
+MapViewOfFile                           alloc   -*          ; memory=shared returns=pointer
+MapViewOfFileEx                         alloc   -*          ; memory=shared returns=pointer
+UnmapViewOfFile                         free    free        ; memory=host
 {malloc_usable_size,malloc_trim}        host    -
 # text
 {strlen,strnlen,wcslen}                 host    hr -
@@ -73,19 +80,21 @@ write                                   output  - hr -
 {fopen_s,_wfopen_s}                     host    out hr hr
 mkstemp                                 host    hrw
 gzopen                                  host    hr hr
-gzread                                  host    - hw -
+gzread                                  host    - hw -      ; reads_files
 gzwrite                                 output  - hr -
 gzclose                                 output  -
 {open,open64,creat,_open}               host    hr - -
-{read,_read}                            host    - hw -
-{pread,recv,recvfrom}                   host    - hw -*
-fread                                   host    hw - - -
-fgets                                   host    hw - -      ; returns=same
-gets                                    host    hw          ; returns=same
-{getline,getdelim}                      host    hw hw -*
-{fgetc,getc,getchar,ungetc,getch,_getch,feof,ferror,clearerr,fileno,_fileno,kbhit,_kbhit} host hr*
-{fscanf,vfscanf,fscanf_s}               host    - hr hw*
-{scanf,vscanf,scanf_s}                  host    hr hw*
+{dup,dup2,dup3,fallocate,posix_fallocate,flock,lockf,posix_fadvise,posix_madvise,mincore} host hr*
+{read,_read}                            host    - hw -      ; reads_files
+{pread,recv,recvfrom}                   host    - hw -*     ; reads_files
+fread                                   host    hw - - -    ; reads_files
+fgets                                   host    hw - -      ; returns=same reads_files
+gets                                    host    hw          ; returns=same reads_files
+{getline,getdelim}                      host    hw hw -*    ; reads_files
+{fgetc,getc,getchar,getch,_getch}       host    hr*         ; reads_files
+{ungetc,feof,ferror,clearerr,fileno,_fileno,kbhit,_kbhit} host hr*
+{fscanf,vfscanf,fscanf_s}               host    - hr hw*    ; reads_files
+{scanf,vscanf,scanf_s}                  host    hr hw*      ; reads_files
 {fseek,fseeko,fseeko64,ftell,ftello,ftello64,rewind,lseek,lseek64,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} \
 host hr*
 {remove,unlink,rename,mkdir,_mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
@@ -151,7 +160,7 @@ pthread_barrier_{init,wait,destroy}     external -*         ; why=orders host th
 sem_{init,wait,post,destroy,open,close} external -*         ; why=orders host threads or processes
 {CreateThread,_beginthreadex,WaitForSingleObject,WaitForMultipleObjects} external rw* ; why=runs in another host thread
 {dlopen,dlsym,dlclose,LoadLibrary,GetProcAddress} external -* ; why=calls code that is loaded at run time
-{shm_open,shm_unlink,shmget,shmat,shmdt} external -*        ; why=memory that other processes see
+{shm_open,shm_unlink,shmget,memfd_create} host hr*
 {socket,listen,accept,connect,setsockopt,getsockopt,shutdown,inet_addr,inet_pton,inet_ntoa,htons,htonl,ntohs,\
 ntohl} host hr*
 {poll,select,epoll_wait,epoll_create,epoll_ctl,ioctl,fcntl} host hr*
@@ -206,9 +215,10 @@ swap                                    host    swap swap
 iter_swap                               host    hrw hrw
 {max,min,minmax,clamp,gcd,lcm,midpoint} host      hr hr hr hr
 {begin,end,cbegin,cend,rbegin,rend,data,size,ssize,empty,advance,next,prev,distance} host hr* ; returns=same
-{back_inserter,front_inserter,inserter,make_move_iterator,make_reverse_iterator,istream_iterator,ostream_iterator} \
-host hr* ; returns=same
-istreambuf_iterator                     host    hr*
+{back_inserter,front_inserter,inserter,make_move_iterator,make_reverse_iterator,ostream_iterator} host hr* ; \
+returns=same
+istream_iterator                        host    hr*         ; returns=same reads_files
+istreambuf_iterator                     host    hr*         ; reads_files
 # <utility>, <memory>, <functional>, <tuple>, <optional>
 {move,forward,ref,cref,addressof,as_const,launder,move_if_noexcept,to_address,any_cast,bit_cast,\
 reinterpret_pointer_cast} host hr ; returns=same
@@ -255,7 +265,7 @@ from_chars                              host    hr hr out -
 resetiosflags} host hr*
 {endl,flush,ends}                       output  hr*
 operator<<                              output  hr*         ; any
-operator>>                              host    hw*
+operator>>                              host    hw*         ; reads_files
 numeric_limits::{max,min,lowest,epsilon,infinity,quiet_NaN,signaling_NaN,denorm_min} host
 ios::sync_with_stdio                    host    -
 {new,new[]}                             alloc   -*          ; memory=host returns=pointer
@@ -333,6 +343,8 @@ pair,tuple,optional}.swap host swap swap
 {array,valarray}.{fill}                 host    keeper keep
 valarray.{sum,max,min,shift,apply}      host    hr -
 bitset.{set,reset,flip,test,any,none,all,to_string,to_ulong,to_ullong} host hrw - -
+allocator.allocate                      alloc   - - -       ; memory=host returns=pointer
+allocator.deallocate                    free    - free -    ; memory=host
 # text
 {string,wstring,basic_string,string_view}.{c_str,str} host - ; returns=same
 {string,wstring,basic_string,string_view}.{find,rfind,find_first_of,find_last_of,find_first_not_of,find_last_not_of,\
@@ -341,16 +353,16 @@ compare,substr} host hr -*
 {string,wstring,basic_string}.{append,push_back,pop_back,insert,replace,assign,clear,operator+=} host hrw hr*
 # streams; `std::cout << a << b` is a call of `std::cout`
 {cout,cerr,clog,wcout,wcerr,wclog}      output  hr*         ; any
-{cin,wcin}                              host    hw*
+{cin,wcin}                              host    hw*         ; reads_files
 {ostream,ofstream,fstream,iostream,cout,cerr,clog}.{write,put,flush,close,operator<<} output - hr* ; returns=same
 {ifstream,fstream,istream,iostream,cin,istringstream,stringstream}.{read,get,getline,readsome,operator>>} host - hw* \
-; returns=same
+; returns=same reads_files
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\
 istringstream}.{is_open,good,bad,eof,fail,clear,rdbuf,rdstate,setstate,exceptions,tie,imbue} host -*
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\
 istringstream}.{precision,width,fill,setf,unsetf,flags,copyfmt,sync_with_stdio} host -*
-{istream,ifstream,fstream,iostream,cin,stringstream,istringstream}.{seekg,tellg,gcount,ignore,peek,unget,putback,\
-open} host -*
+{istream,ifstream,fstream,iostream,cin,stringstream,istringstream}.{ignore,peek} host -* ; reads_files
+{istream,ifstream,fstream,iostream,cin,stringstream,istringstream}.{seekg,tellg,gcount,unget,putback,open} host -*
 {ostream,ofstream,fstream,iostream,stringstream,ostringstream}.{seekp,tellp,open} host -*
 ifstream.close                          host    -
 {stringstream,ostringstream,istringstream}.{str,view,write,put,flush,operator<<} host - hr*
@@ -405,15 +417,15 @@ sdkGetAverageTimerValue                 host    hrw
 {checkCmdLineFlag,getCmdLineArgumentInt,getCmdLineArgumentFloat} host - hr hr
 {getCmdLineArgumentString,getCmdLineArgumentValue} host - hr hr hw
 sdkFindFilePath                         host    hr hr
-sdkLoad{PGM,PPM,PPM4,PPM4ub,PPMub}      host    hr hw hw hw -
+sdkLoad{PGM,PPM,PPM4,PPM4ub,PPMub}      host    hr hw hw hw - ; reads_files
 sdkSave{PGM,PPM,PPM4ub,PPMub}           output  hr hr - -
-sdkReadFile                             host    hr hw hw -
-sdkReadFileBlocks                       host    hr hw hw - - -
+sdkReadFile                             host    hr hw hw -  ; reads_files
+sdkReadFileBlocks                       host    hr hw hw - - - ; reads_files
 sdkWriteFile                            output  hr hr -*
 {compareData,compareDataAsFloatThreshold} host  hr hr -*
 sdkCompare{PPM,PGM,L2fe,Bin2BinUint,Bin2BinFloat} host hr hr -*
 sdkDumpBin                              output  hr -*
-sdkLoadJPG                              host    -*
+sdkLoadJPG                              host    -*          ; reads_files
 """
 
 _OTHERS = """

@@ -217,6 +217,7 @@ builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
 builtins.*                              host    hrw*
+builtins.open().{read,readline,readlines,readinto,readinto1,read1,__next__,__iter__} host hr hrw* ; reads_files
 builtins.open().writelines              output  - look*
 builtins.open().{write,flush,close,truncate,__enter__,__exit__} output - hr*
 builtins.{exec,eval,compile,__import__,setattr,delattr,object.__setattr__,object.__delattr__} \
@@ -233,6 +234,13 @@ timeit.*                                clock   hrw*        ; returns=time
 datetime.datetime.{now,utcnow,today}    clock   -*          ; returns=time
 {datetime.date.today,pandas.Timestamp.now,os.times,uuid.uuid1,resource.getrusage} clock -* ; returns=time
 {numpy.datetime64,pandas.{Timestamp,to_datetime},os.path.{getmtime,getctime,getatime}} clock hr* ; returns=time
+mmap.mmap                               alloc   -*          ; memory=shared returns=pointer
+mmap.mmap().{read,readline,read_byte,__getitem__,find,rfind} host hr -* ; reads_files
+mmap.mmap().{write,write_byte,flush,resize,move,__setitem__} output hrw hr*
+mmap.mmap().{seek,tell,size,close,madvise,__enter__,__exit__} host hr -*
+multiprocessing.shared_memory.SharedMemory alloc -*         ; memory=shared returns=pointer
+multiprocessing.shared_memory.SharedMemory().{close,unlink} host hr
+multiprocessing.shared_memory.ShareableList alloc -*        ; memory=shared returns=pointer
 os.{fork,forkpty,posix_spawn}*          external rw*        ; why=runs in another process
 sys.exit                                exit    -*
 os.{_exit,abort,kill,execv,execvp}      exit    -*
@@ -248,16 +256,24 @@ threading.{Lock,RLock,current_thread,get_ident} host -*
 threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
 {atexit.register,signal.signal,weakref.finalize} external rw* ; why=a function that runs later
 {json.{dump,dumps},copy.deepcopy,dataclasses.{astuple,asdict},string.*} host look*
+os.{read,pread,readv,preadv,sendfile,copy_file_range} host hrw* ; reads_files
+io.*.{read,readline,readlines,readinto,readall,read1} host hrw* ; reads_files
+pathlib.*.{read_text,read_bytes} host hrw* ; reads_files
+{gzip,zipfile,tarfile,configparser,codecs,toml,tomllib,yaml,fileinput,linecache}.* host hrw* ; reads_files
+json.load                               host    hrw*        ; reads_files
 {math,cmath,random,json,re,os,sys,io,time,datetime,pathlib,argparse,collections,itertools,functools,operator,typing,\
 struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,tempfile,\
-hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,configparser,gc,weakref,errno,locale,zlib,gzip,\
-zipfile,tarfile,unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,codecs,binascii,calendar,\
-typing_extensions,packaging,yaml,toml,tomllib}.* host hrw*
+hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,gc,weakref,errno,locale,zlib,\
+unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,binascii,calendar,\
+typing_extensions,packaging}.* host hrw*
 """
 
 _NUMPY = """
+numpy.memmap                            alloc   -*          ; memory=shared returns=pointer
+numpy.{fromfile,load,loadtxt,genfromtxt} host hrw*          ; reads_files
 numpy.{save,savez,savez_compressed,savetxt,ndarray.tofile} output hr*
-{numpy,scipy,PIL,pandas,onnx,ml_dtypes,skimage,h5py,networkx,sympy}.* host hrw*
+{numpy,ml_dtypes,networkx,sympy}.*       host    hrw*
+{scipy,PIL,pandas,onnx,skimage,h5py}.*  host    hrw*        ; reads_files
 {matplotlib,cv2,imageio}.*              output  hrw*
 google.colab.{files,drive,userdata,auth,patches,data_table,sheets,snippets}* output hrw*
 google.colab.{output,_message,kernel}*  external rw*        ; why=functions that the page of the notebook calls
@@ -294,7 +310,8 @@ host hr hr*
 object.{add_argument,parse_args,parse_known_args,add_mutually_exclusive_group,add_subparsers,set_defaults,\
 add_argument_group} host hrw hr*
 object.{print_help,print_usage} output look look*
-object.{read,readline,readlines,seek,tell,fileno,readinto,read_text,read_bytes,exists,is_file,is_dir,iterdir,\
+object.{read,readline,readlines,readinto,read_text,read_bytes} host hr hrw* ; reads_files
+object.{seek,tell,fileno,exists,is_file,is_dir,iterdir,\
 joinpath,resolve,absolute,with_suffix,relative_to,as_posix,expanduser,total_seconds,isoformat,strftime,group,groups} \
 host hr hrw*
 object.{info,debug,warning,error,critical,exception,log} output hr look*

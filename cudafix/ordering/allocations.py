@@ -20,6 +20,12 @@ class Allocations(Roles):
 
     def _alloc(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         memory = api.memory or "host"
+        if memory == "shared":
+            flags = str(args.named.get("flags", ""))
+            if "MAP_PRIVATE" not in flags or "MAP_ANON" not in flags or "MAP_SHARED" in flags:
+                self.result(call, frozenset({mem.Ptr(self.shared().number)}), state)
+                return state
+            memory = "host"  # memory of no file that no other process has (POSIX, `mmap`)
         if memory == "pinned" and any("Mapped" in str(e) for e in args.named.get("flags", ())):
             memory = "mapped"
         obj = self.new_object(("alloc", *self.context(call)), memory, memory, call, state)

@@ -663,6 +663,7 @@ class Calls(Operations):
         if self.in_python and self._may_reach_more(values):
             device |= self._all_that_is_held(state)
         self.escaped |= device
+        self._may_be_pinned(args, values, state)
         self._give_away(values, state)
         self.hands_out(values, args, stmt, state)
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
@@ -696,6 +697,28 @@ class Calls(Operations):
             reached = self._held_in_globals(state)
         self._foreign_work(stmt, name, self.mask(values | reached), state)
         return back
+
+    def _may_be_pinned(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
+        """Code that is not seen may pin the memory that it is given, by its address or as an object."""
+        named = (e for e in args if isinstance(e, ir.Var | ir.Field | ir.Index | ir.Deref))
+        places = [mem.Ref(cell) for e in named for cell in self.cells(state, e)] if not self.in_python else []
+        given = frozenset((*places, *(v for v in values if isinstance(v, mem.Ptr | mem.Ref))))
+        self.escaped |= self.mask(given) & self.of_the_host  # and what comes back may lead there
+        self.may_pin(given)
+        runs = self.registers and any(isinstance(v, mem.Function) for v in values)
+        self.pins_unknown |= runs or any(self._is_lost_address(e, state) for e in args)
+
+    def _is_lost_address(self, expr: ir.Expr, state: State) -> bool:
+        """Whether an argument may be an address, or an object of Python with memory, of which nobody knows where that
+        is.
+        """
+        if isinstance(expr, ir.Const | ir.FuncRef | ir.Addr):
+            return False
+        values = self.values(state, expr)
+        if self.in_python:
+            return any(v is mem.OTHER for v in values)
+        kind = self.type_of(expr)
+        return ("*" in kind or not kind) and self.is_unset(values)
 
     def _is_of_the_program(self, stmt: ir.Call | None, why: str) -> bool:
         """Whether unseen code may be a function of the program: it knows the names of its global variables."""

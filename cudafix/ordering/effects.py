@@ -23,7 +23,8 @@ from cudafix.ordering.state import HOST, Event, In, Observer, Stream, StreamKind
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
-HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
+HOST_MEMORY = frozenset({"host", "pinned", "mapped", "registered"})
+_PAGEABLE = frozenset({"host", "external", "registered"})  # as far as anybody knows
 
 
 class Effects(Allocations):
@@ -66,6 +67,9 @@ class Effects(Allocations):
             Effect.EXTERNAL: self._external,
             Effect.MESSAGE: self._message,
         }
+        registers = program.kept("registers memory", lambda: _registers(program, tables))
+        self.pins_elsewhere = self.registers = bool(registers)
+        self.pins_unknown = any(path.endswith(ir.PYTHON) for path in registers)  # which arrays are views of it?
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
 
@@ -110,6 +114,11 @@ class Effects(Allocations):
             self.result(call, mem.UNKNOWN, state)
             return state
         args = self.arguments(call, api, state)
+        if api.reads_files or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
+            # a mapping shows the file (POSIX, `mmap`); who reads what is written here may look at shared memory too
+            others = self.shared_bit | (1 if api.reads_files else 0)
+            args.host_reads |= others
+            args.host_writes |= others
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
@@ -191,8 +200,20 @@ class Effects(Allocations):
     # -- copies and work ---------------------------------------------------------------------------------------------
 
     def kinds(self, values: Values) -> set[str]:
-        """The kinds of memory that pointers lead to; {"external"} when nothing is known of them."""
-        return {self.outcome.objects[n].memory for n in numbers(self.mask(values))} or {"external"}
+        """The kinds of memory that pointers lead to: `registered` is memory of the host that may be pinned, `external`
+        any of which nothing is known.
+        """
+        found: set[str] = set()
+        for value in values:
+            bits = self.mask([value])
+            for n in numbers(bits & self.shared_bit or bits):
+                memory = self.outcome.objects[n].memory
+                if memory == "host" and (self.pins_unknown or self.pinned >> n & 1):
+                    memory = "registered"
+                found.add(memory if memory != "host" or self.has_own_elements(value) else "external")
+            if value is mem.OTHER:
+                found.add("external")
+        return found or {"external"}
 
     def _copy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """A copy is one operation; whom the host waits for depends on the kinds of memory (docs/FACTS.md)."""
@@ -211,6 +232,10 @@ class Effects(Allocations):
             either = direction in ("cudaMemcpyDefault", "?")  # the pointers say what is copied where
             reads |= self.anywhere(state, args.reads) if either or direction.startswith("cudaMemcpyDevice") else 0
             writes |= self.anywhere(state, args.writes) if either or direction.endswith("ToDevice") else 0
+            if (either or direction.startswith("cudaMemcpyHost")) and not self._is_followed(args.reads):
+                reads |= self.any_of_the_host(state)
+            if (either or direction.endswith("ToHost")) and not self._is_followed(args.writes):
+                writes |= self.any_of_the_host(state)
         if from_host and sources == {"host"}:  # pageable memory is staged before the call returns
             reads = 0
         if api.sync and from_host:  # the copy starts when the blocking streams are idle, and the host waits for that
@@ -219,10 +244,10 @@ class Effects(Allocations):
         self.issue(op, streams, state, where, call.span, reads, writes)
         if to_host and (api.sync or targets == {"host"}):
             self.host_waits_for(streams, state, where)
-        elif to_host or (api.sync and from_host and not sources & {"host", "external"}):
+        elif to_host or (api.sync and from_host and not sources & _PAGEABLE):
             if api.sync:
                 self.host_waits_for(streams, state, where)
-            elif "pinned" not in targets and "mapped" not in targets:
+            elif targets & _PAGEABLE:
                 self._may_wait(streams, state, where)
         elif api.sync:
             self._may_wait(streams, state, where)
@@ -231,6 +256,11 @@ class Effects(Allocations):
                 self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
         self._copied_with(args, call, state)
         return state
+
+    def _is_followed(self, values: Values) -> bool:
+        """Whether an address of a copy is known, or is that of memory that only the device has."""
+        rest = values - {v for v in values if isinstance(v, mem.Ptr) and v.object != mem.EXTERNAL}
+        return bool(values) and (not rest or self.is_resolved(rest))
 
     def _copied_with(self, args: Arguments, call: ir.Call, state: State) -> None:
         """Pointers are copied with the memory that holds them."""
@@ -720,10 +750,15 @@ class Effects(Allocations):
         return state
 
     def _register(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """Whichever part of an object is registered, the object may be pinned from here on: which part a later copy
+        works on is not known, and it may be unregistered again. Of an address that is not followed, nobody knows what
+        lies there.
+        """
         for role in ("hr", "hw", "hrw"):
             for expr in args.named.get(role, ()):
-                for number in numbers(self.mask(self.values(state, expr)) & ~1):
-                    self.outcome.objects[number].memory = "pinned"
+                values = self.values(state, expr)
+                self.may_pin(values)
+                self.pins_unknown |= not values
         return state
 
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -739,6 +774,8 @@ class Effects(Allocations):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         self._give_away(values, state)
+        if api.why is None or "thread" not in api.why:
+            self._may_be_pinned(call.given, values, state)
         self.hands_out(values, call.given, call, state)
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
@@ -752,6 +789,7 @@ class Effects(Allocations):
                 return state
             if any(isinstance(v, mem.Function) for v in values):
                 self.works_elsewhere = True
+                self.pins_unknown |= self.registers
                 bits |= self._visible(state)
             elif state.threads and not self.works_elsewhere:
                 joins = call.receiver is not None and not call.args  # a thread of this program, if nobody calls it
@@ -807,6 +845,13 @@ def _is_held(handle: mem.Handle, state: State, replaced: Collection[mem.Cell]) -
 
 def _stream_of(handle: mem.Handle) -> mem.Cell:
     return mem.stream_of(handle.name), ()
+
+
+def _registers(program: Program, tables: Tables) -> frozenset[str]:
+    """The files in which host memory is registered."""
+    calls = (stmt for function in program.functions() for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+    rows = ((call, tables.lookup(call.callee, len(call.args))) for call in calls if call.receiver is None)
+    return frozenset(call.span.path for call, api in rows if api is not None and api.effect is Effect.REGISTER)
 
 
 def _names_nosync(program: Program) -> bool:

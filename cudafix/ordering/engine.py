@@ -20,6 +20,7 @@ from cudafix.ordering import ranges
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, State, Unwinding, joined
 from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
+from cudafix.ordering.pageable import shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
 from cudafix.ordering.state import HOST, Bits, In, numbers
@@ -546,8 +547,9 @@ class Engine(Machine):
                 values = self.values(state, place.base)
                 kept = frozenset(v for v in values if isinstance(v, mem.Handle))  # one of what a tuple keeps
                 bits |= self.mask(values) | (self.mask(self.reachable(state, kept)) if kept else 0)
-            if state.live & self.host_visible and self._leads_anywhere(state, place):
-                bits |= state.live & self.host_visible
+            shows = isinstance(place, ir.Var | ir.Field) and shows_elements_of_others(self.type_of(place))
+            if shows or self._leads_anywhere(state, place):
+                bits |= self.any_of_the_host(state)
         return bits
 
     def _leads_anywhere(self, state: State, place: ir.Expr) -> bool:
@@ -556,10 +558,32 @@ class Engine(Machine):
         """
         while isinstance(place, ir.Field):
             place = place.base
-        if not isinstance(place, ir.Index | ir.Deref) or self.in_python:
+        if not isinstance(place, ir.Index | ir.Deref):
             return False
+        values = self.values(state, place.base)
+        if self.in_python:  # an array is no pointer; what memory it shows, nobody says
+            return self._may_show_anything(values)
         kind = self.type_of(place.base)
-        return (not kind or "*" in kind or "&" in kind) and self.is_unset(self.values(state, place.base))
+        if (not kind or "*" in kind or "&" in kind) and self.is_unset(values):
+            return True
+        cells = self.cells(state, place) if not mem.has_pointer(values) else []
+        return any(not self.has_own_elements(mem.reference(cell)) for cell in cells)
+
+    def may_lead_anywhere(self, state: State, pointer: ir.Expr) -> bool:
+        """The same of what a function of the host is given."""
+        if isinstance(pointer, ir.Const | ir.FuncRef):
+            return False
+        values = self.values(state, pointer)
+        if self.in_python:
+            return self._may_show_anything(values)
+        kind = self.type_of(pointer)
+        if "*" in kind or (not kind and (self.pins_unknown or bool(self.shared_bit))):
+            return self.is_unset(values)
+        return any(isinstance(v, mem.Ref) and not self.has_own_elements(v) for v in values)
+
+    def _may_show_anything(self, values: Values) -> bool:
+        """Whether the memory of an object of Python may be some that the device works on while nobody waits."""
+        return (self.pins_unknown or bool(self.shared_bit)) and not self.is_resolved(values)
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
@@ -887,7 +911,7 @@ class Engine(Machine):
             self.obstacle(
                 state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
             )
-            seen = state.live & self.host_visible  # what it has kept may lead to any of it
+            seen = self.any_of_the_host(state)  # what it has kept may lead to any of it
             point = Point(function.span, "a lambda runs that has outlived its variables", None)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=seen, writes=seen)
         for n, param in enumerate(function.params):
@@ -901,6 +925,8 @@ class Engine(Machine):
             state.env.write([(self.root("this"), ())], this)
         end = self._met(self.block(function.body, state), self.frame.returned, function, self.loops)
         value = self.frame.value
+        if end is not None and (self.pinned or self.pins_unknown):
+            self._variables_end(function, end)
         given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside
         self.frames.pop()
@@ -917,6 +943,17 @@ class Engine(Machine):
                 places = (self.place(end, given[n]) for n in given_back if n < len(given))
                 end.env.gone |= {cell for cell in places if cell is not None}
         return end, value
+
+    def _variables_end(self, function: ir.Function, end: State) -> None:
+        """Pinned memory of local variables is given back where they end: no copy may still work on it."""
+        pointers = {name for name, kind in function.types.items() if kind[-1:] in ("*", "&")} - function.arrays
+        names = function.types.keys() - pointers
+        own: list[mem.Root] = [("local", self.frame.name, name) for name in sorted(names) if name[:1] != "%"]
+        bits = self.mask(mem.Ref((root, ())) for root in own) & self.of_the_host
+        if not self.pins_unknown:
+            bits &= self.pinned
+        point = Point(function.span, f"the variables of `{last(function.name)}` end", None)
+        self.host_observes(end, Wrong.HOST_ACCESS, point, writes=bits)
 
     def _needs_its_closure(self, function: ir.Function) -> bool:
         """Whether a lambda names variables of the function around it."""

@@ -10,12 +10,14 @@ from enum import Enum
 from functools import lru_cache
 
 from cudafix import ir
-from cudafix.link import SOURCES, Program
+from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
+from cudafix.ordering.pageable import NAMES, element_of, owns_pageable_elements
+from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.scopes import Scopes
@@ -31,6 +33,7 @@ _MAY_STILL_RUN = frozenset(
 the operation is only assumed.
 """
 FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
+_SHARED = object()
 ON_DEVICE = FOR_THE_DEVICE | {"managed"}
 _CURRENT = "current"  # of a default stream that a constant names: the device that is current where it is used
 _STREAMS = {
@@ -80,6 +83,13 @@ class Machine:
         self.straight = False  # where a jump arrives, only what comes from above counts
         self.arrivals = False  # there is such a place, and both come there
         self.escaped: Bits = 0
+        self.of_the_host: Bits = 0  # memory that the host allocates, and variables
+        self.pinned: Bits = 0  # those that may be pinned: they are registered, or unseen code may do so
+        self.shared_bit: Bits = 0  # that of `shared`, as soon as there is such memory
+        self.pins_elsewhere = False  # a function that is not run here may pin what it finds in global variables
+        self.registers = False  # the program pins memory that it has got elsewhere
+        self.pins_unknown = False  # memory is pinned of which nobody knows where it is: any of the host's may be
+        self.scalars: dict[Root, int] = {}  # the objects of variables that are one number
         self.rewritten_only: Bits = 0
         self.frame: Frame
         self.frames: list[Frame] = []
@@ -336,6 +346,8 @@ class Machine:
             self.outcome.objects.append(found)
             if after == "async":
                 self.async_objects |= 1 << found.number
+            elif after == "host":
+                self.of_the_host |= 1 << found.number
             elif after in ("pinned", "mapped", "managed") and not summary:
                 self.host_visible |= 1 << found.number
         elif found.device != state.device:
@@ -359,7 +371,85 @@ class Machine:
             found = Object(len(self.outcome.objects), "host", "host", None, False, "?")
             self._objects[root] = found
             self.outcome.objects.append(found)
+            kind, is_array = self._kind_of(root)
+            if kind in NUMBERS and not is_array:
+                self.scalars[root] = found.number
+            else:
+                self.of_the_host |= 1 << found.number
+            if root[0] == "global" and self.pins_elsewhere:
+                self.pinned |= 1 << found.number
         return found
+
+    def _kind_of(self, root: Root) -> tuple[str, bool]:
+        """The type of a variable as it is declared, as far as that is known, and whether it is an array of these."""
+        if (variable := self.global_at(root)) is not None:
+            return variable.type, variable.array
+        frame = next((f for f in reversed(self.frames) if f.name == root[1]), None)
+        return (frame.function.types.get(root[2], ""), root[2] in frame.arrays) if frame is not None else ("", False)
+
+    def shared(self) -> Object:
+        """All memory that a second mapping, a file or another process can reach: whichever it is, it is one block."""
+        found = self._objects.get(_SHARED)
+        if found is None:
+            found = Object(len(self.outcome.objects), "host", "host", None, True, "?")
+            self._objects[_SHARED] = found
+            self.outcome.objects.append(found)
+            self.of_the_host |= 1 << found.number
+            self.shared_bit = 1 << found.number
+        return found
+
+    def has_own_elements(self, value: mem.Value) -> bool:
+        """Whether a pointer leads into the memory of the object that it is said to lead into, by the type of that: not
+        where it is a view of another object, a pointer that is not followed, or has its elements from an allocator of
+        which nothing is known.
+        """
+        if not isinstance(value, mem.Ref):
+            return isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL
+        root, path = value.cell
+        if all(kind == "field" for kind, _ in path):
+            return True
+        if self.in_python or (root[0] == "memory" and all(kind == "at" for kind, _ in path)):
+            return True
+        if root[0] == "memory":
+            return False
+        kind, is_array = self._kind_of(root)
+        if (variable := self.global_at(root)) is not None and variable.elsewhere:
+            return False  # a file that is not seen has it, and may pin it
+        own = self.program.kept("own containers", lambda: _own_containers(self.program))
+        for n, (step, name) in enumerate(path):
+            if step == "field":
+                kind, is_array = self.classes.type_of_part(kind, [name]), False
+            elif is_array:
+                is_array = False
+            elif last(kind.partition("<")[0]) not in own and owns_pageable_elements(kind):
+                kind = element_of(kind) if n + 1 < len(path) else ""
+            else:
+                return False
+        return True
+
+    def is_resolved(self, values: Iterable[mem.Value]) -> bool:
+        """Whether it is known of a host address where it leads, whichever of these it is. Null leads nowhere."""
+        found = [v for v in values if v != mem.ZERO]
+        return bool(found) and all(map(self.has_own_elements, found))
+
+    def may_pin(self, values: Values) -> None:
+        """What these addresses lead to may be pinned from here on. What comes from code that is not seen may lie in
+        what such code has got, or in variables that it knows the names of.
+        """
+        self.pinned |= self.mask(values) & self.of_the_host
+        if values >= mem.UNKNOWN:
+            self.pinned |= self.wide(1) & self.of_the_host
+            self.pins_elsewhere = True
+            for root, found in self._objects.items():
+                if isinstance(root, tuple) and root[0] == "global":
+                    self.pinned |= 1 << found.number
+        rest = values - mem.UNKNOWN
+        self.pins_unknown |= bool(rest) and not self.is_resolved(rest)
+
+    def any_of_the_host(self, state: State) -> Bits:
+        """Where a pointer may lead that the host uses, and the device may use too, of which nothing is known."""
+        bits = 1 | (state.live & self.host_visible) | self.pinned
+        return self.wide(bits) if self.pins_unknown else bits
 
     def mask(self, values: Iterable[mem.Value]) -> Bits:
         """The objects that pointers lead to."""
@@ -370,7 +460,7 @@ class Machine:
             elif isinstance(value, mem.Ref):
                 root = value.cell[0]
                 bits |= 1 << (int(root[1]) if root[0] == "memory" else self.variable(root).number)
-        return bits
+        return bits | 1 if bits & self.shared_bit else bits
 
     def reachable(self, state: State, values: Values) -> Values:
         """Everything that can be reached from pointers, handles and structs of them."""
@@ -417,8 +507,10 @@ class Machine:
         functions in any order does, and what is made in a loop is not made where that has no round.)
         """
         if not self.is_unset(values):
-            return 0
-        return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+            shown = any(isinstance(v, mem.Ref) and not self.has_own_elements(v) for v in values)
+            return self.any_of_the_host(state) if shown else 0
+        device = sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+        return device | (self.any_of_the_host(state) if self.pinned or self.pins_unknown else 0)
 
     def type_of(self, expr: ir.Expr) -> str:
         raise NotImplementedError
@@ -522,9 +614,13 @@ class Machine:
 
     def wide(self, bits: Bits) -> Bits:
         """External memory may be anything that has escaped, and the other way round."""
+        escaped = self.escaped
+        if self.pins_unknown:
+            escaped |= self.of_the_host
+            escaped |= sum(1 << n for root, n in self.scalars.items() if root in self.exposed)
         if bits & 1:
-            bits |= self.escaped
-        return bits | 1 if bits & self.escaped else bits
+            bits |= escaped
+        return bits | 1 if bits & escaped else bits
 
     def host_observes(
         self, state: State, kind: Wrong, point: Point, *, reads: Bits = 0, writes: Bits = 0, everything: bool = False
@@ -565,6 +661,12 @@ class Machine:
                 if op.device == device:
                     bits |= 1 << op.number
         return bits
+
+
+def _own_containers(program: Program) -> frozenset[str]:
+    """The classes of a program that are called like containers of the standard library."""
+    named = (last(cls.partition("<")[0]) for module in program.modules for cls in module.fields)
+    return NAMES.intersection(named)
 
 
 def _around(program: Program) -> dict[str, str]:

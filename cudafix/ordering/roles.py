@@ -67,6 +67,8 @@ class Roles(Calls):
                     scalars = {v for v in self.values(state, expr) if isinstance(v, mem.Ptr) and self._is_scalar(v)}
                     args.reads |= scalars
                     args.writes |= scalars if "w" in role[1:] else mem.NOTHING
+                if not api.any and self.may_lead_anywhere(state, expr):
+                    bits |= self.any_of_the_host(state)
                 if "r" in role[1:]:
                     args.host_reads |= bits
                 if "w" in role[1:]:
@@ -76,6 +78,8 @@ class Roles(Calls):
             elif role == "look":
                 values = self.reachable(state, self.whole(state, expr))
                 args.host_reads |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE)
+                if self.may_lead_anywhere(state, expr):
+                    args.host_reads |= self.any_of_the_host(state)
             elif role == "use":
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
@@ -85,8 +89,8 @@ class Roles(Calls):
                 args.host_writes |= seen
                 self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
             elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
-                args.host_reads |= state.live & self.host_visible | 1
-                args.host_writes |= state.live & self.host_visible | 1
+                args.host_reads |= self.any_of_the_host(state)
+                args.host_writes |= self.any_of_the_host(state)
                 self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
             elif role == "swap":
                 bits = self.touched(state, (expr,))
@@ -192,6 +196,9 @@ class Roles(Calls):
         kept = args.named.get("keep", ())
         if kept:
             values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in kept))
+            if not self.in_python:  # a view shows the elements of the object that it is made of
+                named = [e for e in kept if isinstance(e, ir.Var | ir.Field) and not self._is_number(e)]
+                self.escaped |= self.mask(mem.Ref(c) for e in named for c in self.cells(state, e)) & self.of_the_host
             kind = f"<{call.template_args}>" if call.template_args else ""
             holder = call.receiver if call.receiver is not None else call.result
             self.owned_by(kind or (self.type_of(holder) if holder is not None else ""), values, call.span, state)
@@ -251,7 +258,7 @@ class Roles(Calls):
                 {mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)}
             )
         if api.returns == "hidden":
-            seen = numbers(state.live & self.host_visible | 1)
+            seen = numbers(self.any_of_the_host(state))
             return frozenset({mem.OTHER, *(mem.Ptr(number, True) for number in seen)})
         if api.returns in ("handle", "keeper"):
             return frozenset({mem.Handle(self._handle_name(call))})

@@ -91,7 +91,7 @@ _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begin
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
-_TEXT = re.compile(r"(?:std::)?string")
+_TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
@@ -143,6 +143,7 @@ class Expressions:
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
+        self.storage: set[str] = set()  # arrays and containers of a file that pins memory
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.views: set[str] = set()  # the variables that got what a method of such an object returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
@@ -632,7 +633,8 @@ class Expressions:
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
-        if isinstance(base, Const) or (is_number(self.type_of(base)) and not is_number(self.type_of(index))):  # `0[p]`
+        counts = is_number(self.type_of(base)) and not self.holds_numbers(self.type_of(base))
+        if isinstance(base, Const) or (counts and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
         self.overloaded(node, "[]", (base, index))
         return index_of(base, index)

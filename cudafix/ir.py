@@ -558,8 +558,13 @@ class Kernel:
 
     def facts(self) -> tuple[object, ...]:
         """All that is known of a kernel, wherever it stands; of equal kernels, it is printed alike."""
-        known = (getattr(self, one.name) for one in fields(self) if one.name != "span")
-        return tuple(sorted(fact) if isinstance(fact, frozenset) else fact for fact in known)
+        known = (getattr(self, one.name) for one in fields(self) if one.name not in ("span", "calls"))
+        calls = {(*call[:3], *(tuple(map(_in_order, part)) for part in call[3:5]), call[5]) for call in self.calls}
+        return (*(_in_order(fact) if isinstance(fact, frozenset) else fact for fact in known), sorted(calls))
+
+
+def _in_order(facts: frozenset[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(facts))
 
 
 class Scopes(NamedTuple):

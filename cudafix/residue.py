@@ -85,7 +85,7 @@ def changed(old: bytes, new: bytes, path: str, tables: Tables) -> str:
     """A statement that only one of two texts has, and that no migration writes or removes; empty if there is none."""
     if old == new:
         return ""
-    python = path.endswith(".py")
+    python = path.endswith((".py", ".ipynb"))
     one, other = (_lines(text) if python else list(_statements(text)) for text in (old, new))
     return _unexplained(one, other, python, tables)
 
@@ -239,10 +239,18 @@ def _foreign(chunks: Sequence[Chunk], members: Sequence[bool], others: set[str],
     """
     failed = -1  # how deep in braces the program is told that a call has failed
     depth = 0
+    whole = chunks.count(("{",)) == chunks.count(("}",))
     for chunk, member in zip(chunks, members, strict=True):
         depth += (chunk == ("{",)) - (chunk == ("}",))
         if failed >= 0 and chunk == ("}",) and depth <= failed:
             failed = -1
+        elif (
+            whole
+            and chunk[0] == "if"
+            and chunk[-1] == ")"
+            and not (_assigned(chunk) or any(True for _ in _calls(chunk)))
+        ):
+            continue  # what it runs is looked at
         elif failed < 0 and chunk not in _BRACES and not _is_of_a_migration(chunk, others, depth > 0, member, tables):
             yield chunk
         elif chunk[0] == "if" and "cudaSuccess" in chunk and chunk[-1] == ")":  # what it runs, the IR looks at
@@ -377,6 +385,6 @@ def _plain_memory(line: list[str]) -> list[str]:
         if word in _ALLOCATORS and line[n + 1 : n + 2] == ["("]:
             end = _end(line, n + 1)
             given = line[n + 2 : end]
-            if given == ["None"] or given[-1:] in (["malloc"], ["_malloc"]):
+            if given[-1:] in (["None"], ["malloc"], ["_malloc"]):
                 return [*line[: n + 2], *_plain_memory(line[end:])]
     return line

@@ -570,8 +570,9 @@ def _in_order(facts: frozenset[Any]) -> tuple[Any, ...]:
 
 class Scopes(NamedTuple):
     """Where the names of a file may be found: the namespaces that it `declares`, and those that it `opens` by a `using`
-    anywhere; other names of namespaces, with what they stand for. `values` are words that it does not only call. `types`: classes and other names of types,
-    the words in what each is made of, and the functions that its initializers call.
+    anywhere; other names of namespaces, with what they stand for. `values` are words that it does not only call.
+    `types`: classes and other names of types, the words in what each is made of, and the functions that its
+    initializers call.
     """
 
     declares: frozenset[str] = frozenset()

@@ -550,6 +550,7 @@ class Kernel:
     member: bool = False
     is_kernel: bool = True
     calls: tuple[DeviceCall, ...] = ()
+    mentions: frozenset[str] = frozenset()  # what it calls without an expression of its own: default arguments, `begin`
 
     @property
     def may_be_any(self) -> bool:
@@ -558,19 +559,27 @@ class Kernel:
 
     def facts(self) -> tuple[object, ...]:
         """All that is known of a kernel, wherever it stands; of equal kernels, it is printed alike."""
-        known = (getattr(self, one.name) for one in fields(self) if one.name != "span")
-        return tuple(sorted(fact) if isinstance(fact, frozenset) else fact for fact in known)
+        known = (getattr(self, one.name) for one in fields(self) if one.name not in ("span", "calls"))
+        calls = {(*call[:3], *(tuple(map(_in_order, part)) for part in call[3:5]), call[5]) for call in self.calls}
+        return (*(_in_order(fact) if isinstance(fact, frozenset) else fact for fact in known), sorted(calls))
+
+
+def _in_order(facts: frozenset[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(facts))
 
 
 class Scopes(NamedTuple):
     """Where the names of a file may be found: the namespaces that it `declares`, and those that it `opens` by a `using`
     anywhere; other names of namespaces, with what they stand for. `values` are words that it does not only call.
+    `types`: classes and other names of types, the words in what each is made of, and the functions that its
+    initializers call.
     """
 
     declares: frozenset[str] = frozenset()
     opens: frozenset[str] = frozenset()
     aliases: frozenset[tuple[str, str]] = frozenset()
     values: frozenset[str] = frozenset()
+    types: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = ()
 
 
 @dataclass(slots=True, eq=False)

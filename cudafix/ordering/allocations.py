@@ -10,7 +10,7 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import waits_by_itself
 from cudafix.ordering.program import Object, Operation, Point, Wrong, key_of
 from cudafix.ordering.roles import Arguments, Roles
-from cudafix.ordering.state import HOST, Bits, In, Stream, StreamKind, numbers
+from cudafix.ordering.state import HOST, Bits, In, Stream, numbers
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 
@@ -56,9 +56,14 @@ class Allocations(Roles):
             state.freed &= ~bit
         pointer: Values = frozenset({mem.Ptr(obj.number)})
         root: mem.Root = ("memory", obj.number, "")
-        # Python drops an object by itself where the variable that holds it gets the next one
-        if again and obj.memory == "host" and not self.in_python and state.env.holds(obj.number):
-            state.env.several |= {root}
+        if again and obj.memory == "host":
+            holders = set(state.env.holders(obj.number))
+            if self.in_python:  # drops an object by itself where the one variable that holds it gets the next one
+                holders -= set(self.cells(state, call.result) if call.result is not None else ())
+                variable = len(holders) == 1 and all(where[0] == "local" and not path for where, path in holders)
+                holders = set() if variable else holders
+            if holders:
+                state.env.several |= {root}
         if not obj.summary and root not in state.env.several:
             state.env.forget([root])
         for expr in args.named.get("new", ()):
@@ -163,8 +168,7 @@ class Allocations(Roles):
         orders = state.orders
         op = self.operation("free", call, f"the free of `{call.callee}`", state)
         pending = 0
-        unnamed = len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams)
-        if unnamed and state.device != "?":
+        if not self.one_stream(streams) and state.device != "?":
             self.wrong(Wrong.NO_STREAM, op, Point(call.span, "the memory is freed", call), streams=streams)
         for s in streams:
             orders.known(s)
@@ -175,8 +179,6 @@ class Allocations(Roles):
             if obj.memory_after != "async" or not obj.number:
                 continue
             obj.freed_by |= 1 << op.number
-            if obj.summary:
-                continue
             for use in self.operations_in((obj.used_by | obj.allocated_by) & pending):
                 apart = bool(state.apart >> use.number & 1) and all(map(waits_by_itself, streams))
                 point = Point(call.span, "the memory is freed", call)
@@ -213,7 +215,7 @@ class Allocations(Roles):
         if where is In.ORIGINAL:
             return
         for obj in objects:
-            if obj.memory_after == "async" and not obj.summary:
+            if obj.memory_after == "async":
                 for use in self.operations_in((obj.used_by | obj.allocated_by) & orders.pending[HOST]):
                     self.wrong(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
                 dangles = self._dangles(call, obj, state)
@@ -257,9 +259,8 @@ class Allocations(Roles):
         )
         if obj is not None and (obj.device != state.device or state.device == "?"):
             self.wrong(Wrong.OTHER_DEVICE, op, point, obj, streams=streams)
-        elif len(streams) != 1 or any(
-            (s.summary and s.kind is StreamKind.UNKNOWN)
-            or s.device != self.device_of_streams(state)  # memory is of the device of its stream (docs/FACTS.md)
+        elif not self.one_stream(streams) or any(
+            s.device != self.device_of_streams(state)  # memory is of the device of its stream (docs/FACTS.md)
             for s in streams
         ):
             self.wrong(Wrong.NO_STREAM, op, point, obj, streams=streams)

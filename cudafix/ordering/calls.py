@@ -635,7 +635,7 @@ class Calls(Operations):
             op.streams = frozenset({UNKNOWN_STREAM})
             self.outcome.operations.append(op)
             self._callers_work = op
-        state.orders.issue(1 << self._callers_work.number, [UNKNOWN_STREAM])
+        state.orders.issue(1 << self._callers_work.number, [UNKNOWN_STREAM], one=False)
 
     def returns(self, held: Values, point: Point, state: State) -> None:
         """A function returns to unseen code, which may look at anything, and use what it is given as it likes."""
@@ -684,6 +684,14 @@ class Calls(Operations):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     changed.append((value.cell, held | back))
+            if isinstance(value, mem.Ref | mem.Ptr):  # and what is inside: any element, any field
+                place = mem.at(value, mem.ANY) if isinstance(value, mem.Ptr) else value.cell
+                assert place is not None
+                root, path = place
+                base = path[:-1] if path and path[-1][0] == "at" else path
+                for inner, held in state.env.under((root, base)):
+                    if mem.has_queue(held):
+                        changed.append(((root, (*base, *inner)), held | back))
         for cell, stored in changed:  # behind all that was read: a set has no order
             state.env.write([cell, cell], stored)
         if not self.in_python:

@@ -420,21 +420,24 @@ class Effects(Allocations):
                 kind = StreamKind.NON_BLOCKING
             else:
                 kind = StreamKind.UNKNOWN
-        stream = Stream(
-            self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), self.device_of_streams(state)
-        )
-        again = not stream.summary and stream in state.orders.pending and stream not in state.destroyed
+        device, rounds = self.device_of_streams(state), self.rounds
+        stream = Stream(self._fresh_name(call), kind, bool(rounds), device, rounds)
+        cells = [cell for expr in args.named.get("stream_out", ()) for cell in self.cells(state, ir.Deref(expr))]
         each = self.reach.in_threads(call) and not self.lints  # what one thread does wrong by itself is wrong
-        if where is not In.REWRITTEN and (again or each):
-            stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, stream.device)  # several of them are alive
+        if where is not In.REWRITTEN and (each or self._is_another(stream, mem.StreamValue(stream), cells, state)):
+            stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, device)
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
         state.made(stream)
-        state.orders.created(stream)
-        for expr in args.named.get("stream_out", ()):
-            self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.StreamValue(stream)}), call.span)
+        self.store(state, cells, frozenset({mem.StreamValue(stream)}), call.span)
         return state
+
+    def _is_another(self, x: Stream | Event, value: mem.Value, cells: Collection[mem.Cell], state: State) -> bool:
+        """Whether what is created here is not the only one of its name: an earlier one may be there still, and somebody
+        holds it.
+        """
+        return not x.summary and x in state.alive and _is_held(value, state, cells)
 
     def _stream_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         streams = self.streams(state, args.stream)
@@ -447,28 +450,30 @@ class Effects(Allocations):
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
             state.destroyed |= {s for s in streams if not is_default(s) and s is not UNKNOWN_STREAM}
+            state.alive -= streams if self.one_stream(streams) else frozenset()
             self._give_back(args.stream, state)
         return state
 
-    def _events(self, expr: ir.Expr | None, state: State) -> list[Event]:
+    def _events(self, expr: ir.Expr | None, state: State) -> tuple[list[Event], bool]:
+        """The events that an argument may be, and whether it is one of them for certain. A null handle, and one that is
+        not known, are no event of them.
+        """
         values = self.values(state, expr) if expr is not None else mem.NOTHING
-        return [v.event for v in values if isinstance(v, mem.EventValue)]
+        events = [v.event for v in values if isinstance(v, mem.EventValue)]
+        return events, len(values) == len(events) == 1 and all(map(self.is_one, events))
+
+    def _may_be_others(self, expr: ir.Expr | None, state: State) -> bool:
+        """Whether an argument may be an event of which nothing is known."""
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        return not values - {mem.ZERO} or any(not isinstance(v, mem.EventValue) for v in values - {mem.ZERO})
 
     def _event_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         brought = state.device if where is In.REWRITTEN else ""
-        event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family), brought)
+        event = Event(self._fresh_name(call), bool(self.rounds), brought, self.rounds)
         cells = [c for expr in args.named.get("event_out", ()) for c in self.cells(state, ir.Deref(expr))]
-        if where is In.REWRITTEN:
-            if event in state.brought:
-                event = Event(event.name + "+", True, brought)  # several of them are alive
-            state.brought |= {event}
-        elif not event.summary and event in state.orders.pending:
-            held = {v for c in cells for v in state.env.read(c)}
-            if held - {mem.EventValue(event), mem.OTHER, mem.ZERO}:
-                event = Event(event.name + "+", True)
-        if event not in state.orders.pending or not event.summary:
-            state.orders.pending.pop(event, None)
-            state.orders.lost.pop(event, None)
+        again = where is In.REWRITTEN and event in state.alive
+        if again or self._is_another(event, mem.EventValue(event), cells, state):
+            event = Event(event.name + "+", True, brought)
         state.made(event)
         self.store(state, cells, frozenset({mem.EventValue(event)}), call.span)
         return state
@@ -481,11 +486,11 @@ class Effects(Allocations):
         return not (known and meant and state.since_reset.issuperset(meant))
 
     def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events = self._events(args.one("event"), state)
+        events, certain = self._events(args.one("event"), state)
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
-            if len(events) == 1 and not events[0].summary:
-                state.brought -= {events[0]}
+        if certain:
+            state.alive -= set(events)
         if self._ended_by_reset(args.one("event"), events, state) and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "an event", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call))
@@ -495,13 +500,13 @@ class Effects(Allocations):
         """What Q alone does with an event needs one that is created, and not destroyed since: an object may have been
         copied with its event, or made by a constructor that is not seen. Under capture it would belong to the graph.
         """
-        if not events or any(e.brought and e not in state.brought for e in events):
+        if not events or any(e.brought and e not in state.alive for e in events):
             self._not_understood(call, state, "may be given an event that is not there")
         if state.capturing:
             self._not_understood(call, state, "may run while a stream is captured")
 
     def _record(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        (events, certain), streams = self._events(args.one("event"), state), self.streams(state, args.stream)
         orders = state.orders
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
@@ -514,7 +519,7 @@ class Effects(Allocations):
         for event in events:
             if where is In.ORIGINAL:
                 self._not_understood(call, state)
-            elif len(events) == 1 and len(streams) == 1 and UNKNOWN_STREAM not in streams:
+            elif certain and self.one_stream(streams):
                 (s,) = streams
                 orders.record(event, s, where)
             else:  # one of several: the event orders only what all of them would
@@ -528,23 +533,22 @@ class Effects(Allocations):
                 orders.lost[event] = orders.lost.get(event, 0) | lost
         for s in streams:
             orders.leave(s, where)
-            orders.ran(s, where, len(streams) == 1 and UNKNOWN_STREAM not in streams)
+            orders.ran(s, where, self.one_stream(streams))
         return state
 
     def _not_understood(self, call: ir.Call, state: State, text: str = "is taken away") -> None:
         self.wrong(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` {text}", call))
 
     def _wait(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        (events, certain), streams = self._events(args.one("event"), state), self.streams(state, args.stream)
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
         for s in streams:
-            if not events:
+            if self._may_be_others(args.one("event"), state):
                 state.orders.after_anything(s)
                 state.apart = 0
             for event in events:
-                certain = len(events) == 1 and len(streams) == 1 and UNKNOWN_STREAM not in streams
-                self.await_(s, event, state, where, certain)
+                self.await_(s, event, state, where, certain and self.one_stream(streams))
         return state
 
     def _sync_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -552,14 +556,14 @@ class Effects(Allocations):
         return state
 
     def _sync_event(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events = self._events(args.one("event"), state)
+        events, certain = self._events(args.one("event"), state)
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
-        if not events:
+        if self._may_be_others(args.one("event"), state):
             state.orders.after_anything(HOST)
             state.may_wait()
         for event in events:
-            self.await_(HOST, event, state, where, certain=len(events) == 1)
+            self.await_(HOST, event, state, where, certain)
         return state
 
     def _sync_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -571,7 +575,7 @@ class Effects(Allocations):
         state.may_wait()  # it may ask until it has
         observers: list[Observer] = list(self.streams(state, args.stream)) if args.stream is not None else []
         for expr in args.named.get("event", ()):
-            observers += self._events(expr, state)
+            observers += self._events(expr, state)[0]
         point = Point(call.span, f"the program asks `{call.callee}`", call)
         for x in observers:
             for number in numbers(state.orders.lost.get(x, 0) & ~self.told):
@@ -592,22 +596,25 @@ class Effects(Allocations):
         state.env.write([_stream_of(handle)], made)
         return state
 
-    def _handles(self, args: Arguments, state: State) -> list[mem.Handle]:
+    def _handles(self, args: Arguments, state: State) -> tuple[list[mem.Handle], bool]:
+        """The handles that an argument may be, and whether it is that one for certain."""
         expr = args.one("handle")
-        return [v for v in (self.values(state, expr) if expr is not None else ()) if isinstance(v, mem.Handle)]
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        handles = [v for v in values if isinstance(v, mem.Handle)]
+        return handles, len(values) == len(handles) == 1
 
     def _handle_set_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        handles = self._handles(args, state)
+        handles, certain = self._handles(args, state)
         values: Values = frozenset(mem.StreamValue(s) for s in self.streams(state, args.stream))
         for handle in handles:
             before = state.env.read(_stream_of(handle))
-            weak = len(handles) > 1 or before >= _SEVERAL
+            weak = not certain or before >= _SEVERAL
             state.env.write([_stream_of(handle)], values | before if weak else values)
         return state
 
     def _handle_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        handles = self._handles(args, state)
-        if len(handles) == 1 and not state.env.read(_stream_of(handles[0])) >= _SEVERAL:
+        handles, certain = self._handles(args, state)
+        if certain and not state.env.read(_stream_of(handles[0])) >= _SEVERAL:
             state.env.write([_stream_of(handles[0])], mem.NOTHING)
         return state
 
@@ -619,8 +626,8 @@ class Effects(Allocations):
             state.device = self._device_of_a_round(state, call)
             self._devices |= {state.device, "?"}
             return state
-        if any(f.startswith("o|") for f in self.family) and expr is not None and not device.isdigit():
-            self.many.add(device)
+        if self.rounds and expr is not None and not device.isdigit():
+            self.many.setdefault(device, self.rounds)
         if not state.live and not state.orders.pending[HOST] and self._devices == {"0"}:
             self._devices = {device}  # the program picks its device before it does anything
             if not self.placed and device not in self.many:
@@ -636,9 +643,7 @@ class Effects(Allocations):
         name = self.name_of(OF_A_ROUND, call)
         orders = state.orders
         streams = [s for s in orders.pending if isinstance(s, Stream) and s.device == name]
-        if any(f.startswith("o|") for f in self.family) or any(
-            not is_default(s) and s not in state.destroyed for s in streams
-        ):
+        if self.rounds or any(not is_default(s) and s not in state.destroyed for s in streams):
             return "?"
         orders.forget(name)
         for op in self.operations_in(orders.pending[HOST]):
@@ -647,7 +652,7 @@ class Effects(Allocations):
         for number in numbers(state.live):
             if self.outcome.objects[number].device == name:
                 self.outcome.objects[number].device = "?"
-        state.brought = frozenset(event for event in state.brought if event.brought != name)
+        state.alive = frozenset(x for x in state.alive if not isinstance(x, Event) or x.brought != name)
         return name
 
     def _number(self, state: State, expr: ir.Expr, call: ir.Call) -> str | None:
@@ -834,11 +839,11 @@ _SEVERAL: Values = frozenset({mem.OTHER})
 """Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""
 
 
-def _is_held(handle: mem.Handle, state: State, replaced: Collection[mem.Cell]) -> bool:
-    """Whether a handle is kept in another place than the one that gets a new one. What is made by `new` may be another
-    object each time.
+def _is_held(value: mem.Value, state: State, replaced: Collection[mem.Cell]) -> bool:
+    """Whether a handle, stream or event is kept in another place than the one that gets a new one. What is made by
+    `new` may be another object each time.
     """
-    kept = [(root, path) for root, inner in state.env for path, values in inner.items() if handle in values]
+    kept = [(root, path) for root, inner in state.env for path, values in inner.items() if value in values]
     new = {root for root, path in replaced if root[0] == "memory" or mem.is_summary(path)}
     return any(cell not in replaced or len(replaced) > 1 or cell[0] in new for cell in kept)
 

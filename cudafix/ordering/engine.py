@@ -23,7 +23,7 @@ from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
-from cudafix.ordering.state import HOST, Bits, In, numbers
+from cudafix.ordering.state import HOST, STATUS, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
 
 MAX_DEPTH = 40  # inlined calls
@@ -405,9 +405,6 @@ class Engine(Machine):
             targets *= 2
         elif not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
-        if again or any(step == ("at", mem.ANY) for _, path in targets for step in path):
-            values = mem.kept_among_others(values)
-            inner = {path: mem.kept_among_others(held) for path, held in inner.items()}
         self.store(state, targets, values, span)
         self.store_parts(state, targets, inner, span)
 
@@ -712,8 +709,9 @@ class Engine(Machine):
     def is_family(self, loop: ir.Loop) -> bool:
         """Whether the rounds of a loop work on members of a family of buffers, streams or events, one each."""
         if id(loop) not in self._families:
-            on_device = ranges.picks(loop) and self.reach.device_work_in(loop.body, self.frame.function.cls)
-            self._families[id(loop)] = on_device
+            function = self.frame.function
+            works = self.reach.device_work_in(loop.body, function.cls) or ranges.copies(loop, function)
+            self._families[id(loop)] = works and ranges.picks(loop)
         return self._families[id(loop)]
 
     def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
@@ -779,11 +777,15 @@ class Engine(Machine):
         outer = self.family
         index = [(self.root(loop.index.name), ())]
 
-        def others(start: State) -> State | None:
+        def others(start: State, behind: bool = False) -> State | None:
             self.family = (*outer, f"o|{bounds}")
-            self.others += 1
+            # a round of the same indices around here has picked the generic one: these are judged for themselves
+            stands_for = f"k|{bounds}" not in outer
+            self.others += stands_for
             start.env.write(index, frozenset({mem.Number(f"o|{bounds}")}))
             waits, start.round_waits = start.round_waits, {}
+            # the generic round may be the first: only when all are over has each waited for what was there before
+            earlier = 0 if behind else start.orders.pending[HOST]
             head = start
             while True:
                 end = self._round(loop, self.block(loop.condition, head.copy()))
@@ -791,14 +793,15 @@ class Engine(Machine):
                     break
                 done, end.round_waits = end.round_waits, {}
                 if not head.join(end):
+                    head.unreported &= ~done.pop(STATUS, 0) | earlier
                     for x, bits in done.items():  # each member's round has waited for that member's own operations
-                        head.orders.pending[x] &= ~bits
-                        head.orders.lost[x] = head.orders.lost.get(x, 0) & ~bits
+                        head.orders.pending[x] &= ~bits | earlier
+                        head.orders.lost[x] = head.orders.lost.get(x, 0) & (~bits | earlier)
                         if x is HOST:
                             head.orders.host_knows()
                     break
             head.round_waits = waits
-            self.others -= 1
+            self.others -= stands_for
             self.family = outer
             return head if end is not None else None
 
@@ -809,7 +812,7 @@ class Engine(Machine):
             current = self._round(loop, self.block(loop.condition, current))
             self.family = outer
         if current is not None:
-            current = others(current)
+            current = others(current, behind=True)
         if current is not None:
             current.env.write(index, frozenset({mem.OTHER}))
         self.loops -= 1

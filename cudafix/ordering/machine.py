@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
@@ -22,7 +22,7 @@ from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, 
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.scopes import Scopes
 from cudafix.ordering.slicing import NULLS, Slicer
-from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Stream, StreamKind, numbers
+from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, STATUS, Bits, Event, Stream, StreamKind, numbers
 
 MAX_PATH = 24  # steps from a variable to a part of it
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
@@ -100,7 +100,7 @@ class Machine:
         self.followed = Followed.SHORT
         self.mixed_up = False  # what was not followed may have stored more than it would have
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
-        self.others = 0  # inside how many rounds that are not the generic one
+        self.others = 0  # inside how many rounds for which the generic one stands
         self.loops = 0
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
@@ -123,7 +123,7 @@ class Machine:
         self._devices: set[str] = {"0"}
         self.home = "0"  # the device that the program works on first
         self.placed = False  # it did
-        self.many: set[str] = set()  # the names that stand for several devices, one in each round of a family
+        self.many: dict[str, tuple[str, ...]] = {}  # the names that stand for several devices, one in each such round
         self._picked: dict[tuple[object, ...], int] = {}
 
     # -- expressions -----------------------------------------------------------------------------------------------
@@ -200,6 +200,9 @@ class Machine:
                 key = self.key(state, index)
                 found = [mem.at(v, key) for v in self.values(state, base)]
                 pointed = [c for c in found if c is not None]
+                if pointed and isinstance(base, ir.Deref):  # of an array that is led to as a whole, its elements
+                    wholes = [root for root, path in self.cells(state, base) if path == (mem.FIRST,)]
+                    pointed += [(root, (("at", key),)) for root in wholes if root[0] != "memory"]
                 return pointed or [(root, (*path, ("at", key))) for root, path in self.cells(state, base)]
             case ir.Choice(options):
                 return [c for option in options for c in self.cells(state, option)]
@@ -304,6 +307,19 @@ class Machine:
             return frozenset({self.default_of(state)})
         return frozenset(found) or frozenset({UNKNOWN_STREAM})
 
+    def is_one(self, x: Stream | Event) -> bool:
+        """Whether this is one stream or event for certain: of a family, in the round that it belongs to."""
+        return not x.summary or (bool(x.rounds) and set(x.rounds) <= set(self.family))
+
+    def one_stream(self, streams: Collection[Stream]) -> bool:
+        """Whether a stream argument that may be these is one stream for certain."""
+        return len(streams) == 1 and all(map(self.is_one, streams))
+
+    @property
+    def rounds(self) -> tuple[str, ...]:
+        """The rounds around here that stand for several: what is made in them is made in each."""
+        return tuple(key for key in self.family if key.startswith("o|"))
+
     def stream_of(self, state: State, value: mem.Value) -> Stream | None:
         """The stream that a value is."""
         if value == mem.ZERO:
@@ -320,7 +336,9 @@ class Machine:
         device = self.device_of_streams(state)
         if device == "?":
             return UNKNOWN_STREAM
-        return replace(stream, device=device, summary=device in self.many) if device != stream.device else stream
+        if device == stream.device:
+            return stream
+        return replace(stream, device=device, summary=device in self.many, rounds=self.many.get(device, ()))
 
     def device_of_streams(self, state: State) -> str:
         """The device that is current, as streams name it."""
@@ -340,7 +358,7 @@ class Machine:
         """The memory object of an allocation, the same one whenever the same call runs in the same context."""
         found = self._objects.get(identity)
         if found is None:
-            summary = any(f.startswith("o|") for f in self.family)
+            summary = bool(self.rounds)
             found = Object(len(self.outcome.objects), memory, after, call, summary, state.device)
             self._objects[identity] = found
             self.outcome.objects.append(found)
@@ -650,6 +668,8 @@ class Machine:
         """
         orders = state.orders
         state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)
+        if HOST in state.round_waits:
+            state.round_waits[STATUS] = state.round_waits[HOST]
 
     def work_of(self, device: str) -> Bits:
         """The operations that a wait for a device covers."""

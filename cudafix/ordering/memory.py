@@ -130,14 +130,6 @@ def at(value: Value, key: str) -> Cell | None:
     return None
 
 
-def kept_among_others(values: Values) -> Values:
-    """What an element of which the index is not known may hold. Which of several events of one name it is, and so what
-    a wait for it orders, is not known any more.
-    """
-    events = {v for v in values if isinstance(v, EventValue)}
-    return values - events | {OTHER} if events else values
-
-
 @lru_cache(maxsize=1 << 12)
 def leading(values: Values) -> Values:
     """The pointers, handles and functions among values."""
@@ -152,6 +144,12 @@ def has_pointer(values: Values) -> bool:
 @lru_cache(maxsize=1 << 12)
 def has_stream(values: Values) -> bool:
     return any(isinstance(v, StreamValue) for v in values)
+
+
+@lru_cache(maxsize=1 << 12)
+def has_queue(values: Values) -> bool:
+    """Whether a stream or an event is among values."""
+    return any(isinstance(v, StreamValue | EventValue) for v in values)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -453,22 +451,28 @@ class Environment:
         inner = self[root]
         exact = inner.get(path)
         if exact is not None or not inner:
-            return exact or NOTHING
+            found = exact or NOTHING
+            # which element it is is not known, nor whether somebody has set that
+            return found | {OTHER} if has_queue(found) and any(key == ANY for _, key in path) else found
         found = _held(inner, path) if path else NOTHING
-        if has_stream(found) and any(_is_vaguer(other, path) for other in inner):
-            return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
+        if has_queue(found) and any(_is_vaguer(other, path) for other in inner):
+            return found | {OTHER}  # a stream or an event that is stored at an unknown index need not be this one
         return found or _unwritten(inner, path)
 
-    def holds(self, number: int) -> bool:
-        """Whether a pointer to a memory object is kept anywhere outside of it."""
+    def holders(self, number: int) -> list[Cell]:
+        """Where a pointer to a memory object is kept outside of it."""
         root: Root = ("memory", number, "")
-        return any(
-            (isinstance(value, Ptr) and value.object == number) or (isinstance(value, Ref) and value.cell[0] == root)
+        return [
+            (other, path)
             for other, inner in self
             if other != root
-            for values in inner.values()
-            for value in values
-        )
+            for path, values in inner.items()
+            if any(
+                (isinstance(value, Ptr) and value.object == number)
+                or (isinstance(value, Ref) and value.cell[0] == root)
+                for value in values
+            )
+        ]
 
     def write(self, cells: Iterable[Cell], values: Values) -> None:
         targets = list(cells)

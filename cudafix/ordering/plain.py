@@ -29,7 +29,7 @@ def may_lead(value: ir.Expr | None, function: ir.Function, computed: bool = Fals
         case None | ir.Const():
             return False
         case ir.Var(name):  # a reference by its name is an address, what it refers to a `Deref`
-            return name in function.arrays or function.types.get(name) not in PLAIN
+            return may_be_array(name, function) or function.types.get(name) not in PLAIN
         case ir.Deref(ir.Var(name) as pointer):
             referred = function.types.get(name, "").removesuffix("&").strip()
             return referred not in PLAIN and not holds_numbers(pointer, function)
@@ -51,10 +51,10 @@ def is_address(value: ir.Expr, function: ir.Function) -> bool:
         case ir.Addr() | ir.Offset() | ir.FuncRef():
             return True
         case ir.Var(name):
-            return name in function.arrays or ADDRESS.search(function.types.get(name, "")) is not None
+            return may_be_array(name, function) or ADDRESS.search(function.types.get(name, "")) is not None
         case ir.Index(ir.Var(name)) | ir.Deref(ir.Var(name)):
             kind = function.types.get(name, "")
-            return kind.count("*") > 1 or ("*" in kind and (kind.endswith("&") or name in function.arrays))
+            return kind.count("*") > 1 or ("*" in kind and (kind.endswith("&") or may_be_array(name, function)))
         case ir.Choice(parts) | ir.Opaque(parts):
             return any(is_address(part, function) for part in parts)
         case _:
@@ -71,12 +71,17 @@ def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
     if not isinstance(array, ir.Var):
         return False
     kind = function.types.get(array.name, "")
-    if "*" in kind and (kind.endswith("&") or ":" in array.name or is_own_array(array, function)):
+    if "*" in kind and (kind.endswith("&") or ":" in array.name or may_be_array(array.name, function)):
         return False  # an array of pointers, or it may be one or a reference to one
     plain = kind.removesuffix("&").strip()
     container = ONE_NUMBER.fullmatch(plain)
     element = container[1] if container is not None else plain.removesuffix("*").strip()
     return element.removeprefix("const ") in NUMBERS | VECTORS
+
+
+def may_be_array(name: str, function: ir.Function) -> bool:
+    """Whether a variable is an array that a function declares, or may be one of the function around a lambda."""
+    return name in function.arrays or name in function.captures
 
 
 def is_own_array(place: ir.Expr, function: ir.Function) -> bool:

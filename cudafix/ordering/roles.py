@@ -238,9 +238,8 @@ class Roles(Calls):
         if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
             return False
         for expr in args.named.get("keep", ()):
-            inside = {path: mem.kept_among_others(held) for path, held in self.parts(state, expr).items()}
-            state.env.write(elements, mem.kept_among_others(self.values(state, expr)))
-            state.env.write_parts(elements, inside)
+            state.env.write(elements, self.values(state, expr))
+            state.env.write_parts(elements, self.parts(state, expr))
         return True
 
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
@@ -271,14 +270,14 @@ class Roles(Calls):
         targets = [e for role in ("hw", "hrw") for e in args.named.get(role, ())]
         if not targets:
             return
-        held: dict[mem.Path, Values] = {(): mem.kept_among_others(mem.leading(returned))}  # in one element or struct
+        held: dict[mem.Path, Values] = {(): mem.leading(returned)}  # in one element or struct
         sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
         read = [part for expr in sources for v in self._memory_of(state, expr) for part in state.env.inside(v)]
         for expr in args.named.get("put", ()):
             read += [((), self.values(state, expr)), *self.parts(state, expr).items()]
         for path, inner in read:
             path = path[1:] if path and path[0][0] == "at" else path
-            held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
+            held[path] = held.get(path, mem.NOTHING) | mem.leading(inner)
         parts = {path: inner for path, inner in held.items() if inner}
         cost = sum(map(len, parts.values()))
         for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():

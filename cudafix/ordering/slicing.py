@@ -19,7 +19,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.deciding import deciding, owner
-from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, is_address, is_own_array, may_lead
+from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, is_address, is_own_array, may_be_array, may_lead
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
@@ -50,12 +50,12 @@ def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> 
             return False
         case ir.Addr(ir.Var(name)):
             kind = function.types.get(name, "")
-            return kind not in NUMBERS or (raw and (kind == "double" or name in function.arrays))
+            return kind not in NUMBERS or (raw and (kind == "double" or may_be_array(name, function)))
         case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
             return _holds_pointers(base, function, raw)
         case ir.Var(name) if name in function.types:
             kind = function.types[name].removesuffix("&").strip()
-            if name not in function.arrays and not (":" in name and "*" in kind):  # it may be an array of pointers
+            if not may_be_array(name, function) and not (":" in name and "*" in kind):  # it may be an array of pointers
                 container = ONE_NUMBER.fullmatch(kind)
                 kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
             return raw or (kind not in NUMBERS and kind not in _HALVES)

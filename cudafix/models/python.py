@@ -148,7 +148,7 @@ RESULTS = {
             "cuTexRefSet{FilterMode,Flags,Format,MaxAnisotropy,MipmapFilterMode,MipmapLevelBias,MipmapLevelClamp} "
             "cudaFuncSet{Attribute,CacheConfig,SharedMemConfig} cudaCreateChannelDesc",
         ),
-        (1, "cu{,da}MemPoolGetAttribute cudaGetDeviceFlags cuStreamGet{Attribute,Ctx,Device,Flags,Id,Priority}"),
+        (1, "cudaGetDeviceFlags cuStreamGet{Attribute,Ctx,Device,Flags,Id,Priority}"),
         (
             2,
             "cuCtxGetStreamPriorityRange cuDevice{ComputeCapability,GetLuid,PrimaryCtxGetState} cuLinkComplete "

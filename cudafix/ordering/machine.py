@@ -80,6 +80,7 @@ class Machine:
         self.straight = False  # where a jump arrives, only what comes from above counts
         self.arrivals = False  # there is such a place, and both come there
         self.escaped: Bits = 0
+        self.kept: Bits = 0  # what libraries of the host have got, and may use whenever they are called
         self.rewritten_only: Bits = 0
         self.frame: Frame
         self.frames: list[Frame] = []

@@ -1232,14 +1232,18 @@ class Expressions:
         span = self.span(node)
         text = self.file.original if span.path == self.file.path else self.source.text
         start, end = (span.start, span.end) if span.path == self.file.path else (node.start_byte, node.end_byte)
-        names, anywhere = assembly.given(text[start:end].decode("utf-8", "replace"))
-        places = [self.resolve(name, node) for name in names if name != "this"]
-        for place in (Deref(Var("this")), *places) if "this" in names else places:
+        written = assembly.given(text[start:end].decode("utf-8", "replace"))
+        places = [self.resolve(name, node) for name in written.names if name != "this"]
+        for place in (Deref(Var("this")), *places) if "this" in written.names else places:
             for write in (False, True):
                 self.touch(node, place, write)
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
-        return self.unknown("inline assembly", node) if anywhere else opaque(*places)
+        if not written.known:
+            return self.unknown("inline assembly", node)
+        if written.clock:
+            self.emit(ir.Call("asm", (), span, Span(span.path, span.start, span.start), span.end, self.site(node)))
+        return opaque(*places)
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""

@@ -88,7 +88,7 @@ class Tables:
         for candidate in (plain, _VERSION.sub("", plain), f"cub::{plain}" if "::" in plain else f"thrust::{plain}"):
             api = self._form(candidate, arity)
             if self._policies and arity > 2 and (behind := self._form(candidate, arity - 1, with_policy=True)):
-                return _either(api, replace(behind, roles=("-", *roles_of(behind, arity - 1))))
+                return _either(api, replace(behind, roles=("-", *roles_of(behind, arity - 1)[: arity - 1])))
             if api and not (candidate == f"thrust::{plain}" and api.returns is None):
                 return api
         if (api := self._by_pattern(plain)) is not None and self._takes(plain, api, arity):

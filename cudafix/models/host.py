@@ -334,7 +334,7 @@ remove/3                                host    hrw hrw -   ; returns=same
 @ C++20 [containers], [strings], [input.output], [diagnostics], [rand], [localization]
 {vector,deque,list,forward_list,set,map,multimap,multiset,unordered_map,unordered_set,queue,stack,priority_queue,\
 valarray} host keep* ; returns=keeper
-{string_view,wstring_view,basic_string_view} host keep* ; returns=keeper
+{string_view,wstring_view,basic_string_view} host hr - ; returns=same
 {string,wstring,basic_string,bitset,locale,random_device,seed_seq,error_code,exception,type_index} host hr*
 {stringstream,ostringstream,istringstream,filebuf,stringbuf} host hr*
 {ifstream,fstream}                      host    path -

@@ -148,4 +148,6 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
-_FIELDS = frozenset(("memory", "on", "waits", "sync", "any", "idle", "returns", "holds", "silent", "anywhere", "timed", "why"))
+_FIELDS = frozenset(
+    ("memory", "on", "waits", "sync", "any", "idle", "returns", "holds", "silent", "anywhere", "timed", "why")
+)

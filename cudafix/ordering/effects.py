@@ -831,7 +831,9 @@ class Effects(Allocations):
         return bool(kind) and self.tables.method(kind, call.callee) is not None
 
 
-_SETTING = re.compile(r"(?:.*\W)?(?:cudaMemPoolAttr|CU_MEMPOOL_ATTR_)(?:Reuse|REUSE|ReleaseThreshold$|RELEASE_THRESHOLD$)\w*")
+_SETTING = re.compile(
+    r"(?:.*\W)?(?:cudaMemPoolAttr|CU_MEMPOOL_ATTR_)(?:Reuse|REUSE|ReleaseThreshold$|RELEASE_THRESHOLD$)\w*"
+)
 """What the program itself has set for a pool: all other attributes tell of its memory (cuda_runtime_api.h 13.0)."""
 
 _SEVERAL: Values = frozenset({mem.OTHER})

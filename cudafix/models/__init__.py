@@ -7,7 +7,8 @@ engine takes the worst case. A user adds rows with `load(extra)`, each a mapping
     effect = "work"                     # an `Effect` of `api`
     roles = "handle - - r r w"          # one word for each parameter, or a list of them: the table in `api`
     memory = "device"                   # the other fields of `Api`, where they are needed: memory, on, waits,
-    waits = "own"                       # returns, holds, why (strings), sync, any, idle, looks, anywhere, timed (booleans)
+    waits = "own"                       # returns, holds, why (strings), sync, any, idle, looks, anywhere,
+                                        # timed (booleans)
     source = "mylib 2.1, Section 4"     # where it is documented; `your own table` where the row does not say
 
 A user's row replaces the built-in row of the same name.
@@ -97,7 +98,7 @@ class Tables:
         return next((api for key in prefixes if (api := self._row(key)) is not None), None)
 
     def _form(self, name: str, arity: int, with_policy: bool = False) -> Api | None:
-        """The row of the form with so many arguments; or of those behind an execution policy, where there may be one."""
+        """The row of the form with so many arguments; or that of those behind an execution policy."""
         for key in (f"{name}/{arity}", name):
             api = self._row(key)
             if api and self._takes(key, api, arity) and (not with_policy or key in self._policies):

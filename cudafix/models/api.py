@@ -112,10 +112,11 @@ class Api:
     `unknown` (a stream of the library's own choice), or `global` (the one stream of the library: the default stream, if
     the program sets no other). `idle`: there may be no operation, so nothing is in order because of it.
     `any` marks a host function that may be given device memory: it does not look at it.
-    `sync` marks a copy without `Async` in its name. `source` is the document that says so; a row has one. `returns`: `pointer` for
-    functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
-    argument, `given` into any of its arguments, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
-    a new object that keeps the `keep` arguments, `hidden` for what may lead to any memory that the host can see.
+    `sync` marks a copy without `Async` in its name. `source` is the document that says so; a row has one. `returns`:
+    `pointer` for functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into)
+    their first argument, `given` into any of their arguments, `time` for clocks, `handle` for functions that return a
+    new handle on the stream in `stream`, `keeper` for a new object that keeps the `keep` arguments, `hidden` for what
+    may lead to any memory that the host can see.
     `holds`: the object in `keeper_out` has memory of this kind of its own.
     `anywhere`: the host may read and write all memory that it can see, by addresses that the library was given before.
     `timed`: the call also tells the time, or measures what the device does.

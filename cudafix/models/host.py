@@ -1,11 +1,11 @@
 """Host functions: the C and C++ standard libraries, POSIX, OpenMP, NVTX, and the helper functions of NVIDIA's samples.
 
-Sources: ISO C17 and C++20, POSIX.1-2017, `err.h` of BSD and glibc, OpenMP 5.2, `helper_cuda.h`, `helper_timer.h`,
-`helper_image.h` and `helper_string.h` of NVIDIA/cuda-samples. Names of `std` stand without their namespace, methods as
-`type.method`. Memory that a function touches only through its arguments is in the roles; iterators count as pointers.
-Functions that put a pointer into a container `keep` it. Arguments that are no memory are `hr` where somebody's own
-function of the same name could be given device memory: then the call is not what it seems (see `api`). Whatever shows
-something to the user is `output`, whatever reads a clock `clock`.
+The lines `@ …` name the documents. Names of `std` stand without their namespace, methods as `type.method`. Memory that a
+function touches only through its arguments is in the roles; iterators count as pointers. Functions that put a pointer
+into a container `keep` it. Arguments that are no memory are `hr` where somebody's own function of the same name could be
+given device memory: then the call is not what it seems (see `api`). Whatever shows something to the user is `output`,
+whatever reads a clock `clock`, whatever reads a file `read`. Of a library that is known by the beginnings of its names
+alone, each function may do what a library of the host can do at all.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ gzclose                                 output  -
 recv                                    clock   - hw - -
 recvfrom                                clock   - hw - - hrw hrw
 @ C17 7.21.4, 7.22.4.8; POSIX.1-2017 unlink, mkdir, rmdir, chdir, access, chmod, truncate, ftruncate
-{remove,unlink,rename,mkdir,_mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate} output hr*
+{remove,unlink,rename,mkdir,_mkdir,rmdir,access,_access,chmod,truncate,ftruncate} output hr*
+chdir                                   host    path
 @ C17 7.22.4.8: another program runs, and may tell the time or measure it
 system                                  output  hr ; timed
 @ POSIX.1-2017 sys/stat.h: the times of the last access and change
@@ -190,15 +191,15 @@ GetSystemTimePreciseAsFileTime,GetSystemTime,GetLocalTime,QueryUnbiasedInterrupt
 NtQueryPerformanceCounter} clock out* ; returns=time
 {GetProcessTimes,GetThreadTimes,QueryThreadCycleTime,QueryProcessCycleTime} clock - out* ; returns=time
 @ GCC manual "x86 Built-in Functions", Clang "Builtin Functions", Intel Intrinsics Guide
-{__rdtsc,_rdtsc,__builtin_ia32_rdtsc,__builtin_readcyclecounter,__builtin_readsteadycounter,__builtin_ppc_get_timebase} \
-clock ; returns=time
+{__rdtsc,_rdtsc,__builtin_ia32_rdtsc,__builtin_readcyclecounter,__builtin_readsteadycounter,\
+__builtin_ppc_get_timebase} clock ; returns=time
 asm                                     clock               ; returns=time
 {__rdtscp,_rdtscp,__builtin_ia32_rdtscp} clock  out         ; returns=time
 {_mm_lfence,_mm_sfence,_mm_mfence,_mm_pause,__builtin_ia32_pause,__builtin_ia32_lfence,__builtin_ia32_sfence,\
 __builtin_ia32_mfence} host
 @ C17 7.27, POSIX.1-2017 clock_getres, OpenMP 5.2 18.10
 {difftime,mktime,localtime,gmtime,localtime_r,gmtime_r,ctime,asctime,strftime,clock_getres,omp_get_wtick} host hr*
-@ POSIX.1-2017 sleep, usleep of POSIX.1-2001, nanosleep, sched_yield; Windows API Sleep: the time that is left comes back
+@ POSIX.1-2017 sleep, usleep of POSIX.1-2001, nanosleep, sched_yield; Windows API Sleep: what is left
 {sleep,nanosleep,clock_nanosleep}       clock   hr*
 {usleep,Sleep,sched_yield}              host    hr*
 @ timeradd(3)

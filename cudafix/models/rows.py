@@ -8,8 +8,8 @@ the form with four arguments, for functions that changed their parameters; `type
 that starts so, `npp*_Ctx` every name that starts and ends so. A name that is written out counts before one with a `*`
 inside, that before one that ends in `*`; of each kind the table's first row of a name counts, of the last the longest.
 One role may be repeated or left out: it ends in `*`. An argument in `use+keep` plays both roles. Extras are the fields
-of `Api` by name, `sync`, `any`, `idle`, `anywhere`, `timed` and `silent` (`looks=False`) as bare words, and `why=` last, to the end of the
-line. A line that starts with `#` is a comment.
+of `Api` by name, `sync`, `any`, `idle`, `anywhere`, `timed` and `silent` (`looks=False`) as bare words, and `why=`
+last, to the end of the line. A line that starts with `#` is a comment.
 
 A line `@ DOCUMENT` says where the rows below it are documented, up to the next such line; the rows above the first one
 are documented in the table's `source`. A row without a document counts as if it was not there: its names are those of

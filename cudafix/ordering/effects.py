@@ -20,7 +20,7 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
-from cudafix.ordering.state import HOST, Event, In, Observer, Stream, StreamKind, is_default, numbers
+from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}

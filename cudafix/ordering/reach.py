@@ -31,9 +31,9 @@ _LEAVES_NOTHING = HOST_EFFECTS | {
     Effect.FREE_MEMORY,
 }
 _ORDINARY_FILE = re.compile(
-    r'"(?!(?:[^"]*/)?(?:proc|sys|dev|run)(?:/|"))[^"]*"|\'(?!(?:[^\']*/)?(?:proc|sys|dev|run)(?:/|\'))[^\']*\''
+    r'"(?!(?:[^"]*/)?(?:proc|sys|dev|run)(?:/|"))[^"\\]*"|\'(?!(?:[^\']*/)?(?:proc|sys|dev|run)(?:/|\'))[^\'\\]*\''
 )
-"""The name of a file, as it is written, that no times are in: those of proc(5) and sysfs(5) are made when they are read."""
+"""A file's name, as it is written, that holds no times: those of proc(5) and sysfs(5) are made when they are read."""
 THREAD = re.compile(r"\bstd::j?thread\b")
 
 

@@ -1,11 +1,11 @@
 """Host functions: the C and C++ standard libraries, POSIX, OpenMP, NVTX, and the helper functions of NVIDIA's samples.
 
-The lines `@ …` name the documents. Names of `std` stand without their namespace, methods as `type.method`. Memory that a
-function touches only through its arguments is in the roles; iterators count as pointers. Functions that put a pointer
-into a container `keep` it. Arguments that are no memory are `hr` where somebody's own function of the same name could be
-given device memory: then the call is not what it seems (see `api`). Whatever shows something to the user is `output`,
-whatever reads a clock `clock`, whatever reads a file `read`. Of a library that is known by the beginnings of its names
-alone, each function may do what a library of the host can do at all.
+The lines `@ …` name the documents. Names of `std` stand without their namespace, methods as `type.method`. Memory that
+a function touches only through its arguments is in the roles; iterators count as pointers. Functions that put a pointer
+into a container `keep` it. Arguments that are no memory are `hr` where somebody's own function of the same name could
+be given device memory: then the call is not what it seems (see `api`). Whatever shows something to the user is
+`output`, whatever reads a clock `clock`, whatever reads a file `read`. Of a library that is known by the beginnings of
+its names alone, each function may do what a library of the host can do at all.
 """
 
 from __future__ import annotations

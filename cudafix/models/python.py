@@ -216,8 +216,8 @@ builtins.{str,repr,format,ascii}        host    look*
 builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
-builtins.open                           host    path hr*
-builtins.open().{read,readline,readlines,readinto,__next__,__iter__} read - hrw*
+builtins.open                           host    path*
+builtins.open().{read,readline,readlines,readinto,__next__,__iter__} read hrw*
 builtins.*                              host    hrw*
 builtins.open().writelines              output  - look*
 builtins.open().{write,flush,close,truncate,__enter__,__exit__} output - hr*
@@ -239,9 +239,9 @@ datetime.datetime.{now,utcnow,today}    clock   -*          ; returns=time
 # when a file was written, what another program tells, how busy the machine is
 os.{stat,lstat,fstat,scandir,popen,getloadavg,wait,wait3,wait4,waitpid,waitid,read,pread,readv} clock hrw*
 pathlib.{Path,PurePath}().{stat,lstat}  clock   hr*
-pathlib.Path().{read_text,read_bytes}   read    path hr*
+pathlib.Path().{read_text,read_bytes}   read    hr*
 pathlib.Path                            host    path*
-{io,codecs,gzip,bz2,lzma}.open          host    path hr*
+{io,codecs,gzip,bz2,lzma}.open          host    path*
 psutil.*                                clock   hrw*
 subprocess.*                            output  hrw*        ; timed
 os.{fork,forkpty,posix_spawn}*          external rw*        ; why=runs in another process

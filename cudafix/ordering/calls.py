@@ -858,6 +858,7 @@ class Calls(Operations):
     def ends(self, state: State, point: Point) -> None:
         """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
         self.host_observes(state, Wrong.EXIT, point)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, reads=self.kept, writes=self.kept)
         self.faults_are_reported(state, point)
         self._behind_main(state)
 

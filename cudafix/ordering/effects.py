@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from cudafix import ir
@@ -19,7 +20,7 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
-from cudafix.ordering.state import HOST, Event, In, Observer, Stream, StreamKind, is_default, numbers
+from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
@@ -55,6 +56,7 @@ class Effects(Allocations):
             Effect.RESET: self._reset,
             Effect.OUTPUT: self._output,
             Effect.CLOCK: self._clock,
+            Effect.READ: self._read,
             Effect.EXIT: self._exit,
             Effect.CAPTURE_BEGIN: self._capture,
             Effect.CAPTURE_END: self._capture,
@@ -114,9 +116,10 @@ class Effects(Allocations):
             self.result(call, mem.UNKNOWN, state)
             return state
         args = self.arguments(call, api, state)
-        if api.reads_files or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
+        from_files = api.reads_files or api.effect is Effect.READ
+        if from_files or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
             # a mapping shows the file (POSIX, `mmap`); who reads what is written here may look at shared memory too
-            others = self.shared_bit | (1 if api.reads_files else 0)
+            others = self.shared_bit | (1 if from_files else 0)
             args.host_reads |= others
             args.host_writes |= others
         if args.host_reads or args.host_writes:
@@ -127,6 +130,9 @@ class Effects(Allocations):
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
+        if api.timed:
+            point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
+            self.host_observes(state, Wrong.CLOCK, point, everything=True)
         if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call))
@@ -291,7 +297,13 @@ class Effects(Allocations):
             held = self.whole(state, expr)
             if self._seems_pointer(expr, held):
                 writes |= self.anywhere(state, held)
-        self.issue(op, streams, state, where, call.span, reads, writes, certain=not api.idle)
+        prints = False
+        for expr in args.named.get("kernel", ()):
+            kernels = self._kernels_in(expr, state)
+            uses, stores, prints = self._used_by(kernels, state)
+            op.says = any(kernel.prints for kernel in kernels)
+            reads, writes = reads | uses, writes | stores
+        self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
         if api.source.startswith(("Thrust", "CUB")):
             self._copied_with(args, call, state)
         self._library_waits(api, streams, state, where)
@@ -332,7 +344,6 @@ class Effects(Allocations):
         streams = self.streams(state, launch.stream)
         kernels = self.program.kernels.get(last(launch.kernel), [])
         reads = writes = 0
-        prints = False
         for n, arg in enumerate(launch.args):
             values = self.reachable(state, self.whole(state, arg))
             direct = self.mask(self.values(state, arg))
@@ -350,6 +361,27 @@ class Effects(Allocations):
             reads |= deep
             writes |= deep
         self._stored_by(launch, kernels, state)
+        uses, stores, prints = self._used_by(kernels, state)
+        reads, writes = reads | uses, writes | stores
+        op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
+        op.says = any(kernel.prints for kernel in kernels)
+        self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
+        return state
+
+    def _kernels_in(self, expr: ir.Expr, state: State) -> list[ir.Kernel]:
+        """The kernels that an address may be of, none if it may be another one."""
+        pointers = self.values(state, expr)
+        names = [v.name for v in pointers if isinstance(v, mem.Function)]
+        found = [self.program.kernels.get(last(name), []) for name in names]
+        known = len(found) == len(pointers) and all(found)
+        return [kernel for kernels in found for kernel in kernels] if known else []
+
+    def _used_by(self, kernels: list[ir.Kernel], state: State) -> tuple[Bits, Bits, bool]:
+        """What kernels read and write beside what they are given, and whether the user sees something of that. Without
+        a kernel it is one that is not known.
+        """
+        reads = writes = 0
+        prints = not kernels
         for kernel in kernels:
             prints |= kernel.prints or kernel.traps
             for names, write in ((kernel.globals_read, False), (kernel.globals_written, True)):
@@ -362,10 +394,7 @@ class Effects(Allocations):
         if not kernels or any(kernel.may_be_any for kernel in kernels):
             prints = True
             writes |= sum(1 << self.symbol(g).number for g in self.program.globals.values() if g.space != "host")
-        op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
-        op.says = any(kernel.prints for kernel in kernels)
-        self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
-        return state
+        return reads, writes, prints
 
     def _variables(self, kernel: ir.Kernel, names: Iterable[str]) -> Iterator[ir.GlobalVar | None]:
         """The variables of the device of these names, None for one that is not seen; and those that a file which
@@ -708,9 +737,15 @@ class Effects(Allocations):
         return state
 
     def _clock(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        self.host_observes(
-            state, Wrong.CLOCK, Point(call.span, f"`{call.callee}` reads a clock", call), everything=True
-        )
+        point = Point(call.span, f"`{call.callee}` reads a clock", call)
+        self.host_observes(state, Wrong.CLOCK, point, everything=True)
+        return state
+
+    def _read(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """What a file tells may be a time: how long the process has run, when something was written."""
+        if self.reach.reads_times:
+            point = Point(call.span, f"`{call.callee}` reads a file that may tell the time", call)
+            self.host_observes(state, Wrong.CLOCK, point, everything=True)
         return state
 
     def _exit(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -767,6 +802,9 @@ class Effects(Allocations):
         return state
 
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        setting = args.one("setting")
+        if isinstance(setting, ir.Const) and _SETTING.fullmatch(setting.text):
+            return state
         if state.allocated and where is In.BOTH:
             op = self.operation("query", call, "the pool", state)
             moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
@@ -803,6 +841,9 @@ class Effects(Allocations):
         functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
         if any(self.reach.works_on_device(f) for f in functions):
             bits |= self._all_that_is_held(state)
+        point = Point(call.span, f"`{call.callee}` runs, which is out of reach", call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, everything=True)
+        self.faults_are_reported(state, point)
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
@@ -834,6 +875,11 @@ class Effects(Allocations):
         kind = self.type_of(call.receiver) if call.receiver is not None else ""
         return bool(kind) and self.tables.method(kind, call.callee) is not None
 
+
+_SETTING = re.compile(
+    r"(?:.*\W)?(?:cudaMemPoolAttr|CU_MEMPOOL_ATTR_)(?:Reuse|REUSE|ReleaseThreshold$|RELEASE_THRESHOLD$)\w*"
+)
+"""What the program itself has set for a pool: all other attributes tell of its memory (cuda_runtime_api.h 13.0)."""
 
 _SEVERAL: Values = frozenset({mem.OTHER})
 """Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.models.api import Api, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.calls import Calls
 from cudafix.ordering.frames import State
@@ -59,7 +59,7 @@ class Roles(Calls):
                     args.reads |= values
                 if "w" in role:
                     args.writes |= values
-            elif role in ("hr", "hw", "hrw"):
+            elif role in ("hr", "hw", "hrw", "path"):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
                 )
@@ -69,9 +69,9 @@ class Roles(Calls):
                     args.writes |= scalars if "w" in role[1:] else mem.NOTHING
                 if not api.any and self.may_lead_anywhere(state, expr):
                     bits |= self.any_of_the_host(state)
-                if "r" in role[1:]:
+                if role == "path" or "r" in role[1:]:
                     args.host_reads |= bits
-                if "w" in role[1:]:
+                if role != "path" and "w" in role[1:]:
                     args.host_writes |= bits
                     places = self._elements_of(state, expr) or self.cells(state, expr) if expr is call.receiver else []
                     self.overwritten(state, [*places, *self.cells(state, ir.Deref(expr))], array=True)
@@ -89,8 +89,7 @@ class Roles(Calls):
                 args.host_writes |= seen
                 self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
             elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
-                args.host_reads |= self.any_of_the_host(state)
-                args.host_writes |= self.any_of_the_host(state)
+                self._sees_all(args, state)
                 self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
             elif role == "swap":
                 bits = self.touched(state, (expr,))
@@ -110,6 +109,13 @@ class Roles(Calls):
             args.named.setdefault(role, []).append(expr)
         if args.stream is None:
             args.stream = next(stream_arguments(api, given), None)
+        if api.anywhere:
+            self._sees_all(args, state)
+        if api.effect in HOST_EFFECTS:
+            args.host_reads |= self.kept
+            args.host_writes |= self.kept
+        for expr in args.named.get("found", ()):
+            self.store(state, self.cells(state, ir.Deref(expr)), mem.UNKNOWN, call.span)
         for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
             for expr in args.named.get(role, ()):
                 if api.effect is not Effect.HANDLE_CREATE or role != "handle_out":
@@ -132,6 +138,12 @@ class Roles(Calls):
             if of is not None:
                 self.store(state, self.cells(state, ir.Deref(expr)), self.values(state, of), call.span)
         return args
+
+    def _sees_all(self, args: Arguments, state: State) -> None:
+        """The host may read and write all memory that it can see."""
+        seen = state.live & self.host_visible | self.any_of_the_host(state) | 1
+        args.host_reads |= seen
+        args.host_writes |= seen
 
     def _are_memory(self, api: Api, given: Sequence[ir.Expr]) -> bool:
         """Whether all that a call is given as memory, but for its temporary storage, are pointers by their type."""
@@ -216,6 +228,8 @@ class Roles(Calls):
             for handle in handles:
                 state.env.write([(("global", "", handle.name), (("at", mem.ANY),))], values)
             if not handles and not self._put_in(call, args, state):
+                if api.effect in HOST_EFFECTS and not {"keeper", "keeper_out", "graph"} & args.named.keys():
+                    self.kept |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE) & ~1
                 self.escape(state, values, "escapes", f"is kept by `{call.callee}`", call.span)
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
@@ -252,6 +266,9 @@ class Roles(Calls):
             key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
             inside = frozenset(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
             return values | inside
+        if api.returns == "given":
+            held = mem.NOTHING.union(*(self._addresses(state, e) for e in call.given))
+            return held | {mem.OTHER, *(m for v in held if (m := mem.moved(v)) is not None)}
         if api.returns == "pointer":
             return frozenset(
                 {mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)}

@@ -23,16 +23,16 @@ from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, is_address, is_own_array
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
-_INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
-_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "put", "kind", "flags", "device"))
+_INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
+_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "put", "path", "kind", "flags", "device"))
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
 _STORES = _WRITES | {"swap"}
 _OF_RECEIVERS = frozenset((role,) for role in _STORES)
-_HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
+_HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path"))
 _READS = frozenset(("hr", "hrw"))
 _MEMORY_WRITES = frozenset(("hw", "hrw"))
 _HANDED = _HOST_MEMORY | {"hidden"}
-_ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
+_ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.EXIT})
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _STD = ("std::", "::std::")
 
@@ -157,7 +157,7 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):
         if isinstance(arg, str | ir.Const | ir.FuncRef):
             continue
-        if role in _HANDED or (role == "-" and api.returns != "same" and not isinstance(arg, ir.Opaque)):
+        if role in _HANDED or (role == "-" and api.returns not in ("same", "given") and not isinstance(arg, ir.Opaque)):
             yield arg
 
 
@@ -416,8 +416,8 @@ class Slicer:
                     self._pointers(expr)
                 elif role != "-":
                     names_in(expr, self._observed)
-            if api.returns == "same" and given:
-                self._pointers(given[0], exact=True)
+            for expr in given[:1] if api.returns == "same" else given if api.returns == "given" else ():
+                self._pointers(expr, exact=True)
         if call.result is not None and not isinstance(call.result, ir.Var):
             names_in(call.result, self._observed)
 

@@ -95,6 +95,7 @@ _TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
+_TEXT_VIEW = re.compile(r"\b\w*string_view\b")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
@@ -801,6 +802,7 @@ class Expressions:
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
+        self._look_through(node, left, right)
         self.copied(node, kind, (right,))
         self.copied(node, other, (left,))
         if operator in ("+", "-"):
@@ -811,6 +813,12 @@ class Expressions:
             if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
+
+    def _look_through(self, node: Node, *places: Expr) -> None:
+        """A view is compared by what it views (C++20, [string.view.comparison])."""
+        for place in places:
+            if _TEXT_VIEW.search(self.type_of(place)):
+                self.touch(node, Deref(place))
 
     def _is_macro_of_a_log(self, node: Node) -> bool:
         """Whether `VLOG(2) << …` begins with a macro that is not in the tree: it may leave out what follows."""
@@ -1235,14 +1243,18 @@ class Expressions:
         span = self.span(node)
         text = self.file.original if span.path == self.file.path else self.source.text
         start, end = (span.start, span.end) if span.path == self.file.path else (node.start_byte, node.end_byte)
-        names, anywhere = assembly.given(text[start:end].decode("utf-8", "replace"))
-        places = [self.resolve(name, node) for name in names if name != "this"]
-        for place in (Deref(Var("this")), *places) if "this" in names else places:
+        written = assembly.given(text[start:end].decode("utf-8", "replace"))
+        places = [self.resolve(name, node) for name in written.names if name != "this"]
+        for place in (Deref(Var("this")), *places) if "this" in written.names else places:
             for write in (False, True):
                 self.touch(node, place, write)
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
-        return self.unknown("inline assembly", node) if anywhere else opaque(*places)
+        if not written.known:
+            return self.unknown("inline assembly", node)
+        if written.clock:
+            self.emit(ir.Call("asm", (), span, Span(span.path, span.start, span.start), span.end, self.site(node)))
+        return opaque(*places)
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""
@@ -1335,6 +1347,7 @@ class Expressions:
                     if negated is not None:
                         self.overloaded(negated, "!", (given,))
                     return ir.Test("other", None, text)
+                self._look_through(node, first, second)
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="

@@ -31,8 +31,10 @@ _GPU_LIBRARIES = frozenset(
 _THREADS = frozenset("threading _thread concurrent asyncio multiprocessing joblib gevent trio anyio".split())
 """Packages that run functions in other host threads."""
 _CLOCKS = re.compile(
-    r"(?:time\.(?:time|perf_counter|monotonic|process_time)(?:_ns)?|timeit\..*|datetime\.datetime\.(?:now|utcnow)|"
-    r"cupyx\.profiler\..*|cupyx\.time\..*)$"
+    r"(?:time\.(?:time|perf_counter|monotonic|process_time|thread_time|clock_gettime)(?:_ns)?|timeit\..*|psutil\..*|"
+    r"time\.(?:localtime|gmtime|ctime|asctime|strftime)|datetime\.(?:datetime\.(?:now|utcnow|today)|date\.today)|"
+    r"(?:os\.times|resource\.getrusage|uuid\.uuid1)|subprocess\..*|os\.(?:popen|system|stat|getloadavg)|"
+    r"cupy\.cuda\.get_elapsed_time|cupyx\.profiler\..*|cupyx\.time\..*|pynvml\..*)$"
 )
 _INDEPENDENT_HOST_MEMORY = re.compile(
     r".*(?:pinned|Pinned|_async$|malloc_managed|ManagedMemory|managed_array|mapped_array|\.mapped$|hostAlloc|"

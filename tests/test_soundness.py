@@ -18,6 +18,9 @@
 | `assumes: NAME` | every site has a fix that rests on this assumption (and no other) |
 | `refused: NAME` | every site is refused for this reason; `refused: A, B` where sites differ |
 | `refused` | every site is refused, whatever the reason |
+| `refused or rewritten with TEXT` | each site is refused, or has a fix and an edit contains the text |
+| `refused or assumed or rewritten with TEXT` | no site has a proven fix, or an edit contains the text |
+| `refused or assumed` | no site has a proven fix: refused, or left to an assumption |
 | `no site` | nothing counts as an allocation site, and nothing is found |
 | `finds: NAME` | a finding of this codemod, and no allocation site is rewritten |
 """
@@ -92,6 +95,16 @@ def test_program(
             assert not any(case["expect"].partition(" without ")[2] in text for text in inserted), inserted
         elif " with " in verdict:
             assert any(case["expect"].partition(" with ")[2] in text for text in inserted), inserted
+    elif verdict.startswith("refused or rewritten with "):
+        assert statistics["refused"] + statistics["ready"] + statistics["assumed"] == statistics["sites"] > 0, said
+        text_wanted = verdict.removeprefix("refused or rewritten with ")
+        assert not fixes or any(text_wanted in text for text in inserted), inserted
+    elif verdict.startswith("refused or assumed or rewritten with "):
+        assert statistics["sites"] > 0, said
+        text_wanted = verdict.removeprefix("refused or assumed or rewritten with ")
+        assert not statistics["ready"] or any(text_wanted in text for text in inserted), inserted
+    elif verdict == "refused or assumed":
+        assert statistics["ready"] == 0 < statistics["sites"], said
     elif verdict == "assumes":
         assert statistics["assumed"] == statistics["sites"] > 0, said
         assert {a["name"] for r in fixes for a in r["assumptions"]} == {wanted}, said

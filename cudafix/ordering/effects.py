@@ -16,13 +16,12 @@ from cudafix.ordering.clients import CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
-from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of
+from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
-NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
 HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
 
 
@@ -118,7 +117,7 @@ class Effects(Allocations):
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
-        if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
+        if lacks_stream(call):
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call))
         if args.stream is not None and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
@@ -727,10 +726,7 @@ class Effects(Allocations):
         return state
 
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        if state.allocated and where is In.BOTH:
-            op = self.operation("query", call, "the pool", state)
-            moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
-            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved)
+        self.asks_for_free_memory(call, state, where)
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

@@ -60,7 +60,7 @@ class Site:
     macro that is expanded twice, a file outside the tree, a declaration whose initializer is the call); None where it
     may. `continuation` is true inside the body of a multi-line macro, where every inserted line must end in a
     backslash. `fixed` says why not even the text of the call may change (its name is pasted together, another file's
-    macro holds it).
+    macro holds it). Of a statement in the body of a macro, `use` is the statement of the function that uses the macro.
     """
 
     span: Span
@@ -71,6 +71,7 @@ class Site:
     continuation: bool = False
     blocked: str | None = None
     fixed: str | None = None
+    use: Site | None = None
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from cudafix.ordering.operations import waits_by_itself
 from cudafix.ordering.program import Object, Operation, Point, Wrong, key_of
 from cudafix.ordering.roles import Arguments, Roles
 from cudafix.ordering.state import HOST, Bits, In, Stream, numbers
+from cudafix.ordering.trials import trials
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 
@@ -29,6 +30,8 @@ class Allocations(Roles):
         if memory == "pinned" and any("Mapped" in str(e) for e in args.named.get("flags", ())):
             memory = "mapped"
         obj = self.new_object(("alloc", *self.context(call)), memory, memory, call, state)
+        if where is In.BOTH and id(call) in trials(self.program, self.tables):
+            self.asks_for_free_memory(call, state, where)
         self._allocated(call, obj, args, state)
         if memory == "async":
             streams = self.streams_for(api, args, state)
@@ -43,6 +46,9 @@ class Allocations(Roles):
         bit = 1 << obj.number
         again = bool(state.live & bit)
         obj.several = obj.several or again
+        if id(call) in trials(self.program, self.tables):
+            text = "is allocated with a size that is found by trial: what fails is tried again with another size"
+            self.obstacle(bit, "free_memory_is_measured", text, call.span)
         if self.reach.in_threads(call):
             text = f"is allocated by `{call.callee}` where other host threads may run too"
             self.obstacle(bit, "several_host_threads", text, call.span)
@@ -75,6 +81,13 @@ class Allocations(Roles):
             self.result(call, pointer, state)
         elif call.result is not None:
             self.result(call, frozenset({mem.OTHER}), state)
+
+    def asks_for_free_memory(self, call: ir.Call, state: State, where: In) -> None:
+        """The program learns how much memory is free: less than in P, where a pool keeps some of it."""
+        if state.allocated and where is In.BOTH:
+            op = self.operation("query", call, "the pool", state)
+            moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
+            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved)
 
     def _free(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         self._held_when_freed(call, state)

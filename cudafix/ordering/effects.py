@@ -17,13 +17,12 @@ from cudafix.ordering.clients import CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
-from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of
+from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
-NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
 HOST_MEMORY = frozenset({"host", "pinned", "mapped", "registered"})
 _PAGEABLE = frozenset({"host", "external", "registered"})  # as far as anybody knows
 
@@ -133,7 +132,7 @@ class Effects(Allocations):
         if api.timed:
             point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
             self.host_observes(state, Wrong.CLOCK, point, everything=True)
-        if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
+        if lacks_stream(call):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call))
         if args.stream is not None and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
@@ -803,12 +802,8 @@ class Effects(Allocations):
 
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         setting = args.one("setting")
-        if isinstance(setting, ir.Const) and _SETTING.fullmatch(setting.text):
-            return state
-        if state.allocated and where is In.BOTH:
-            op = self.operation("query", call, "the pool", state)
-            moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
-            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved)
+        if not isinstance(setting, ir.Const) or _SETTING.fullmatch(setting.text) is None:
+            self.asks_for_free_memory(call, state, where)
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

@@ -331,6 +331,7 @@ class Machine:
 
     def default_of(self, state: State) -> Stream:
         """The default stream of the device that is current: each device has one of its own (docs/FACTS.md)."""
+        self.outcome.default_stream = True
         return self._of_device(self.default_stream, state)
 
     def _of_device(self, stream: Stream, state: State) -> Stream:

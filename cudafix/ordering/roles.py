@@ -14,7 +14,7 @@ from cudafix.ordering.frames import State
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.plain import NUMBERS
-from cudafix.ordering.program import stream_arguments
+from cudafix.ordering.program import lacks_stream, stream_arguments
 from cudafix.ordering.state import Bits, Stream, numbers
 
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
@@ -29,6 +29,7 @@ class Arguments:
     host_reads: Bits = 0
     host_writes: Bits = 0
     stream: ir.Expr | None = None
+    lacks_stream: bool = False  # its stream is one that nobody can name: the call does not compile
     named: dict[str, list[ir.Expr]] = field(default_factory=dict)
 
     def one(self, role: str) -> ir.Expr | None:
@@ -43,7 +44,7 @@ class Roles(Calls):
     """What the arguments of library calls lead to, and what is kept of them."""
 
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
-        args = Arguments()
+        args = Arguments(lacks_stream=lacks_stream(call))
         given = call.given
         roles = zip(roles_of(api, len(given)), given, strict=False)
         for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
@@ -173,6 +174,8 @@ class Roles(Calls):
     def streams_for(self, api: Api, args: Arguments, state: State) -> frozenset[Stream]:
         if args.stream is not None:
             return self.streams(state, args.stream)
+        if args.lacks_stream and not self.lints:  # where defects are looked for, it is one, on the default stream
+            return frozenset({UNKNOWN_STREAM})
         handle = args.one("handle")
         if handle is None and (api.on == "unknown" or (api.on == "global" and self._sets_the_stream(api))):
             return frozenset({UNKNOWN_STREAM})

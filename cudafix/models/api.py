@@ -106,6 +106,7 @@ class Api:
     `unknown` (a stream of the library's own choice), or `global` (the one stream of the library: the default stream, if
     the program sets no other). `idle`: there may be no operation, so nothing is in order because of it.
     `any` marks a host function that may be given device memory: it does not look at it.
+    `bytes`: what it stores is read from text, a file or another process: where a pointer is stored it may be any.
     `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
     functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
     argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
@@ -120,6 +121,7 @@ class Api:
     waits: Waits = Waits.NONE
     sync: bool = False
     any: bool = False
+    bytes: bool = False
     returns: str | None = None
     looks: bool = True  # the returned status tells of earlier asynchronous errors
     idle: bool = False

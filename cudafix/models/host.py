@@ -53,7 +53,7 @@ strtok_r                                host    hrw hr hw   ; returns=same
 {sprintf,vsprintf}                      host    hw hr*      ; any
 {asprintf,vasprintf}                    alloc   new hr*     ; memory=host any
 {snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s,swprintf} host hw - hr* ; any
-{sscanf,vsscanf,sscanf_s}               host    hr hr hw*
+{sscanf,vsscanf,sscanf_s}               host    hr hr hw* ; bytes
 {va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
 {setlocale,localeconv,iconv}            host    hr*
 {regex,wregex}                          host    hr*
@@ -73,19 +73,19 @@ write                                   output  - hr -
 {fopen_s,_wfopen_s}                     host    out hr hr
 mkstemp                                 host    hrw
 gzopen                                  host    hr hr
-gzread                                  host    - hw -
+gzread                                  host    - hw - ; bytes
 gzwrite                                 output  - hr -
 gzclose                                 output  -
 {open,open64,creat,_open}               host    hr - -
-{read,_read}                            host    - hw -
-{pread,recv,recvfrom}                   host    - hw -*
-fread                                   host    hw - - -
-fgets                                   host    hw - -      ; returns=same
-gets                                    host    hw          ; returns=same
-{getline,getdelim}                      host    hw hw -*
+{read,_read}                            host    - hw - ; bytes
+{pread,recv,recvfrom}                   host    - hw -* ; bytes
+fread                                   host    hw - - - ; bytes
+fgets                                   host    hw - -      ; returns=same bytes
+gets                                    host    hw          ; returns=same bytes
+{getline,getdelim}                      host    hw hw -* ; bytes
 {fgetc,getc,getchar,ungetc,getch,_getch,feof,ferror,clearerr,fileno,_fileno,kbhit,_kbhit} host hr*
-{fscanf,vfscanf,fscanf_s}               host    - hr hw*
-{scanf,vscanf,scanf_s}                  host    hr hw*
+{fscanf,vfscanf,fscanf_s}               host    - hr hw* ; bytes
+{scanf,vscanf,scanf_s}                  host    hr hw* ; bytes
 {fseek,fseeko,fseeko64,ftell,ftello,ftello64,rewind,lseek,lseek64,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} \
 host hr*
 {remove,unlink,rename,mkdir,_mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
@@ -249,13 +249,13 @@ cauchy}_distribution host hr*
 {discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host hr*
 {to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,format,generate_canonical} \
 host hr*
-from_chars                              host    hr hr out -
+from_chars                              host    hr hr out - ; bytes
 {print,println}                         output  hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\
 resetiosflags} host hr*
 {endl,flush,ends}                       output  hr*
 operator<<                              output  hr*         ; any
-operator>>                              host    hw*
+operator>>                              host    hw* ; bytes
 numeric_limits::{max,min,lowest,epsilon,infinity,quiet_NaN,signaling_NaN,denorm_min} host
 ios::sync_with_stdio                    host    -
 {new,new[]}                             alloc   -*          ; memory=host returns=pointer
@@ -341,10 +341,10 @@ compare,substr} host hr -*
 {string,wstring,basic_string}.{append,push_back,pop_back,insert,replace,assign,clear,operator+=} host hrw hr*
 # streams; `std::cout << a << b` is a call of `std::cout`
 {cout,cerr,clog,wcout,wcerr,wclog}      output  hr*         ; any
-{cin,wcin}                              host    hw*
+{cin,wcin}                              host    hw* ; bytes
 {ostream,ofstream,fstream,iostream,cout,cerr,clog}.{write,put,flush,close,operator<<} output - hr* ; returns=same
 {ifstream,fstream,istream,iostream,cin,istringstream,stringstream}.{read,get,getline,readsome,operator>>} host - hw* \
-; returns=same
+; returns=same bytes
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\
 istringstream}.{is_open,good,bad,eof,fail,clear,rdbuf,rdstate,setstate,exceptions,tie,imbue} host -*
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\

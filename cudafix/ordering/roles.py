@@ -252,7 +252,7 @@ class Roles(Calls):
             )
         if api.returns == "hidden":
             seen = numbers(state.live & self.host_visible | 1)
-            return frozenset({mem.OTHER, *(mem.Ptr(number, True) for number in seen)})
+            return frozenset({mem.COMPUTED, *(mem.Ptr(number, True) for number in seen)})
         if api.returns in ("handle", "keeper"):
             return frozenset({mem.Handle(self._handle_name(call))})
         return frozenset({mem.OTHER})

@@ -77,6 +77,8 @@ class Machine:
         self.default_stream = PER_THREAD if per_thread else LEGACY
         external = Object(0, "external", "external", None, True, "?")
         self.outcome = Outcome([external], [], {}, {}, [], {}, {})
+        imported = (name for module in program.modules if module.path.endswith(ir.PYTHON) for name in module.includes)
+        self.outcome.unseen = frozenset(imported)
         self.async_objects: Bits = 0
         self.host_visible: Bits = 0  # memory that both the host and the device can touch
         self.lints = overlay.mends or not (overlay.replaced or overlay.removed)  # look for the program's own defects
@@ -484,11 +486,23 @@ class Machine:
         """
         if mem.OTHER not in values:
             return values
-        kind = self.type_of(place)
+        kind = self._type_stored_in(place)
         if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:
             return values
         self.in_disguise = True
         return values | {mem.ANYWHERE}
+
+    def _type_stored_in(self, place: ir.Expr) -> str:
+        """The type of an lvalue: what a pointer leads to has one `*` less than that."""
+        if not isinstance(place, ir.Index | ir.Deref):
+            return self.type_of(place)
+        kind = self._type_stored_in(place.base).rstrip()
+        if isinstance(place, ir.Deref) and kind.endswith("&"):  # a reference by its name is an address
+            return kind[:-1]
+        if isinstance(place.base, ir.Var) and self.meaning(place.base.name).is_array:
+            return kind
+        kind = kind.rstrip("& ")
+        return kind[:-1] if kind.endswith("*") else self.type_of(place)
 
     def written_as_bytes(self, state: State, places: Iterable[Cell]) -> None:
         """Somebody writes bytes into places: each address or handle that they hold may be another one from here on."""

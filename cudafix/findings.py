@@ -40,6 +40,8 @@ ASSUMPTIONS = {
     "used_through_its_functions": "whoever uses {} does so through its functions only, on one device and in one host "
     "thread, and does not rely on them to wait for work of its own",
     "current_stream_only": "{} works with the program's arrays on the current stream only",
+    "imports_set_no_hooks": "importing {} sets no hooks that look at the program's memory (tracing, `atexit`, other "
+    "built-in functions), and no object of it stands where an annotation names a class of the program",
     "no_release_is_timed": "no measured time is meant to contain the wait of a release",
     "host_waits_itself": "the host looks at what a copy or kernel writes or prints only after a wait of its own",
     "cells_run_in_order": "the cells run from top to bottom, once",

@@ -508,10 +508,19 @@ class Repair:
             for group in self.plan.moving():
                 if any(key in outcome.allocations or key in outcome.frees for key, _ in group.sites()):
                     group.assumptions.add(outcome.assumption)
+        if self.plan.moving() and any(outcome.unseen for outcome in self.outcomes):
+            for outcome in self.run(self.plan.overlay()):
+                if outcome.uncalm:  # the host does not know all that it knew: a hook might look at that
+                    self._note_imports(outcome)
         for v in self._all():
             if v.earlier is not None and v.earlier.assumption is not None:
                 for group in self._responsible(v):
                     group.assumptions.add(v.earlier.assumption)
+
+    def _note_imports(self, outcome: Outcome) -> None:
+        for group in self.plan.moving():
+            if any(key in outcome.allocations or key in outcome.frees for key, _ in group.sites()):
+                group.assumptions.update(Assumption("imports_set_no_hooks", f"`{name}`") for name in outcome.unseen)
 
     def _choose_streams(self) -> list[Violation]:
         """For each group the first way without a counterexample about its own memory, else the one with the fewest."""

@@ -176,7 +176,7 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
 
 
 _TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why", "source"))
-_FLAGS = frozenset(("sync", "any", "idle", "looks", "reads_files", "anywhere", "timed"))
+_FLAGS = frozenset(("sync", "any", "idle", "looks", "bytes", "reads_files", "anywhere", "timed"))
 _YOURS = Table(source="your own table", rows="")
 
 
@@ -200,7 +200,7 @@ def _checked(row: Mapping[str, object]) -> Api:
     if effect == Effect.EXTERNAL.value and "why" not in row:
         raise ValueError("`why` is missing; an `external` row says what is out of reach")
     fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "holds", "why") if key in row}
-    flags = ("sync", "any", "idle", "reads_files", "anywhere", "timed")
+    flags = ("sync", "any", "idle", "bytes", "reads_files", "anywhere", "timed")
     fields |= {key: "" for key in flags if row.get(key)}
     if not row.get("looks", True):
         fields["silent"] = ""

@@ -114,6 +114,8 @@ class Api:
     `unknown` (a stream of the library's own choice), or `global` (the one stream of the library: the default stream, if
     the program sets no other). `idle`: there may be no operation, so nothing is in order because of it.
     `any` marks a host function that may be given device memory: it does not look at it.
+    `bytes`: what it stores is read from text or bytes, as it is where `from_outside`: a pointer that is stored so may
+    be any.
     `sync` marks a copy without `Async` in its name. `source` is the document that says so; a row has one. `returns`:
     `pointer` for functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into)
     their first argument, `given` into any of their arguments, `time` for clocks, `handle` for functions that return a
@@ -133,6 +135,7 @@ class Api:
     waits: Waits = Waits.NONE
     sync: bool = False
     any: bool = False
+    bytes: bool = False
     returns: str | None = None
     looks: bool = True  # the returned status tells of earlier asynchronous errors
     idle: bool = False
@@ -142,6 +145,16 @@ class Api:
     reads_files: bool = False
     why: str | None = None
     source: str = ""
+
+    @property
+    def from_outside(self) -> bool:
+        """Whether what it gives comes from a file, a pipe, a socket or another program."""
+        return self.reads_files or self.effect is Effect.READ
+
+    @property
+    def stores_bytes(self) -> bool:
+        """Whether a pointer that it stores may be any: it is read from text or bytes."""
+        return self.bytes or self.from_outside
 
 
 HOST_EFFECTS = frozenset(

@@ -67,7 +67,7 @@ strtok_r                                host    hrw hr hw
 {sprintf,vsprintf}                      host    hw hr*      ; any
 {asprintf,vasprintf}                    alloc   new hr*     ; memory=host any
 {snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s,swprintf} host hw - hr* ; any
-{sscanf,vsscanf,sscanf_s}               host    hr hr hw*
+{sscanf,vsscanf,sscanf_s}               host    hr hr hw* ; bytes
 {va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
 {setlocale,localeconv}                  host    hr*
 @ POSIX.1-2017 iconv
@@ -362,7 +362,7 @@ cauchy}_distribution host hr*
 {discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host hr*
 {to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,format,generate_canonical} \
 host hr*
-from_chars                              host    hr hr out -
+from_chars                              host    hr hr out - ; bytes
 {print,println}                         output  hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\
 resetiosflags} host hr*
@@ -461,7 +461,7 @@ compare,substr} host hr -*
 {cin,wcin}                              read    hw*
 {ostream,ofstream,fstream,iostream,cout,cerr,clog}.{write,put,flush,close,operator<<} output - hr* ; returns=same
 {ifstream,fstream,istream,iostream,cin}.{read,get,getline,readsome,operator>>} read - hw* ; returns=same
-{istringstream,stringstream}.{read,get,getline,readsome,operator>>} host - hw* ; returns=same
+{istringstream,stringstream}.{read,get,getline,readsome,operator>>} host - hw* ; returns=same bytes
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\
 istringstream}.{is_open,good,bad,eof,fail,clear,rdstate,setstate,exceptions,tie,imbue} host -*
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\

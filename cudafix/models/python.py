@@ -355,3 +355,15 @@ TABLES = (
     Table("cuda-python 13.5, CuPy 14.2", _CUDA, looks=False),
     Table("Python 3.13, NumPy 2.3", _METHODS, looks=False),
 )
+
+GPU_LIBRARIES = frozenset(
+    "torch torchvision jax jaxlib tensorflow cudf cuml cugraph cuspatial cuvs raft_dask dask_cuda mpi4py tensorrt "
+    "polygraphy onnxruntime paddle mxnet pycuda nvidia_dali cuquantum custatevec cutensor nvmath cuda cucim warp "
+    "pylibraft kvikio ucp ucxx nccl triton chainer xgboost lightgbm cupy cupyx numba rmm".split()
+)
+
+HOST_PACKAGES = frozenset(
+    "numpy scipy matplotlib pandas PIL tqdm pytest sympy imageio skimage yaml rich click seaborn psutil IPython "
+    "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml google".split()
+)
+"""Packages that do not work on the device, or not on arrays of another package."""

@@ -8,8 +8,8 @@ the form with four arguments, for functions that changed their parameters; `type
 that starts so, `npp*_Ctx` every name that starts and ends so. A name that is written out counts before one with a `*`
 inside, that before one that ends in `*`; of each kind the table's first row of a name counts, of the last the longest.
 One role may be repeated or left out: it ends in `*`. An argument in `use+keep` plays both roles. Extras are the fields
-of `Api` by name, `sync`, `any`, `idle`, `reads_files`, `anywhere`, `timed` and `silent` (`looks=False`) as bare words,
-and `why=` last, to the end of the line. A line that starts with `#` is a comment.
+of `Api` by name, `sync`, `any`, `bytes`, `idle`, `reads_files`, `anywhere`, `timed` and `silent` (`looks=False`) as
+bare words, and `why=` last, to the end of the line. A line that starts with `#` is a comment.
 
 A line `@ DOCUMENT` says where the rows below it are documented, up to the next such line; the rows above the first one
 are documented in the table's `source`. A row without a document counts as if it was not there: its names are those of
@@ -129,6 +129,7 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table, s
         waits=Waits(fields.get("waits", "none")),
         sync="sync" in fields,
         any="any" in fields,
+        bytes="bytes" in fields,
         returns=fields.get("returns"),
         looks=table.looks and "silent" not in fields,
         idle=table.idle or "idle" in fields,
@@ -149,4 +150,4 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
-_FIELDS = frozenset("memory on waits sync any idle returns holds silent reads_files anywhere timed why".split())
+_FIELDS = frozenset("memory on waits sync any bytes idle returns holds silent reads_files anywhere timed why".split())

@@ -295,6 +295,8 @@ class Calls(Operations):
                 else:
                     places = (v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref))
                     self.overwritten(state, places, fields=False, array=True)
+                if any(self.slicer.stores_bytes(f) for f, _ in found):
+                    self.seen_as_bytes(state, self.values(state, arg))
             self.result(call, mem.NOTHING, state)
             return state
         if self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
@@ -500,7 +502,9 @@ class Calls(Operations):
             return None
         made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
         leads.add(mem.Ptr(made.number))
-        anything = frozenset({mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)})
+        anything = frozenset(
+            {mem.COMPUTED if leads else mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)}
+        )
         stored = anything if stores else frozenset({mem.OTHER})
         self.mixed_up |= stores
         places: list[mem.Cell] = []
@@ -560,7 +564,8 @@ class Calls(Operations):
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None and not self.frame.slice.drops(call.result):
-            self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
+            held = self.as_address(call.result, values or frozenset({mem.OTHER}))
+            self.store(state, self.cells(state, call.result), held, call.span)
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""

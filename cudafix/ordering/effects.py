@@ -115,12 +115,13 @@ class Effects(Allocations):
             self.result(call, mem.UNKNOWN, state)
             return state
         args = self.arguments(call, api, state)
-        from_files = api.reads_files or api.effect is Effect.READ
-        if from_files or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
+        if api.from_outside or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
             # a mapping shows the file (POSIX, `mmap`); who reads what is written here may look at shared memory too
-            others = self.shared_bit | (1 if from_files else 0)
+            others = self.shared_bit | (1 if api.from_outside else 0)
             args.host_reads |= others
             args.host_writes |= others
+        if call.receiver is not None:
+            self.kept_in(call.receiver, call.args, state)
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
@@ -153,6 +154,8 @@ class Effects(Allocations):
             return None
         if api.effect in HOST_EFFECTS:
             self._moves_pointers(args, returned, after)
+        if api.stores_bytes or api.effect is Effect.MESSAGE:
+            self._bytes_come_in(args, after)
         for expr in args.named.get("out", ()):
             places = self.cells(after, ir.Deref(expr)) or self.cells(after, expr)  # or it takes a reference
             after.env.write(places, frozenset({mem.OTHER}))
@@ -163,6 +166,16 @@ class Effects(Allocations):
         if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
             self.looks(after)
         return after
+
+    def _bytes_come_in(self, args: Arguments, state: State) -> None:
+        """A host function stores what it reads from text, a file or another process."""
+        for expr in (e for role in ("hw", "hrw", "out") for e in args.named.get(role, ())):
+            values = self.values(state, expr)
+            places = [cell for value in values if (cell := mem.at(value, "0")) is not None]
+            refers = isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref)
+            self.written_as_bytes(state, [*places, *(self.cells(state, expr) if refers else ())])
+            place = expr.base if isinstance(expr, ir.Addr) else expr
+            state.env.write(self.cells(state, place) * 2, self.as_address(place, frozenset({mem.OTHER})) - {mem.OTHER})
 
     # -- operations --------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from cudafix.ordering.frames import LAMBDA, Catching, Frame, State, Unwinding, j
 from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import shows_elements_of_others
-from cudafix.ordering.plain import NUMBERS
+from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
 from cudafix.ordering.state import HOST, STATUS, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
@@ -29,6 +29,7 @@ from cudafix.ordering.stream_names import named_streams
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
+_NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
@@ -330,6 +331,8 @@ class Engine(Machine):
             mem.has_number(state.env[root].get((), mem.NOTHING)) for root in self.exposed
         ):
             return False
+        if self.in_disguise and id(stmt) in found.writes:
+            return False
         if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
             return False
         return not self.is_rewritten(stmt.span)
@@ -388,11 +391,16 @@ class Engine(Machine):
         return state
 
     def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
-        values = self.values(state, value)
+        values = self.as_address(target, self.values(state, value))
         targets = self.cells(state, target)
         made = self._lambda_with(target)
         if made is not None:
             values = self._counted(state, value, values, target)
+        if self.in_disguise:
+            self._stored_anywhere(state, target, span)
+        self.kept_in(target, (value,), state)
+        if self.is_seen_as_bytes(target):
+            self.seen_as_bytes(state, values)
         if not targets:
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
@@ -430,6 +438,41 @@ class Engine(Machine):
             return values
         said = self.named(state, self.cells(state, value), values, self.name_of("the number", (target, value)))
         return values if said is None else frozenset({mem.Number(said)})
+
+    def _stored_anywhere(self, state: State, place: ir.Expr, span: ir.Span) -> None:
+        """The host stores where an address leads that was made of text or bytes: which variable, is not known."""
+        while isinstance(place, ir.Field):
+            place = place.base
+        if isinstance(place, ir.Index | ir.Deref) and mem.ANYWHERE in self.values(state, place.base):
+            text = "is live where the host stores through an address that was made of text, bytes or a number"
+            self.obstacle(state.live, "escapes", text, span)
+
+    def kept_in(self, holder: ir.Expr, values: Iterable[ir.Expr], state: State) -> None:
+        """Something keeps these. Where it is a map, or has `std::reference_wrapper`s, who stores through it is not
+        followed: the numbers of the variables that it leads to are not known from here on.
+        """
+        while isinstance(holder, ir.Field | ir.Index | ir.Deref):
+            holder = holder.base
+        kind = self.type_of(holder) if isinstance(holder, ir.Var) else ""
+        if _NOT_FOLLOWED.search(kind) is None:
+            return
+        for value in values:
+            led = self.whole(state, value)
+            if "reference_wrapper" in kind:  # it is made of the variable itself
+                led = led.union(*(map(mem.Ref, self.cells(state, e)) for e in ir.variables(value)))
+            self.unfollowed.update(v.cell[0] for v in led if isinstance(v, mem.Ref) and v.cell[0][0] != "memory")
+
+    def is_seen_as_bytes(self, place: ir.Expr) -> bool:
+        """Whether a place is a pointer to bytes that its function stores through. Such a pointer may lead to an object
+        of any type (C++20, 7.2.1 [basic.lval] 11).
+        """
+        return isinstance(place, ir.Var) and place.name in self.frame.function.kept("bytes", stored_as_bytes)
+
+    def seen_as_bytes(self, state: State, values: Values) -> None:
+        """Somebody has a pointer to bytes, and stores through it: addresses there may be others from now on."""
+        places = self.leads_to_addresses(state, values)
+        self.of_bytes.update(root for root, _ in places)
+        self.written_as_bytes(state, places)
 
     def _owned(self, state: State, target: ir.Var, value: ir.Opaque, values: Values, span: ir.Span) -> None:
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
@@ -469,7 +512,9 @@ class Engine(Machine):
             raise OutOfBudget
 
     def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:
-        bits = self.mask(self.reachable(state, values)) & ~1
+        reachable = self.reachable(state, values)
+        self.unfollowed.update(v.cell[0] for v in reachable if isinstance(v, mem.Ref) and v.cell[0][0] != "memory")
+        bits = self.mask(reachable) & ~1
         if bits:
             self.escaped |= bits
             self.obstacle(bits, name, text, span)
@@ -492,6 +537,10 @@ class Engine(Machine):
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=reads, writes=writes)
         for place in stmt.writes:
             self.overwritten(state, self.cells(state, place))
+            if self.in_disguise:
+                self._stored_anywhere(state, place, stmt.span)
+        for member in beside_elements(stmt.writes):
+            self.written_as_bytes(state, self.cells(state, member))
         return state
 
     def overwritten(self, state: State, cells: Iterable[Cell], fields: bool = True, array: bool = False) -> None:
@@ -663,7 +712,11 @@ class Engine(Machine):
                 for path, held in state.env.under(cell):
                     if path:
                         inside[path] = inside.get(path, mem.NOTHING) | held
-            self.frame.value |= self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
+            value = self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
+            if "*" in self.frame.function.returns and mem.OTHER in value:
+                value |= {mem.ANYWHERE}
+                self.in_disguise = True
+            self.frame.value |= value
         self.frame.returned = self._met(self.frame.returned, state, stmt, self.frame.loops)
         return None
 
@@ -920,6 +973,8 @@ class Engine(Machine):
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
+                if self.is_seen_as_bytes(ir.Var(param.name)):
+                    self.seen_as_bytes(state, args[n])
             elif param.default is not None:
                 state.env.write([(self.root(param.name), ())], self.values(state, param.default))
         if function.object:

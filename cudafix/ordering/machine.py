@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import insort
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
@@ -17,7 +18,7 @@ from cudafix.ordering.classes import Classes
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import NAMES, element_of, owns_pageable_elements
-from cudafix.ordering.plain import NUMBERS
+from cudafix.ordering.plain import ADDRESS, NUMBERS
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.scopes import Scopes
@@ -41,6 +42,7 @@ _STREAMS = {
     "cudaStreamLegacy": replace(LEGACY, device=_CURRENT),
 }
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
+_NEVER_FOLLOWED = re.compile(r"\b(?:FILE|DIR)\b")  # what only the C library looks into (C17 7.21.1, POSIX `dirent.h`)
 
 
 class Followed(Enum):
@@ -77,6 +79,8 @@ class Machine:
         self.default_stream = PER_THREAD if per_thread else LEGACY
         external = Object(0, "external", "external", None, True, "?")
         self.outcome = Outcome([external], [], {}, {}, [], {}, {})
+        imported = (name for module in program.modules if module.path.endswith(ir.PYTHON) for name in module.includes)
+        self.outcome.unseen = frozenset(imported)
         self.async_objects: Bits = 0
         self.host_visible: Bits = 0  # memory that both the host and the device can touch
         self.lints = overlay.mends or not (overlay.replaced or overlay.removed)  # look for the program's own defects
@@ -107,6 +111,10 @@ class Machine:
         self.steps = 0
         self.nesting = 0  # how many blocks are around here
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
+        self.in_disguise = False  # an address may have been made of text, bytes or a number
+        self.of_bytes: set[Root] = set()  # the places with addresses that were written as bytes
+        self.unfollowed: set[Root] = set()  # the variables whose address is kept where it is not followed
+        self.aliased = program.kept("aliased", lambda: _aliased(program))
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.around = program.kept("around", lambda: _around(program))
         self.outlived: set[str] = set()  # functions that have ended while somebody holds one which stands in them
@@ -146,6 +154,8 @@ class Machine:
         return self.meaning(name).root
 
     def _root(self, name: str) -> Root:
+        if name in self.aliased:
+            return _OUT_OF_SIGHT
         if name.startswith("::"):
             return self._global(name[2:])
         if "::" in name and not name.startswith("%"):
@@ -214,6 +224,27 @@ class Machine:
 
     def values(self, state: State, expr: ir.Expr) -> Values:
         """What an expression may evaluate to."""
+        found = self._held_by(state, expr)
+        if self.unfollowed and mem.has_number(found) and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            if not self.unfollowed.isdisjoint(root for root, _ in self.cells(state, expr)):
+                found = frozenset(v for v in found if not isinstance(v, mem.Number)) | {mem.OTHER}
+        if self.in_disguise and mem.ANYWHERE not in found and self._is_read_from_anywhere(state, expr, found):
+            return found | {mem.ANYWHERE}
+        return found
+
+    def _is_read_from_anywhere(self, state: State, expr: ir.Expr, found: Values) -> bool:
+        """Whether an expression may name a place that was written as bytes, or that is found through an address which
+        was made of text or bytes.
+        """
+        while isinstance(expr, ir.Field):
+            expr = expr.base
+        if isinstance(expr, ir.Index | ir.Deref) and mem.ANYWHERE in self.values(state, expr.base):
+            return True
+        if not self.of_bytes or not isinstance(expr, ir.Var | ir.Index | ir.Deref) or not mem.leading(found):
+            return False
+        return not self.of_bytes.isdisjoint(root for root, _ in self.cells(state, expr))
+
+    def _held_by(self, state: State, expr: ir.Expr) -> Values:
         match expr:
             case ir.Var(name):
                 root, is_array, variable = self.meaning(name)
@@ -259,7 +290,8 @@ class Machine:
             case ir.Opaque(parts):
                 inside = [v for part in parts for v in self._made_of(state, part)]
                 kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)
-                return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
+                made = [v for v in kept if v is not None]
+                return frozenset({mem.COMPUTED if made else mem.OTHER, *made})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
 
@@ -537,6 +569,8 @@ class Machine:
 
     def is_unset(self, values: Values) -> bool:
         """Whether nothing is known of where a pointer leads, though it must have been set."""
+        if mem.ANYWHERE in values:
+            return True
         known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
         return not (known or self.any_order or self.empty)
 
@@ -550,6 +584,50 @@ class Machine:
         while isinstance(expr, ir.Offset):
             expr = expr.base
         return bool(state.env.gone) and self.place(state, expr) in state.env.gone
+
+    def as_address(self, place: ir.Expr, values: Values) -> Values:
+        """What a place holds in which values are stored: what is no address becomes one where the place is a pointer by
+        its type. It was made of text, bytes or a number, and may be the address of anything.
+        """
+        if mem.OTHER not in values:
+            return values
+        kind = self._type_stored_in(place)
+        if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:
+            return values
+        self.in_disguise = True
+        return values | {mem.ANYWHERE}
+
+    def _type_stored_in(self, place: ir.Expr) -> str:
+        """The type of an lvalue: what a pointer leads to has one `*` less than that."""
+        if not isinstance(place, ir.Index | ir.Deref):
+            return self.type_of(place)
+        kind = self._type_stored_in(place.base).rstrip()
+        if isinstance(place, ir.Deref) and kind.endswith("&"):  # a reference by its name is an address
+            return kind[:-1]
+        if isinstance(place.base, ir.Var) and self.meaning(place.base.name).is_array:
+            return kind
+        kind = kind.rstrip("& ")
+        return kind[:-1] if kind.endswith("*") else self.type_of(place)
+
+    def written_as_bytes(self, state: State, places: Iterable[Cell]) -> None:
+        """Somebody writes bytes into places: each address or handle that they hold may be another one from here on."""
+        for root, path in list(places):
+            base = path[:-1] if path and path[-1][0] == "at" else path
+            for inner, values in state.env.under((root, base)):
+                if mem.leading(values):
+                    cell = root, (*base, *inner)
+                    state.env.replace(cell, values | {mem.ANYWHERE})
+                    self.in_disguise = True
+
+    def leads_to_addresses(self, state: State, values: Values) -> list[Cell]:
+        """The places that pointers lead to and that hold addresses or handles."""
+        cells = [cell for v in values if (cell := mem.at(v, "0")) is not None and cell[0] != _OUT_OF_SIGHT]
+        found: list[Cell] = []
+        for root, path in cells:
+            base = path[:-1] if path and path[-1][0] == "at" else path
+            if any(mem.leading(held) for _, held in state.env.under((root, base))):
+                found.append((root, path))
+        return found
 
     def device_memory(self, state: State, expr: ir.Expr) -> Bits:
         """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
@@ -703,3 +781,33 @@ def _closures(program: Program) -> dict[tuple[str, str], str]:
     function and the name, the lambda.
     """
     return {(f.name.rpartition(LAMBDA)[0], copy): f.name for f in program.functions() for copy in f.copies}
+
+
+def _aliased(program: Program) -> frozenset[str]:
+    """The variables at namespace scope that may share memory with others: those without a declaration of their own,
+    which are members of an anonymous union (C++20, 11.5.2 [class.union.anon]) or names of a structured binding, and
+    what such a binding is made of (9.6 [dcl.struct.bind]).
+    """
+    found: set[str] = set()
+    for function in program.functions():
+        if function.span.path.endswith(ir.PYTHON):
+            continue
+        for stmt in ir.walk(function.body):
+            places: tuple[ir.Expr | None, ...] = ()
+            match stmt:
+                case ir.Assign(target, value):
+                    places = (target,)
+                    if isinstance(target, ir.Var) and "[" in target.name:
+                        found.update(e.name for e in ir.variables(value) if isinstance(e, ir.Var) and "::" in e.name)
+                case ir.HostAccess(_, writes):
+                    places = writes
+                case ir.Call():
+                    places = (stmt.result, *(arg for arg in stmt.args if isinstance(arg, ir.Addr)))
+                case _:
+                    pass
+            for place in places:
+                while isinstance(place, ir.Field | ir.Index | ir.Addr):
+                    place = place.base
+                if isinstance(place, ir.Var) and place.name.startswith("::") and place.name[2:] not in program.globals:
+                    found.add(place.name)
+    return frozenset(found)

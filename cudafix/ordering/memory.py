@@ -84,6 +84,16 @@ class Mixed(Other):
 
 
 @dataclass(frozen=True, slots=True)
+class Computed(Other):
+    """Marks a value that was computed from the pointers and handles beside it: a number, or an object that has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere(Other):
+    """An address that was made of text, bytes or a number: it may be that of any memory, whatever stands beside it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unset:
     """Nothing yet: what a cell with a stream may hold where no stream was made on one of the paths."""
 
@@ -93,10 +103,12 @@ Values: TypeAlias = frozenset[Value]
 Cells: TypeAlias = dict[Path, Values]  # of one root
 _Group: TypeAlias = str | int | tuple[str | int, ...]
 
-_LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function)  # what is worth more than a number
+_LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function, Anywhere)  # what is worth more than a number
 
 OTHER = Other()
 MIXED = Mixed()
+COMPUTED = Computed()
+ANYWHERE = Anywhere()
 UNSET = Unset()
 ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
@@ -132,7 +144,7 @@ def at(value: Value, key: str) -> Cell | None:
 
 @lru_cache(maxsize=1 << 12)
 def leading(values: Values) -> Values:
-    """The pointers, handles and functions among values."""
+    """The pointers, handles and functions among values, and what may be one."""
     return frozenset(v for v in values if isinstance(v, _LEADS))
 
 
@@ -164,7 +176,7 @@ def moved(value: Value) -> Value | None:
     if isinstance(value, Ref):
         cell = at(value, ANY)
         return Ref(cell) if cell else None
-    return None
+    return value if value is ANYWHERE else None
 
 
 @lru_cache(maxsize=1 << 13)
@@ -485,6 +497,12 @@ class Environment:
             inner[path] = values if strong else held | values
             self._set(root, inner)
             self._renewed(root)
+
+    def replace(self, cell: Cell, values: Values) -> None:
+        """A cell that is there holds this now, whichever of several it stands for."""
+        root, path = cell
+        self._set(root, {**self[root], path: values})
+        self._renewed(root)
 
     def _renewed(self, root: Root) -> None:
         """Something in a place is written: its cells may hold something again."""

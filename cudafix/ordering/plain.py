@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from cudafix import ir
 
@@ -17,6 +18,7 @@ ADDRESS = re.compile(r"\*|\bu?intptr_t\b|\bCUdeviceptr\b")  # in a type: a point
 VECTORS = frozenset(
     f"{kind}{n}" for kind in ("char", "uchar", "short", "ushort", "int", "uint", "float") for n in "1234"
 )
+BYTES = re.compile(r"(?:(?:un)?signed )?char|(?:std::)?byte|(?:std::)?u?int8_t|uchar|BYTE|Byte")
 ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
 
@@ -87,3 +89,37 @@ def may_be_array(name: str, function: ir.Function) -> bool:
 def is_own_array(place: ir.Expr, function: ir.Function) -> bool:
     """Whether a place is an array that a function declares."""
     return isinstance(place, ir.Var) and place.name in function.arrays
+
+
+def points_to_bytes(kind: str) -> bool:
+    """Whether a type is a pointer to bytes that may be stored through."""
+    return kind.count("*") == 1 and BYTES.fullmatch(kind.rstrip("& ").removesuffix("*").rstrip()) is not None
+
+
+def beside_elements(writes: Sequence[ir.Expr]) -> Iterator[ir.Field]:
+    """The members of unions that change because elements of another member are written: `u.bytes[i] = x`."""
+    arrays = [place.base for place in writes if isinstance(place, ir.Index) and isinstance(place.base, ir.Field)]
+    for place in writes if arrays else ():
+        if isinstance(place, ir.Field) and any(one != place and one.base == place.base for one in arrays):
+            yield place
+
+
+def stored_as_bytes(function: ir.Function) -> frozenset[str]:
+    """The variables of a function that are pointers to bytes through which it stores, or hands to somebody who may."""
+    names = {name for name, kind in function.types.items() if points_to_bytes(kind) and name not in function.arrays}
+    found: set[str] = set()
+    for stmt in ir.walk(function.body) if names else ():
+        places: list[ir.Expr] = []
+        match stmt:
+            case ir.HostAccess(_, writes):
+                places += writes
+            case ir.Assign(target, value):
+                places += (target, value)
+            case ir.Call():
+                places += (*stmt.args, *(() if stmt.result is None else (stmt.result,)))
+            case _:
+                pass
+        for place in places:
+            bases = (one.base for one in ir.variables(place) if isinstance(one, ir.Index | ir.Deref | ir.Offset))
+            found.update(base.name for base in (*bases, place) if isinstance(base, ir.Var) and base.name in names)
+    return frozenset(found)

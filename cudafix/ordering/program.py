@@ -251,6 +251,7 @@ class Outcome:
     resets: dict[Key, ir.Call] = field(default_factory=dict)
     peers: list[ir.Span] = field(default_factory=list)
     assumption: Assumption | None = None  # what every proof from this root rests on
+    unseen: frozenset[str] = frozenset()  # the packages of Python that are imported and not in the tree
     blocking: bool = False  # a stream that waits for the legacy stream is created
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host
     default_stream: bool = False  # something runs on the default stream, or waits for it

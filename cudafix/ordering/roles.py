@@ -278,7 +278,7 @@ class Roles(Calls):
             )
         if api.returns == "hidden":
             seen = numbers(self.any_of_the_host(state))
-            return frozenset({mem.OTHER, *(mem.Ptr(number, True) for number in seen)})
+            return frozenset({mem.COMPUTED, *(mem.Ptr(number, True) for number in seen)})
         if api.returns in ("handle", "keeper"):
             return frozenset({mem.Handle(self._handle_name(call))})
         return frozenset({mem.OTHER})

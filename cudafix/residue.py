@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from cudafix.align import opcodes
+from cudafix.ir import PYTHON
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 
@@ -69,7 +70,7 @@ def changed(old: bytes, new: bytes, path: str, tables: Tables) -> str:
     """A statement that only one of two texts has, and that no migration writes or removes; empty if there is none."""
     if old == new:
         return ""
-    python = path.endswith(".py")
+    python = path.endswith(PYTHON)
     one, other = (_lines(text) if python else list(_statements(text)) for text in (old, new))
     return _unexplained(one, other, python, tables)
 

@@ -59,8 +59,9 @@ CODEMOD = Codemod(
 
 
 def edits(call: Call, stream: str, data: bytes) -> list[Edit]:
-    """The call in its stream-ordered form: `Async` after the name, the stream as the last argument."""
+    """The call in its stream-ordered form: `Async` after the name if it is missing, the stream as the last argument."""
     name, path = call.name_span, call.span.path
     at = data.rfind(call.callee.encode(), name.start, name.end) + len(call.callee)
     close = call.arg_spans[-1].end if call.arg_spans else call.close
-    return [Edit(path, at, at, b"Async"), Edit(path, close, close, f", {stream}".encode())]
+    name_edits = [] if call.callee.endswith("Async") else [Edit(path, at, at, b"Async")]
+    return [*name_edits, Edit(path, close, close, f", {stream}".encode())]

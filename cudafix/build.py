@@ -1,74 +1,138 @@
-"""How the files of a tree are compiled: what their build files say plainly about the default stream, and where the
-compilation database looks for headers.
+"""How the files of a tree are compiled: what its build says about the default stream, and where the compilation
+database looks for headers.
 
-Read, nearest first: `compile_commands.json` of the configuration's folder or a folder in it, which knows each source;
-else the Makefile of the source's folder or the nearest one above, and every `CMakeLists.txt` from the source's folder
-upward, as options are inherited. An option counts as plain if it stands under no condition, and in CMake if it is for a
-whole folder. It is `nvcc`'s: of a `.cpp` file only the compilation database says whether `nvcc` compiles it.
+nvcc compiles for the legacy default stream unless it is told otherwise (`--default-stream`, or the macro that this
+stands for; CUDA programming guide, "Default Stream"). So a file has the legacy one where a build is found that does not
+speak of it. Where something is said that can reach the file, it has a default stream of each thread only if the
+compilation database says so for this file, or one of the files that make and CMake read plainly says so for all that
+they compile; else that is not known. Where no build is found, nvcc's default is an assumption.
+
+What can reach a file is found without a parser for each kind of build: it is said
+
+- in a build file, script, preset, workflow or container file of the source's folder or of one above it. A folder that
+  holds no sources itself (`cmake/`, `scripts/`, `.github/`) speaks for the one around it. Of a Makefile above the
+  nearest one only if it may start that one, or exports variables to it;
+- in whatever file one of these names, which covers `include`, `-include`, response files and configured headers;
+- in a build file elsewhere that names the source;
+- for a target of the same CMake project, which may be linked to, in a variable that others see, or in a function.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cudafix.config import Config
-from cudafix.discovery import SUFFIXES, named
+from cudafix.discovery import HEADERS, SUFFIXES, named
 
-# nvcc's own option, and the macro that it stands for (CUDA programming guide, "Default Stream")
-_OPTION = re.compile(
-    r"(?<![\w-])--?default-stream(?:\s*=\s*|\s+|[\"']\s*,?\s*[\"'])[\"']?per-thread\b"
-    r"|(?<!\w)(?:-D\s*)?CUDA_API_PER_THREAD_DEFAULT_STREAM\b(?!=0)"
+_SOURCES = tuple(sorted(SUFFIXES - {*HEADERS, ".py", ".ipynb"}))
+_MACRO = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
+# Whether it is defined counts, whatever its value (docs/FACTS.md); projects have options named after it. CuPy, Numba
+# and cuda-python read variables of their own, which say nothing of C++.
+_SAYS = re.compile(
+    r"default-stream(?P<gap>[\s=\\\"',]*)(?P<value>[\w-]*)"
+    r"|(?<!CUPY_CUDA_)(?<!NUMBA_CUDA_)(?<!CUDA_PYTHON_CUDA_)(?<!CUDA_API_)PER_THREAD_DEFAULT_STREAM"
+    rf"|{_MACRO}"
+)
+_SAID = re.compile(rb"default-stream|PER_THREAD_DEFAULT_STREAM")  # nearly no file holds it
+_OF_THE_ENVIRONMENT = re.compile(
+    rb"NVCC_(?:APPEND|PREPEND)_FLAGS"
+)  # nvcc reads it (its manual, "NVCC Environment Variables")
+_DOCUMENTED = re.compile(  # a command on a line of its own, in a comment too
+    rb"^[ \t>/*#$]*(?:[\w ]+:)?[ \t$]*nvcc[ \t][^\n]*(?:default-stream[ =]+per-thread|" + _MACRO.encode() + rb")",
+    re.MULTILINE,
 )
 _INCLUDES = re.compile(r"(?:-I|-iquote|-isystem|--?include-path)=?")
-_MACRO = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
+
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order of GNU make
-_MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef)\b")
-_MAKE_CLOSES = re.compile(r"[ \t]*endif\b")
-_CMAKE_COMMAND = re.compile(r"(\w+)\s*\(")
-_FOR_A_FOLDER = frozenset(
-    ("add_compile_options", "add_compile_definitions", "add_definitions", "set", "string", "list")
+_DESCRIPTIONS = frozenset(
+    (
+        *_MAKEFILES, "CMakeLists.txt", "meson.build", "BUILD", "BUILD.bazel", "SConstruct", "SConscript", "xmake.lua",
+        "setup.py", "wscript", "premake5.lua", "build.ninja", "build.rs", "Makefile.am", "Makefile.in",
+    )
 )  # fmt: skip
+"""Build files that every folder may have: their name alone does not say which of them is meant."""
+_BUILD_SUFFIXES = tuple(
+    ".ac .am .bash .bat .bazel .bazelrc .bzl .cmake .cmd .config .csh .def .dockerfile .env .fish .gn .gni .gradle "
+    ".groovy .in .inc .lua .m4 .mak .make .mk .ninja .nix .options .pri .pro .props .ps1 .rsp .sh .targets .vcxproj "
+    ".yaml .yml .zsh".split()
+)
+_BUILD_NAMES = frozenset(
+    ".bazelrc .env .envrc CMakeCache.txt CMakePresets.json CMakeSettings.json CMakeUserPresets.json Cargo.toml "
+    "c_cpp_properties.json conanfile.py config.toml configure.py devcontainer.json dodo.py fabfile.py "
+    "meson_options.txt noxfile.py pixi.toml pyproject.toml settings.json setup.cfg tasks.json tasks.py".split()
+)
+_BUILDING_PYTHON = re.compile(rb"extra_cuda_cflags|CUDAExtension|load_inline|nvcc_flags|\bnvcc_args\b")
+_HIDDEN = frozenset(
+    (".github", ".gitlab", ".circleci", ".vscode", ".devcontainer", ".buildkite", ".ci", ".azure", ".cargo", ".config")
+)
+_LEFT_OUT = frozenset(("node_modules", "__pycache__", "site-packages"))
+_MOST_ENTRIES, _LARGEST = 200_000, 1 << 20
+_COMMENT = re.compile(r"(?<![\\\w$])#(?!\s*(?:define|cmakedefine|undef|if)\b).*")
+_MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|define)\b")
+_MAKE_CLOSES = re.compile(r"[ \t]*(?:endif|endef)\b")
+_MAKE_VARIABLE = re.compile(r"[ ]*(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=(.*)")
+_STARTS_ANOTHER = re.compile(rb"\$[({]MAKE[)}]|\bmake\b|\bexport\b")
+_COMPILES = re.compile(r"nvcc|NVCC|\.cu\b")
+_CMAKE_COMMAND = re.compile(r"(\w+)\s*\(")
+_FOR_A_FOLDER = frozenset(("add_compile_options", "add_compile_definitions", "add_definitions"))
+_VARIABLES = re.compile(r"\(\s*(?:APPEND\s+|PREPEND\s+)?(?:CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS|CMAKE_CXX_FLAGS)\b")
+_TARGETS = re.compile(r"(?:cuda_)?add_(?:executable|library)|add_subdirectory|include|fetchcontent_makeavailable")
+_SEEN_BY_OTHERS = re.compile(r"\b(?:PUBLIC|INTERFACE|CACHE|PARENT_SCOPE|function|macro)\b|_property|_properties")
+_WORD = re.compile(rb"[\w.+-]+")
+_WITH_FOLDER = re.compile(rb"[\w./+-]*/[\w.+-]+")
 
 
 class DefaultStreams(NamedTuple):
-    """Files with a default stream for each thread, files that may have one, and the places (`file:line`) where that
-    depends on a condition.
+    """Files with a default stream for each thread, files that may have one, and the places (`file:line`) that may say
+    so; files for which no build is found.
     """
 
     per_thread: frozenset[str]
     perhaps: frozenset[str]
     unclear: tuple[str, ...]
+    unbuilt: frozenset[str] = frozenset()
 
 
 class _Command(NamedTuple):
     """How the compilation database compiles a source."""
 
-    per_thread: bool
+    per_thread: bool | None
     folders: tuple[str, ...]  # where it looks for headers
 
 
+class _Place(NamedTuple):
+    """A line that speaks of the default stream."""
+
+    line: int
+    plain: bool  # for all that the file compiles, under no condition
+    per_thread: bool  # else it says the legacy one
+    macro: bool  # it holds for every compiler, not only for nvcc
+
+
 class _Said(NamedTuple):
-    plain: bool
-    for_all: bool  # a macro, which holds for every compiler
+    per_thread: bool
+    for_all: bool
     unclear: tuple[str, ...]
+    built: bool
 
 
 def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
-    """What the build files say of these sources, where the configuration leaves it to them."""
+    """What the build says of these sources, where the configuration leaves it to that."""
     root = os.path.realpath(config.root)
     commands: dict[str, _Command] | None = None
     folders: dict[str, str] = {}
     found: set[str] = set()
     perhaps: set[str] = set()
+    unbuilt: set[str] = set()
     unclear: dict[str, None] = {}
     for path in paths:
-        if path.endswith(".py") or config.default_stream_of(path) != "auto":
+        if path.endswith((".py", ".ipynb")) or config.default_stream_of(path) != "auto":
             continue
         if commands is None:
             commands = _commands(root)
@@ -77,16 +141,26 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
         if folder is None:
             folder = folders[name] = os.path.realpath(name)
         command = commands.get(os.path.join(folder, file)) if commands else None
-        said = command is not None and command.per_thread
-        if command is None:
-            build = _folder(folder, root)
-            said = build.plain and (build.for_all or path.endswith((".cu", ".cuh")))
+        build = _Builds.around(folder, root).said_of(file, only_environment=command is not None)
+        if command is not None and (command.per_thread is None or build.unclear):
+            perhaps.add(path)
             unclear |= dict.fromkeys(build.unclear)
-            if not said and (build.plain or build.unclear):
-                perhaps.add(path)
-        if said:
+        elif command is not None:
+            found |= {path} if command.per_thread else set()
+        elif build.per_thread and (build.for_all or path.endswith((".cu", ".cuh"))):
             found.add(path)
-    return DefaultStreams(frozenset(found), frozenset(perhaps), tuple(unclear))
+        else:
+            unclear |= dict.fromkeys(build.unclear)
+            if build.per_thread or build.unclear:
+                perhaps.add(path)
+            elif not build.built:
+                unbuilt.add(path)
+    return DefaultStreams(frozenset(found), frozenset(perhaps), tuple(unclear), frozenset(unbuilt))
+
+
+def documents_per_thread(source: bytes) -> bool:
+    """Whether a source tells to build it with a default stream for each thread."""
+    return b"nvcc" in source and _DOCUMENTED.search(source) is not None
 
 
 def include_folders(paths: Iterable[str], config: Config) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -116,6 +190,18 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
         return
 
 
+def upward(folder: str, root: str) -> Iterator[str]:
+    """A folder and those above it, up to the repository or the root; itself alone where it lies outside."""
+    yield folder
+    while folder != root and not os.path.exists(os.path.join(folder, ".git")) and folder.startswith(root + os.sep):
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# the compilation database
+
+
 def _commands(root: str) -> dict[str, _Command]:
     """How each source of the compilation database is compiled.
 
@@ -137,14 +223,32 @@ def _read(file: Path, changed: int) -> dict[str, _Command]:
     found: dict[str, _Command] = {}
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("file"), str):
-            source = os.path.realpath(os.path.join(str(entry.get("directory", "")), entry["file"]))
+            folder = os.path.join(file.parent, str(entry.get("directory", "")))
+            source = os.path.realpath(os.path.join(folder, entry["file"]))
             if os.path.splitext(source)[1] in SUFFIXES:
-                # a source that is compiled twice: one of the two is enough to be careful
-                known, words = found.get(source, _Command(False, ())), _words(entry)
-                per_thread = known.per_thread or _OPTION.search(" ".join(words)) is not None
-                folders = (os.path.realpath(os.path.join(str(entry.get("directory", "")), f)) for f in _folders(words))
+                words = _words(entry)
+                says = _compiled_by(words, folder)
+                known = found.get(source, _Command(says, ()))
+                folders = (os.path.realpath(os.path.join(folder, f)) for f in _folders(words))
+                # a source that is compiled twice, with two default streams: which of them a program links is not known
+                per_thread = says if says is known.per_thread else None
                 found[source] = _Command(per_thread, tuple(dict.fromkeys((*known.folders, *folders))))
     return found
+
+
+def _compiled_by(words: list[str], folder: str) -> bool | None:
+    """What a command says: of several options the last one counts, and the macro wins (docs/FACTS.md)."""
+    texts = [" ".join(words)]
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        options = word[1:] if word.startswith("@") else following if word in ("--options-file", "-optf") else ""
+        if options:
+            texts.append(_text(os.path.join(folder, options)).decode("utf-8", "replace"))
+    values = [(match["value"], match[0] == _MACRO) for text in texts for match in _SAYS.finditer(text)]
+    if not values:
+        return False
+    if any(not macro and value not in ("per-thread", "legacy", "null") for value, macro in values) or len(texts) > 1:
+        return None
+    return any(macro for _, macro in values) or values[-1][0] == "per-thread"
 
 
 def _words(entry: dict[str, Any]) -> list[str]:
@@ -166,74 +270,304 @@ def _folders(words: list[str]) -> Iterator[str]:
             yield word[option.end() :] or following
 
 
-@cache
-def _folder(folder: str, root: str) -> _Said:
-    """What the Makefile or the `CMakeLists.txt` files say of the sources in a folder."""
-    unclear: list[str] = []
-    own_makefile = True
-    for each in upward(folder, root):
-        makefile, cmake = _build_files(each)
-        for file, reads, text in (*(makefile if own_makefile else ()), *cmake):
-            for line, plain in reads(text):
-                if plain:
-                    return _Said(True, _MACRO in text, ())
-                unclear.append(f"{os.path.relpath(file)}:{line}")
-        own_makefile = own_makefile and not makefile
-    return _Said(False, False, tuple(unclear))
+# ---------------------------------------------------------------------------------------------------------------------
+# build files
 
 
-_BuildFile = tuple[str, Callable[[str], Iterator[tuple[int, bool]]], str]
-
-
-@cache
-def _build_files(folder: str) -> tuple[tuple[_BuildFile, ...], tuple[_BuildFile, ...]]:
-    """The Makefile and the `CMakeLists.txt` of a folder as far as there are any, with how they are read."""
-    makefiles = (found for name in _MAKEFILES for found in _build_file(os.path.join(folder, name), _makefile))
-    return tuple(islice(makefiles, 1)), tuple(_build_file(os.path.join(folder, "CMakeLists.txt"), _cmake))
-
-
-def _build_file(file: str, reads: Callable[[str], Iterator[tuple[int, bool]]]) -> Iterator[_BuildFile]:
+def _text(file: str) -> bytes:
+    """What a file holds; nothing, where it cannot be read, is large, or is no text."""
     try:
+        if os.path.getsize(file) > _LARGEST:
+            return b""
         with open(file, "rb") as opened:
-            yield file, reads, opened.read().decode("utf-8", "replace")
+            data = opened.read()
     except OSError:
+        return b""
+    return b"" if b"\0" in data[:1024] else data
+
+
+def _is_build_file(name: str) -> bool:
+    lower = name.lower()
+    return (
+        name in _DESCRIPTIONS
+        or name in _BUILD_NAMES
+        or lower.endswith(_BUILD_SUFFIXES)
+        or lower.startswith(
+            ("makefile", "dockerfile", "containerfile", "jenkinsfile", "justfile", "cmakelists", "readme")
+        )
+        or "." not in name
+    )
+
+
+class _Builds:
+    """The build files around one folder, up to its repository or the root of the configuration."""
+
+    def __init__(self, folder: str, above: tuple[str, ...], tree: _Files) -> None:
+        self._folder = folder
+        self._above = above
+        self._tree = tree
+        nearest = next((each for each in above if any((each, name) in tree.files for name in _MAKEFILES)), None)
+        self._nearest = nearest
+        self._reaching = self._closure([f for each in above for f in tree.speaking_for(each) if self._counts(f)])
+        self._elsewhere = [file for file in tree.saying if file not in self._reaching]
+
+    @staticmethod
+    @cache
+    def around(folder: str, root: str) -> _Builds:
+        top = _repository(folder) or root
+        above = tuple(upward(folder, top))
+        return _Builds(folder, above, _Files.below(above[-1], above[-1] == top))
+
+    def _counts(self, file: str) -> bool:
+        """Whether a build file of the folder or of one above it speaks for what is in the folder: the first Makefile
+        does, and one above that may start it, or export variables to it.
+        """
+        folder, name = os.path.split(file)
+        if name not in _MAKEFILES or self._nearest is None:
+            return True
+        if folder == self._nearest:
+            return name == next(name for name in _MAKEFILES if (folder, name) in self._tree.files)
+        return _STARTS_ANOTHER.search(self._tree.text(file)) is not None
+
+    def _closure(self, files: list[str]) -> dict[str, None]:
+        """These files, and what they name."""
+        found: dict[str, None] = {}
+        while files:
+            file = files.pop()
+            if file not in found:
+                found[file] = None
+                if not os.path.basename(file).lower().startswith("readme") and not file.endswith(HEADERS):
+                    files += self._tree.named_in(file)
+        return found
+
+    def said_of(self, source: str, only_environment: bool) -> _Said:
+        """What is said of a source in the folder. Where its command is known, only the environment can add to it."""
+        tree = self._tree
+        says = [file for file in self._reaching if tree.places(file)]
+        if only_environment:
+            says = [file for file in says if _OF_THE_ENVIRONMENT.search(tree.text(file))]
+            return _Said(False, False, tuple(tree.where(file) for file in says), True)
+        says += [file for file in self._elsewhere if self._names(file, source) or self._shares(file)]
+        built = any(tree.compiles(file) for file in self._reaching)
+        plain = [file for file in says if self._decides(file) and all(place.plain for place in tree.places(file))]
+        places = [place for file in plain for place in tree.places(file)]
+        if places and all(place.per_thread for file in says for place in tree.places(file)) and self._is_one(plain):
+            return _Said(True, any(place.macro for place in places), (), built)
+        unclear = [file for file in says if any(place.per_thread for place in tree.places(file))]
+        return _Said(False, False, tuple(map(tree.where, sorted(unclear))), built)
+
+    def _decides(self, file: str) -> bool:
+        """Whether it is the Makefile or a `CMakeLists.txt` that compiles the folder, as far as one can tell."""
+        folder, name = os.path.split(file)
+        return folder == self._nearest if name in _MAKEFILES else folder in self._above and name == "CMakeLists.txt"
+
+    def _is_one(self, plain: list[str]) -> bool:
+        """Whether no other build compiles the folder without a word of the default stream: make beside CMake."""
+        others = (f for f in self._reaching if self._decides(f) and self._tree.compiles(f))
+        return {f.endswith("CMakeLists.txt") for f in others} <= {f.endswith("CMakeLists.txt") for f in plain}
+
+    def _names(self, file: str, source: str) -> bool:
+        """Whether a build file elsewhere names a source here, or the folder with all that is in it."""
+        folder, data = os.path.dirname(file), self._tree.text(file)
+        name, last = source.encode(), os.path.basename(self._folder).encode()
+        for match in _WITH_FOLDER.finditer(data):
+            if match[0].endswith(b"/" + name):
+                before = match[0][: -len(name) - 1].decode("utf-8", "replace")
+                if data[match.start() - 1 : match.start()] in (b")", b"}") or before.startswith("/"):
+                    return True  # a variable in front of it
+                if os.path.normpath(os.path.join(folder, before)) == self._folder or not before.startswith("."):
+                    return True
+        return re.search(rb"(?<![\w.-])" + re.escape(last) + rb"/(?:\*|\$)", data) is not None
+
+    def _shares(self, file: str) -> bool:
+        """Whether what a file of the same CMake project says may reach targets of other folders."""
+        if not file.endswith(("CMakeLists.txt", ".cmake")):
+            return False
+        folder = os.path.dirname(file)
+        projects = (each for each in self._above if (each, "CMakeLists.txt") in self._tree.files)
+        if not any(folder.startswith(each + os.sep) for each in projects):
+            return False
+        return _SEEN_BY_OTHERS.search(self._tree.text(file).decode("utf-8", "replace")) is not None
+
+
+def _repository(folder: str) -> str | None:
+    """The folder of the repository around a folder."""
+    for each in (folder, *map(str, Path(folder).parents)):
+        if os.path.exists(os.path.join(each, ".git")):
+            return each
+    return None
+
+
+class _Files:
+    """The files below a folder that may speak of the default stream. Not `deep`: those in it, as it is no tree's."""
+
+    def __init__(self, top: str, deep: bool) -> None:
+        self.top = top
+        self.files: set[tuple[str, str]] = set()
+        self._named: dict[bytes, list[str]] = defaultdict(list)
+        self._with_sources: set[str] = {top}
+        self._texts: dict[str, bytes] = {}
+        self._places: dict[str, list[_Place]] = {}
+        self._speaking: dict[str, list[str]] = defaultdict(list)
+        self._compiles: dict[str, bool] = {}
+        self._naming: dict[str, list[str]] = {}
+        found: list[str] = []
+        entries = 0
+        for folder, folders, names in os.walk(top):
+            entries += len(folders) + len(names)
+            if entries > _MOST_ENTRIES:
+                break
+            folders[:] = sorted(
+                name for name in folders if (not name.startswith(".") or name in _HIDDEN) and name not in _LEFT_OUT
+            )
+            if not deep:
+                folders[:] = []
+            if "pyvenv.cfg" in names:
+                folders[:] = []
+                continue
+            for name in sorted(names):
+                file = os.path.join(folder, name)
+                if name.endswith(_SOURCES):
+                    each = folder
+                    while each not in self._with_sources:
+                        self._with_sources.add(each)
+                        each = os.path.dirname(each)
+                    continue
+                self.files.add((folder, name))
+                self._named[name.encode("utf-8", "surrogateescape")].append(file)
+                if _is_build_file(name) or name.endswith(".py"):
+                    found.append(file)
+        self.saying: list[str] = []
+        for file in found:
+            if file.endswith(".py") and os.path.basename(file) not in _BUILD_NAMES | _DESCRIPTIONS:
+                data = self.text(file)
+                if not (_SAID.search(data) and _BUILDING_PYTHON.search(data)):
+                    continue
+            folder = os.path.dirname(file)
+            while folder not in self._with_sources:
+                folder = os.path.dirname(folder)
+            self._speaking[folder].append(file)
+            if self.places(file):
+                self.saying.append(file)
+
+    @staticmethod
+    @cache
+    def below(top: str, deep: bool) -> _Files:
+        return _Files(top, deep)
+
+    def text(self, file: str) -> bytes:
+        if file not in self._texts:
+            self._texts[file] = _text(file)
+        return self._texts[file]
+
+    def speaking_for(self, folder: str) -> list[str]:
+        """The build files of a folder, and of those in it that hold no sources."""
+        return self._speaking.get(folder, [])
+
+    def named_in(self, file: str) -> list[str]:
+        """The files of the tree that a build file names. Of those that every folder may have, only by their folder."""
+        if file not in self._naming:
+            words = set(_WORD.findall(self.text(file)))
+            words |= {word + b".cmake" for word in words}
+            found = [
+                f
+                for word in words & self._named.keys()
+                if word.decode() not in _DESCRIPTIONS
+                for f in self._named[word]
+            ]
+            for match in _WITH_FOLDER.findall(self.text(file)):
+                at = os.path.normpath(os.path.join(os.path.dirname(file), match.decode("utf-8", "replace")))
+                if os.path.split(at) in self.files:
+                    found.append(at)
+            self._naming[file] = [f for f in found if not f.endswith((".md", ".rst", ".html", ".ipynb"))]
+        return self._naming[file]
+
+    def compiles(self, file: str) -> bool:
+        """Whether a file is a build, and not only a setting."""
+        if file not in self._compiles:
+            data = self.text(file)
+            is_known = os.path.basename(file) in _DESCRIPTIONS and re.search(rb"(?i)cuda|nvcc|\.cu\b", data) is not None
+            is_documentation = os.path.basename(file).lower().startswith("readme")
+            runs_nvcc = b"nvcc" in data and re.search(rb"\.cu\b", data) is not None
+            self._compiles[file] = is_known or (runs_nvcc and not is_documentation)
+        return self._compiles[file]
+
+    def where(self, file: str) -> str:
+        """The first place of a file that may give other files a default stream of each thread."""
+        place = min((place for place in self.places(file) if place.per_thread), default=None)
+        return f"{os.path.relpath(file)}:{place.line if place is not None else 1}"
+
+    def places(self, file: str) -> list[_Place]:
+        """The lines of a file that speak of the default stream."""
+        if file not in self._places:
+            data = self.text(file)
+            self._places[file] = list(_places(os.path.basename(file), data)) if _SAID.search(data) else []
+        return self._places[file]
+
+
+def _places(name: str, data: bytes) -> Iterator[_Place]:
+    text = data.decode("utf-8", "replace")
+    if name.lower().startswith("readme"):
+        for documented in _DOCUMENTED.finditer(data):  # the command that builds it
+            yield _Place(data.count(b"\n", 0, documented.start()) + 1, False, True, False)
         return
+    if not name.endswith((".json", ".lua", *HEADERS)):
+        text = "\n".join(_COMMENT.sub("", line) for line in text.split("\n"))
+    elif name.endswith(".lua"):
+        text = "\n".join(re.sub(r"--(?=\s|\[\[).*", "", line) for line in text.split("\n"))
+    plain = _plain_in_make(text) if name in _MAKEFILES else _plain_in_cmake(text) if name == "CMakeLists.txt" else set()
+    for match in _SAYS.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        macro = match[0] == _MACRO
+        known = macro or match["value"] in ("per-thread", "legacy", "null")
+        yield _Place(line, known and line in plain, match["value"] not in ("legacy", "null"), macro)
 
 
-def upward(folder: str, root: str) -> Iterator[str]:
-    """A folder and those above it, up to the repository or the root; itself alone where it lies outside."""
-    yield folder
-    while folder != root and not os.path.exists(os.path.join(folder, ".git")) and folder.startswith(root + os.sep):
-        folder = os.path.dirname(folder)
-        yield folder
-
-
-def _without_comments(text: str) -> list[str]:
-    if _OPTION.search(text) is None:
-        return []  # most build files say nothing of it
-    return [re.sub(r"(?<!\\)#.*", "", line) for line in text.split("\n")]
-
-
-def _makefile(text: str) -> Iterator[tuple[int, bool]]:
-    """The lines with the option, and whether each stands under no condition."""
+def _plain_in_make(text: str) -> set[int]:
+    """The lines that set, under no condition, a variable which every command that compiles with nvcc uses."""
     depth = 0
-    for number, line in enumerate(_without_comments(text), 1):
-        if _MAKE_OPENS.match(line):
-            depth += 1
-        elif _MAKE_CLOSES.match(line):
-            depth -= 1
-        if _OPTION.search(line):
-            yield number, depth == 0
+    lines: dict[int, str] = {}
+    values: list[tuple[str, str]] = []
+    commands: list[tuple[int, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        depth += bool(_MAKE_OPENS.match(line)) - bool(_MAKE_CLOSES.match(line))
+        variable = _MAKE_VARIABLE.fullmatch(line) if not line.startswith("\t") else None
+        if variable is not None:
+            values.append((variable[1], variable[2]))
+            if depth == 0:
+                lines[number] = variable[1]
+        elif _COMPILES.search(line) and line.startswith("\t"):
+            commands.append((number, line))
+    plain = set()
+    for number, variable_name in lines.items():
+        holding = {variable_name}
+        while more := {n for n, value in values if n not in holding and any(_uses(value, v) for v in holding)}:
+            holding |= more
+        if all(any(_uses(command, v) for v in holding) for _, command in commands):
+            plain.add(number)
+    said = {number for number, command in commands if _SAID.search(command.encode())}
+    return plain | said if len(said) == len(commands) else plain
 
 
-def _cmake(text: str) -> Iterator[tuple[int, bool]]:
-    """The lines with the option, and whether each stands under no condition in a command for the whole folder."""
-    depth, command = 0, ""
-    for number, line in enumerate(_without_comments(text), 1):
+def _uses(text: str, variable: str) -> bool:
+    return f"$({variable})" in text or f"${{{variable}}}" in text
+
+
+def _plain_in_cmake(text: str) -> set[int]:
+    """The lines in commands for the whole folder, under no condition and in front of its targets."""
+    depth, command, arguments, targets = 0, "", "", False
+    plain = set()
+    for number, line in enumerate(text.split("\n"), 1):
         started = _CMAKE_COMMAND.match(line.strip())
         if started:
-            command = started[1].lower()
-            depth += (command in ("if", "function", "macro")) - (command in ("endif", "endfunction", "endmacro"))
-        if _OPTION.search(line):
-            conditional = re.search(r"\$<\$<(?!COMPILE_LANGUAGE:CUDA>)", line) is not None
-            yield number, depth == 0 and command in _FOR_A_FOLDER and not conditional
+            command, arguments = started[1].lower(), line.strip()[started.end() - 1 :]
+            depth += command in ("if", "function", "macro", "foreach", "while", "block")
+            depth -= command in ("endif", "endfunction", "endmacro", "endforeach", "endwhile", "endblock")
+            targets = targets or _TARGETS.fullmatch(command) is not None
+        if _SAID.search(line.encode()) is None or depth or re.search(r"\$<\$<(?!COMPILE_LANGUAGE:CUDA>)", line):
+            continue
+        # CMake uses the value that the variable has at the end of the folder
+        variable = command in ("set", "string", "list") and _VARIABLES.match(arguments) is not None
+        if variable or (command in _FOR_A_FOLDER and not targets):
+            plain.add(number)
+    return plain

@@ -13,22 +13,23 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple
 
-from cudafix import guard, ir
+from cudafix import build, guard, ir
 from cudafix.align import Different, align
 from cudafix.certificates import Scenes, scenes
 from cudafix.codemod import codemods
 from cudafix.codemod import module as codemod
 from cudafix.config import Config
-from cudafix.defects import Context, defects
+from cudafix.defects import Context, completions, defects, is_of_the_pool
 from cudafix.edits import apply
-from cudafix.findings import Edit, Finding, Place, Report, Runs
+from cudafix.findings import Assumption, Edit, Finding, Place, Report, Runs
 from cudafix.frontends.python import prefilter
 from cudafix.ir import blocks_of, walk
 from cudafix.link import SOURCES, Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect
+from cudafix.naming import DEFAULT
 from cudafix.ordering import check
-from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of
+from cudafix.ordering.program import Key, Outcome, Overlay, Violation, key_of, lacks_stream
 from cudafix.ordering.slicing import Slicer
 from cudafix.ordering.unwritten import assigned_unseen
 from cudafix.own_events import OwnEvents
@@ -211,6 +212,7 @@ class Cluster:
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
         self.default_streams = threads
+        self.unbuilt = not self.per_thread and any(self.config.rests_on_default(path) for path in sources or self.paths)
         # of views that differ only in quiet statements from one that is surveyed, by the `id` of that: the functions in
         # which they differ, which matter only while the host does not know all that it knew
         self.alike: dict[int, list[tuple[View, frozenset[ir.Span]]]] = {}
@@ -232,11 +234,16 @@ class Cluster:
         said = self.config.default_stream_of(path)
         if said != "auto":
             return said == "per-thread"
-        data = self.tree.files[path]
         if path.endswith(prefilter.SUFFIX):
-            return prefilter.PER_THREAD.search(data) is not None
-        if path in self.config.per_thread or (b"PER_THREAD" in data and PER_THREAD.search(data) is not None):
+            return prefilter.PER_THREAD.search(self.tree.files[path]) is not None
+        if path in self.config.per_thread:
             return True
+        # nvcc includes the runtime's header in front of the text of a `.cu` file: a `#define` in it comes too late, and
+        # elsewhere the order of the includes decides (CUDA programming guide, "Default Stream")
+        texts = (self.tree.files[each] for each in (path, *self.tree.included(path)))
+        mentioned = any(b"PER_THREAD" in text and PER_THREAD.search(text) for text in texts)
+        if mentioned or build.documents_per_thread(self.tree.files[path]):
+            return None
         return None if path in self.config.perhaps_per_thread else False
 
     def _concerned(self, views: list[View]) -> list[View]:
@@ -347,7 +354,8 @@ class Cluster:
         plan, outcomes = self._plan(groups, survey)
         rewriter = Rewriter(self.tree.files, self.config, self.views, survey, self.tree.writer, self.tables)
         faults, mended = self._defects(survey)
-        edits = [*rewriter.edits(plan), *(e for f in faults for e in f.edits)]
+        completed = self._completions(survey, mended)
+        edits = [*rewriter.edits(plan), *(e for f in (*faults, *completed) for e in f.edits)]
         refused = None
         if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
             text = f"`{closed[0]}` would have to change with it and was not given"
@@ -357,11 +365,27 @@ class Cluster:
         if refused is not None:
             for group in plan.moving():
                 group.refused = refused
-            faults = [replace(f, edits=()) for f in faults]
+            faults, completed = [replace(f, edits=()) for f in faults], []
+        moving = {(k.path, k.start) for g in plan.moving() for k, site in g.sites() if lacks_stream(site.call)}
+        faults = [f for f in faults if (f.path, f.offset) not in moving]  # mended with the pair
+        faults += completed
         report = rewriter.report(plan, self._sites(), faults, self.too_large, self._handed_over)
+        if self.unbuilt:
+            report = replace(report, findings=self._resting(report.findings, plan, survey))
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
         return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
+
+    def _resting(self, findings: Sequence[Finding], plan: Plan, survey: Sequence[Outcome]) -> tuple[Finding, ...]:
+        """The findings, with nvcc's default named where a proof uses the default stream and no build is found."""
+        held = any(outcome.default_stream for outcome in survey)
+        held = held or any(DEFAULT in group.streams.values() for group in plan.moving())
+        if not held:
+            return tuple(findings)
+        return tuple(
+            replace(f, defaults=(Assumption("legacy_default_stream", f"`{f.path}`"),)) if f.edits else f
+            for f in findings
+        )
 
     def _plan(self, groups: list[Group], survey: list[Outcome]) -> tuple[Plan, list[Outcome]]:
         """The plan, and the outcomes of the original programs that it concerns."""
@@ -404,6 +428,30 @@ class Cluster:
             Context(self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context),
             found,
         )
+
+    def _completions(self, survey: list[Outcome], mended: Overlay) -> list[Finding]:
+        """What is in order, and only half migrated."""
+        freeing = [
+            (v, o)
+            for v, o in zip(self.views, survey, strict=True)
+            if any(is_of_the_pool(o, site) for site in o.frees.values())
+        ]
+        if not freeing or len(self.default_streams) > 1 or None in self.default_streams:
+            return []
+        found = {
+            name: module.completes
+            for name, declared in codemods().items()
+            if hasattr(module := codemod(name), "completes") and not self.config.is_off_everywhere(name)
+        }
+        outcomes = [o for _, o in freeing]
+        memory = _Memory(self, freeing)
+        context = Context(
+            self.tree.files, self.tables, outcomes, self.tree.writer, self._unclear(), self.config.context
+        )
+        try:
+            return completions(outcomes, memory.run, context, found, mended)
+        except _TooLarge:
+            return []
 
     def _unclear(self) -> list[ir.Span]:
         """The functions that could not be read as a whole."""

@@ -452,10 +452,14 @@ def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str]
     """
     streams = build.default_streams(files, settings)
     for place in streams.unclear:
-        tell(f"cudafix: {place}: the default stream depends on a condition; say `default_stream`")
+        tell(f"cudafix: {place}: may change the default stream of files; say `default_stream`")
     folders = build.include_folders(files, settings)
     settings = with_values(
-        settings, per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps, include_folders=folders
+        settings,
+        per_thread=streams.per_thread,
+        perhaps_per_thread=streams.perhaps,
+        unbuilt=streams.unbuilt,
+        include_folders=folders,
     )
     known = Files.of(files)
     arrays = [path for path in known if known.facts(path).arrays]

@@ -90,11 +90,12 @@ class Config:
     rows, as `cudafix.models.load` takes them. `assume` has patterns of subjects (`*` for `true`) by assumption. `only`,
     `unsafe` and `certificates` come from the command line: keep pairs of one kind, take fixes that rest on assumptions,
     and show each proof on one path (the report then takes longer).
-    `per_thread` and `perhaps_per_thread` come from `cudafix.build`: the files that are compiled with a default stream
-    for each thread, and those of which that is not known. So do `include_folders`: for each source that the compilation
-    database names, the folders of its `-I` options, in their order. `rmm` comes from `cudafix.requirements`: the files
-    whose project has RMM. `context` comes from `cudafix.context`: the files that are read for what they say to those
-    that were named; nothing is said about them, and nothing is written to them.
+    `per_thread`, `perhaps_per_thread` and `unbuilt` come from `cudafix.build`: the files that are compiled with a
+    default stream for each thread, those of which that is not known, and those for which no build is found. So do
+    `include_folders`: for each source that the compilation database names, the folders of its `-I` options, in their
+    order. `rmm` comes from `cudafix.requirements`: the files whose project has RMM. `context` comes from
+    `cudafix.context`: the files that are read for what they say to those that were named; nothing is said about them,
+    and nothing is written to them.
     """
 
     root: Path = Path()
@@ -115,6 +116,7 @@ class Config:
     certificates: bool = False
     per_thread: frozenset[str] = frozenset()
     perhaps_per_thread: frozenset[str] = frozenset()
+    unbuilt: frozenset[str] = frozenset()
     rmm: frozenset[str] = frozenset()
     include_folders: tuple[tuple[str, tuple[str, ...]], ...] = ()
     context: frozenset[str] = frozenset()
@@ -145,6 +147,10 @@ class Config:
         """How a file is compiled, as far as the configuration says."""
         said = [o.default_stream for o in self._overrides(path) if o.default_stream is not None]
         return said[-1] if said else self.default_stream
+
+    def rests_on_default(self, path: str) -> bool:
+        """Whether only nvcc's default says which default stream a file has."""
+        return path in self.unbuilt and self.default_stream_of(path) == "auto"
 
     def ignored_in(self, path: str) -> list[Ignored]:
         """What stays in a file."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cudafix import ir
-from cudafix.findings import Edit, Finding, Place
+from cudafix.findings import Edit, Finding, Place, Runs, Safety
 from cudafix.frontends.python import prefilter
 from cudafix.models import Tables
 from cudafix.naming import named_stream
-from cudafix.ordering.program import Outcome, Overlay, StreamName, Violation, Wrong
+from cudafix.ordering.program import Key, Outcome, Overlay, Site, StreamName, Violation, Wrong
 from cudafix.ordering.state import StreamKind
 
 if TYPE_CHECKING:
@@ -88,6 +88,60 @@ def defects(
         edits = tuple(e for p in chosen for e in p.edits)
         found.append(Finding(name, span.path, span.start, violations[0].words, edits, tuple(leading[name, span])))
     return found, mended
+
+
+def completions(
+    survey: Sequence[Outcome],
+    run: Run,
+    context: Context,
+    codemods: Mapping[str, Callable[[Key, Context], Iterator[Proposal]]],
+    mended: Overlay,
+) -> list[Finding]:
+    """Blocking frees of pool memory that are in order as they are, and can be stream-ordered too: one finding each."""
+    known = {_identity(v) for outcome in survey for v in outcome.violations}
+    faulty = {v.later.span for outcome in survey for v in outcome.violations}
+    found: list[Finding] = []
+    for key in sorted({key for outcome in survey for key in outcome.frees}):
+        sites = [(outcome, outcome.frees[key]) for outcome in survey if key in outcome.frees]
+        call = sites[0][1].call
+        if (
+            call.callee != "cudaFree"
+            or call.span in faulty
+            or call.name_span.start == call.name_span.end
+            or not all(is_of_the_pool(outcome, site) for outcome, site in sites)
+        ):
+            continue
+        for name, proposals in codemods.items():
+            for proposal in filter(context.may_edit, proposals(key, context)):
+                if all(
+                    _identity(v) in known for o in run(_merged([Proposal(mended, ()), proposal])) for v in o.violations
+                ):
+                    churn = any(site.in_loop or len(site.contexts) > 2 for _, site in sites)
+                    assumed = sorted({o.assumption for o, _ in sites if o.assumption is not None})
+                    found.append(
+                        Finding(
+                            name,
+                            key.path,
+                            key.start,
+                            "the memory is of the pool, and can be freed in the order of its stream",
+                            proposal.edits,
+                            runs=Runs.CHURN if churn else Runs.ONCE,
+                            safety=Safety.ASSUMES if assumed else Safety.PROVEN,
+                            assumptions=tuple(assumed),
+                        )
+                    )
+                    break
+    return found
+
+
+def is_of_the_pool(outcome: Outcome, site: Site) -> bool:
+    """Whether a free gives back stream-ordered memory only, of which everything is known."""
+    objects = [outcome.objects[number] for number in site.objects]
+    return (
+        bool(objects)
+        and all(o.memory == "async" and not outcome.obstacles.get(o.number) for o in objects)
+        and site.frees_other <= {"null"}
+    )
 
 
 def _leading_to(v: Violation, outcome: Outcome) -> list[Place]:

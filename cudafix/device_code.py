@@ -49,11 +49,24 @@ class _Closure:
         self.own = frozenset[str]().union(*(file.declares for file in files)) - _LIBRARIES
         full = {name for one in opened for name in ir.found_as(f"{one}::x", self.namespaces)}
         self.opened = {name.removesuffix("::x") for name in full}
+        self.made_of: dict[str, set[str]] = defaultdict(set)
+        self.started_by: dict[str, set[str]] = defaultdict(set)
+        for name, words, called in (one for file in files for one in file.types):
+            self.made_of[name] |= words
+            self.started_by[name] |= called
         self.named: dict[str, list[ir.Kernel]] = defaultdict(list)
         self.all = [replace(one) for one in functions]
         self.written: dict[int, set[int]] = {}  # the parameters that each writes, by `id`
         for one in self.all:
             self.named[last(one.name)].append(one)
+        self.expanded: dict[frozenset[str], frozenset[str]] = {}
+        # operators that no sign of their own calls: `,`, literals, `new`
+        self.always = [
+            one
+            for name, group in self.named.items()
+            if name.startswith(('operator"', "operator,", "operator new", "operator delete"))
+            for one in group
+        ]
         # what runs without a call: operators by their name, constructors and destructors by their class
         self.implicit: dict[str, list[ir.Kernel]] = defaultdict(list)
         for name, group in self.named.items():
@@ -88,8 +101,24 @@ class _Closure:
         return list(found.values())
 
     def _implicit(self, one: ir.Kernel) -> Iterator[ir.Kernel]:
-        for name in self.implicit.keys() & one.names:
+        names = self._types(one.names)
+        for name in self.implicit.keys() & names:
             yield from self.implicit[name]
+        mentioned = one.mentions.union(*(self.started_by[name] for name in names & self.started_by.keys()))
+        for name in self.named.keys() & mentioned:
+            yield from self.named[name]
+        yield from self.always
+
+    def _types(self, names: frozenset[str]) -> frozenset[str]:
+        """Names, and those that the types among them are made of: bases, members, what an alias stands for."""
+        if names not in self.expanded:
+            found, queue = set(names), list(names & self.made_of.keys())
+            while queue:
+                inner = self.made_of[queue.pop()] - found
+                found |= inner
+                queue += inner & self.made_of.keys()
+            self.expanded[names] = frozenset(found)
+        return self.expanded[names]
 
     def _meant(self, call: ir.DeviceCall) -> tuple[list[ir.Kernel], bool]:
         """The functions that a call may mean, and whether it means one of these and nothing else."""
@@ -207,11 +236,12 @@ def _joined(one: ir.Kernel, callee: ir.Kernel) -> None:
     one.traps |= callee.traps
     one.keeps |= callee.keeps
     one.names |= callee.names
+    one.mentions |= callee.mentions
     one.globals_read |= callee.globals_read
     one.globals_written |= callee.globals_written
     one.calls_unknown |= callee.calls_unknown
 
 
 def _sizes(one: ir.Kernel) -> tuple[object, ...]:
-    sets = one.reads, one.writes, one.names, one.globals_read, one.globals_written, one.calls_unknown
+    sets = one.reads, one.writes, one.names, one.mentions, one.globals_read, one.globals_written, one.calls_unknown
     return (*map(len, sets), one.prints, one.traps, one.keeps)

@@ -40,9 +40,12 @@ ASSUMPTIONS = {
     "used_through_its_functions": "whoever uses {} does so through its functions only, on one device and in one host "
     "thread, and does not rely on them to wait for work of its own",
     "current_stream_only": "{} works with the program's arrays on the current stream only",
+    "imports_set_no_hooks": "importing {} sets no hooks that look at the program's memory (tracing, `atexit`, other "
+    "built-in functions), and no object of it stands where an annotation names a class of the program",
     "no_release_is_timed": "no measured time is meant to contain the wait of a release",
     "host_waits_itself": "the host looks at what a copy or kernel writes or prints only after a wait of its own",
     "cells_run_in_order": "the cells run from top to bottom, once",
+    "legacy_default_stream": "{} is compiled for the legacy default stream, as nvcc does unless it is told otherwise",
 }
 """What a proof may rest on, by the names that a configuration asserts them by: words about a subject."""
 
@@ -117,7 +120,8 @@ class Certificate:
 class Finding:
     """Something that cudafix can do, or a defect that it found. `edits` land all or not at all, across files.
 
-    Findings that share a `group` are one decision: alloc and free sites that may meet move together.
+    Findings that share a `group` are one decision: alloc and free sites that may meet move together. `defaults` are the
+    assumptions that hold unless something is said against them: they make no fix less than proven.
     """
 
     codemod: str
@@ -131,6 +135,7 @@ class Finding:
     assumptions: tuple[Assumption, ...] = ()
     group: int = 0
     certificate: Certificate | None = None  # only where the configuration asks for it
+    defaults: tuple[Assumption, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ def _default_stream(found: Mapping[str, bytes], root: str) -> str:
     streams = build.default_streams(found, Config(root=Path(root)))
     text = '# "legacy", "per-thread" (`nvcc --default-stream`), or "auto": what the build files say.\n'
     if streams.unclear:
-        text += f"# Decide: the option depends on a condition at {', '.join(streams.unclear[:3])}.\n"
+        text += f"# Decide: it may be another one because of {', '.join(streams.unclear[:3])}.\n"
     elif streams.per_thread or streams.perhaps:
         text += f"# They say: per-thread in {_count(len(streams.per_thread | streams.perhaps), 'file')}.\n"
     return text + '# default_stream = "auto"\n'

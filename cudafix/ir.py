@@ -60,7 +60,7 @@ class Site:
     macro that is expanded twice, a file outside the tree, a declaration whose initializer is the call); None where it
     may. `continuation` is true inside the body of a multi-line macro, where every inserted line must end in a
     backslash. `fixed` says why not even the text of the call may change (its name is pasted together, another file's
-    macro holds it).
+    macro holds it). Of a statement in the body of a macro, `use` is the statement of the function that uses the macro.
     """
 
     span: Span
@@ -71,6 +71,7 @@ class Site:
     continuation: bool = False
     blocked: str | None = None
     fixed: str | None = None
+    use: Site | None = None
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -550,6 +551,7 @@ class Kernel:
     member: bool = False
     is_kernel: bool = True
     calls: tuple[DeviceCall, ...] = ()
+    mentions: frozenset[str] = frozenset()  # what it calls without an expression of its own: default arguments, `begin`
 
     @property
     def may_be_any(self) -> bool:
@@ -558,19 +560,27 @@ class Kernel:
 
     def facts(self) -> tuple[object, ...]:
         """All that is known of a kernel, wherever it stands; of equal kernels, it is printed alike."""
-        known = (getattr(self, one.name) for one in fields(self) if one.name != "span")
-        return tuple(sorted(fact) if isinstance(fact, frozenset) else fact for fact in known)
+        known = (getattr(self, one.name) for one in fields(self) if one.name not in ("span", "calls"))
+        calls = {(*call[:3], *(tuple(map(_in_order, part)) for part in call[3:5]), call[5]) for call in self.calls}
+        return (*(_in_order(fact) if isinstance(fact, frozenset) else fact for fact in known), sorted(calls))
+
+
+def _in_order(facts: frozenset[Any]) -> tuple[Any, ...]:
+    return tuple(sorted(facts))
 
 
 class Scopes(NamedTuple):
     """Where the names of a file may be found: the namespaces that it `declares`, and those that it `opens` by a `using`
     anywhere; other names of namespaces, with what they stand for. `values` are words that it does not only call.
+    `types`: classes and other names of types, the words in what each is made of, and the functions that its
+    initializers call.
     """
 
     declares: frozenset[str] = frozenset()
     opens: frozenset[str] = frozenset()
     aliases: frozenset[tuple[str, str]] = frozenset()
     values: frozenset[str] = frozenset()
+    types: tuple[tuple[str, frozenset[str], frozenset[str]], ...] = ()
 
 
 @dataclass(slots=True, eq=False)

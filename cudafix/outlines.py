@@ -47,6 +47,7 @@ _BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
 _MEMBER = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>]*>\s*)?::\s*(?:~|operator\b)")
 _EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
 _STATIC = re.compile(rb"\bstatic\b")
+_SHARED = re.compile(rb"\b(?:static|inline)\b[^;{}()]*?\b([A-Za-z_]\w*)\s*(?:[;={]|\[[^;]*;)")  # static members too
 # Nodes without what is in them: a pattern with children costs four times as long to compile as all of these.
 _QUERY = """
     (function_definition) @definition
@@ -73,13 +74,15 @@ class Name(NamedTuple):
 
 class Words(NamedTuple):
     """Every name in a text, those that look like the name of a function which is defined there, those that its classes
-    are derived from, and those of variables that another source defines.
+    are derived from, and those of variables that another source defines; and those that it declares `static` or
+    `inline`, which in a header may be those of a static member.
     """
 
     all: frozenset[bytes]
     defined: frozenset[bytes]
     bases: frozenset[bytes]
     variables: frozenset[bytes]
+    shared: frozenset[bytes]
 
 
 class Outline(NamedTuple):
@@ -202,11 +205,12 @@ def _words_of(data: bytes) -> Any:
     code = _SILENT.sub(b" ", data)
     every = frozenset(_WORD.findall(code))
     variables = sorted(frozenset(_EXTERN.findall(code))) if b"extern" in every else []
+    shared = sorted(frozenset(_SHARED.findall(code))) if not every.isdisjoint((b"static", b"inline")) else []
     if b"{" not in data:
-        return sorted(every), [], [], variables
+        return sorted(every), [], [], variables, shared
     pattern = _DEFINED_INSIDE if b"namespace" in every else _DEFINED
     bases = {word for clause in _BASES.findall(code) for word in _WORD.findall(clause)}
-    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases), variables
+    return sorted(every), sorted({*pattern.findall(data), *_defined_outside(code)}), sorted(bases), variables, shared
 
 
 def _defined_outside(code: bytes) -> Iterator[bytes]:

@@ -238,15 +238,23 @@ class _Linker:
         for path in files:
             if b"virtual" in self._outlines.words(path).all:
                 classes |= self._outlines.outline(path).classes
-        named = set[bytes]().union(*(self._outlines.words(path).all for path in files if path.endswith(SOURCES)))
+        sources = [path for path in files if path.endswith(SOURCES)]
+        named = set[bytes]().union(*(self._outlines.words(path).all for path in sources))
+        defined = set[bytes]().union(*(self._outlines.words(path).defined for path in sources))
         found: dict[str, None] = {}
         for path in files:
             for source in self._sources_for(path):
-                if source not in files and source not in found and self._runs_by_itself(source, classes, named):
+                if (
+                    source not in files
+                    and source not in found
+                    and self._runs_by_itself(source, classes, named, defined)
+                ):
                     found[source] = None
         return list(found)
 
-    def _runs_by_itself(self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes]) -> bool:
+    def _runs_by_itself(
+        self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes], defined: AbstractSet[bytes]
+    ) -> bool:
         words = self._outlines.words(source)
         if b"operator" in words.defined:
             exports = self._outlines.outline(source).exports
@@ -254,10 +262,11 @@ class _Linker:
                 return True
         if b"thread_local" in words.all and self._outlines.outline(source).always:
             return True
-        of_others = set().union(
-            *(self._outlines.words(path).variables for path in (source, *self._tree.included(source)))
-        )
+        headers = self._tree.included(source)
+        of_others = set().union(*(self._outlines.words(path).variables for path in (source, *headers)))
+        of_others.update(*(self._outlines.words(path).shared for path in headers if not path.endswith(SOURCES)))
         of_others &= named
+        of_others |= defined - words.defined  # a function of the program may store where it likes
         if of_others and not of_others.isdisjoint(self._reached_at_start(source)):
             return True
         return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))

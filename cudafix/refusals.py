@@ -264,11 +264,13 @@ REFUSALS: dict[str, Page] = {
         "(`tables` in the configuration, `module.function`): which arguments they read and write, and on which stream.",
     ),
     "free_memory_is_measured": Page(
-        "the program reads how much device memory is free",
+        "the program reads how much device memory is free, or finds it out by trying",
         "The pool keeps freed blocks, so `cudaMemGetInfo` reports less free memory than after `cudaFree`. A program "
-        "that sizes its next allocation or prints a leak check by this figure would behave differently.",
+        "that sizes its next allocation or prints a leak check by this figure would behave differently. So would one "
+        "that tries a failed allocation again with another size: the pool keeps all that it got, 149.5 GB of an H200.",
         "Measure before the first allocation, or read the pool's own counters (`cudaMemPoolGetAttribute` with "
-        "`cudaMemPoolAttrUsedMemCurrent`).",
+        "`cudaMemPoolAttrUsedMemCurrent`). Size blocks by `cudaMemGetInfo` in front of the first of them, and not by "
+        "trial.",
     ),
     "allocation_is_timed": Page(
         "the program times the allocation itself",
@@ -331,5 +333,5 @@ REFUSALS: dict[str, Page] = {
     ),
 }
 
-DEFECTS = frozenset(("own_edit_failed",))
-"""What is a defect of cudafix, not a property of the code: no program is known that shows one."""
+NOT_OF_THE_TEXT = frozenset(("own_edit_failed", "internal_error", "unreadable_file"))
+"""Refusals that no text of a program shows: a file that is no text, and defects of cudafix of which none is known."""

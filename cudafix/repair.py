@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.findings import Assumption
+from cudafix.frontends.python import prefilter
 from cudafix.naming import DEFAULT, spelled
 from cudafix.ordering.program import (
     Key,
@@ -28,6 +29,7 @@ from cudafix.ordering.program import (
     Violation,
     Wrong,
     key_of,
+    lacks_stream,
 )
 from cudafix.ordering.state import Stream, StreamKind
 from cudafix.own_events import OwnEvent, OwnEvents, inserted
@@ -160,7 +162,9 @@ _STREAM_ORDERED = {"cudaMalloc": "cudaMallocAsync", "cudaFree": "cudaFreeAsync"}
 
 
 def moved_call(call: ir.Call, stream: StreamName) -> ir.Call | None:
-    """The stream-ordered form of a blocking call, None where the call is stream-ordered already."""
+    """The stream-ordered form of a blocking call, or of one that lacks its stream; None where the call has one."""
+    if lacks_stream(call):
+        return with_stream(call, stream)
     name = _STREAM_ORDERED.get(call.callee)
     return replace(with_stream(call, stream), callee=name) if name is not None else None
 
@@ -283,6 +287,8 @@ def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
             return Refused(
                 "site_not_editable", f"`{site.call.callee}` cannot be edited here: {fixed or 'a macro makes the name'}"
             )
+        if lacks_stream(site.call) and site.call.span.path.endswith(prefilter.SUFFIX):
+            return Refused("site_not_editable", f"`{site.call.callee}` needs a stream as its last argument")
     for obstacle in sorted(group.obstacles, key=lambda o: _RANK.get(o.name, 50)):
         return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),))
     if not group.frees:
@@ -502,10 +508,19 @@ class Repair:
             for group in self.plan.moving():
                 if any(key in outcome.allocations or key in outcome.frees for key, _ in group.sites()):
                     group.assumptions.add(outcome.assumption)
+        if self.plan.moving() and any(outcome.unseen for outcome in self.outcomes):
+            for outcome in self.run(self.plan.overlay()):
+                if outcome.uncalm:  # the host does not know all that it knew: a hook might look at that
+                    self._note_imports(outcome)
         for v in self._all():
             if v.earlier is not None and v.earlier.assumption is not None:
                 for group in self._responsible(v):
                     group.assumptions.add(v.earlier.assumption)
+
+    def _note_imports(self, outcome: Outcome) -> None:
+        for group in self.plan.moving():
+            if any(key in outcome.allocations or key in outcome.frees for key, _ in group.sites()):
+                group.assumptions.update(Assumption("imports_set_no_hooks", f"`{name}`") for name in outcome.unseen)
 
     def _choose_streams(self) -> list[Violation]:
         """For each group the first way without a counterexample about its own memory, else the one with the fewest."""

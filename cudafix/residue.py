@@ -12,10 +12,9 @@ import io
 import re
 import tokenize
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from cudafix.align import opcodes
-from cudafix.ir import PYTHON
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 
@@ -59,10 +58,26 @@ _MOVES = frozenset(
 _DROPS = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
 _SPLITS = frozenset(";{}")
 _KEYWORDS = frozenset("if else static const constexpr auto while for switch sizeof not and or is None in".split())
-# Python: what a line is about that only a migration has.
-_ABOUT_MEMORY = re.compile(
-    r"(?i)\w*(?:free|malloc|mempool|memory|pool|alloc|synchronize|stream|event|record|wait|threshold|memory_manager|rmm|reset"
-    r"|memorymanager|close|destroy|device)\w*"
+# The same in Python, where methods have no rows: events and waits of CuPy and Numba, and set-up of pools and managers.
+_MOVES_PYTHON = frozenset(
+    "synchronize record wait wait_event event Event Device set_memory_manager set_current_device_resource cuuint64_t"
+    " CudaAsyncMemoryResource MemoryAsyncPool streamSynchronize eventRecord eventSynchronize eventCreate eventDestroy"
+    " eventCreateWithFlags streamWaitEvent deviceSynchronize getDevice deviceGetDefaultMemPool memPoolSetAttribute"
+    " streamDestroy free freeAsync legacy_default_stream default_stream per_thread_default_stream".split()
+)
+_DROPS_PYTHON = _DROPS | {
+    "cudaMallocAsync": ("cudaMalloc", 1),
+    "cuMemAllocAsync": ("cuMemAlloc", 1),
+    "cuMemFreeAsync": ("cuMemFree", 1),
+    "mallocAsync": ("malloc", 1),
+    "freeAsync": ("free", 1),
+    "MemoryAsync": ("Memory", 1),
+}
+_PACKAGES = frozenset("cuda cupy numba rmm cudafix_numba_memory".split())
+_ALLOCATORS = frozenset(("set_allocator", "using_allocator"))
+_COMPOUND = frozenset(
+    "if elif else for while with try except finally def class async match case lambda del global nonlocal assert"
+    " @".split()
 )
 
 
@@ -70,13 +85,14 @@ def changed(old: bytes, new: bytes, path: str, tables: Tables) -> str:
     """A statement that only one of two texts has, and that no migration writes or removes; empty if there is none."""
     if old == new:
         return ""
-    python = path.endswith(PYTHON)
+    python = path.endswith((".py", ".ipynb"))
     one, other = (_lines(text) if python else list(_statements(text)) for text in (old, new))
     return _unexplained(one, other, python, tables)
 
 
 def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tables: Tables) -> str:
     names = tuple({word for chunk in side for word in chunk} for side in (one, other))
+    members = tuple(_members(side) for side in (one, other))
     gone: list[Chunk] = []
     came: list[Chunk] = []
     joined = False  # whether only braces stand between this difference and the one before it
@@ -90,9 +106,16 @@ def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tab
         if not python and {*mine, *theirs} <= _BRACES and not joined:  # what runs under a condition is another part
             return _words((*mine, *theirs)[0])
         joined = True
-        for chunks, others, around in ((mine, names[1], theirs), (theirs, names[0], mine)):
-            found = (c for c in chunks if not _is_in_python(c, others)) if python else _foreign(chunks, others, tables)
-            for chunk in found:
+        for chunks, others, around, inside in (
+            (mine, names[1], theirs, members[0][i1:i2]),
+            (theirs, names[0], mine, members[1][j1:j2]),
+        ):
+            if python:
+                for chunk in chunks:
+                    if not _is_in_python(chunk[1:], others, tables):
+                        return _words(chunk[1:])
+                continue
+            for chunk in _foreign(chunks, inside, others, tables):
                 if not _rewraps(chunk, around, tables):
                     return _words(chunk)
     # what is allocated, and with how many bytes, is the same at as many places
@@ -168,30 +191,74 @@ def _assigned(chunk: Chunk) -> set[str]:
     return found
 
 
-def _is_in_python(chunk: Chunk, others: set[str]) -> bool:
+def _members(chunks: Sequence[Chunk]) -> list[bool]:
+    """For each statement of C++, whether it stands in a class: a variable there is a part of all its objects."""
+    found: list[bool] = []
+    around: list[bool] = []
+    opener: Chunk = ()
+    for chunk in chunks:
+        found.append(bool(around) and around[-1])
+        if chunk == ("{",):
+            around.append(bool({"class", "struct", "union", "enum"} & set(opener)) and ")" not in opener)
+        elif chunk == ("}",) and around:
+            around.pop()
+        opener = chunk
+    return found
+
+
+def _is_in_python(chunk: Chunk, others: set[str], tables: Tables) -> bool:
     """Whether a migration may add a line of Python, or remove one, `others` being the words of the text without it."""
-    if chunk[0] in ("import", "from", "pass", "try", "finally"):
-        return True
-    about = any(_ABOUT_MEMORY.fullmatch(word) for word in chunk)
-    return about or not (_assigned(chunk) & others or any(True for _ in _calls(chunk)))
+    if chunk[0] in ("import", "from"):
+        named = chunk[chunk.index("import") + 1 :]
+        bound = {word for n, word in enumerate(named) if _NAME.fullmatch(word) and named[n + 1 : n + 2] != ("as",)} - {
+            "as"
+        }
+        return chunk[1] in _PACKAGES and not bound & (others - _PACKAGES) and "*" not in named
+    if {chunk[0], *chunk} & (_COMPOUND | _LEAVES | {":=", ";"}):
+        return False
+    calls = list(_calls(chunk))
+    if any(not _moves_in_python(name, call, tables) for name, call in calls):
+        return False
+    if "=" not in chunk or (calls and chunk.index("=") > chunk.index("(")):  # a statement, with arguments by name
+        return bool(calls) and not _assigned(chunk[: chunk.index("(")])
+    target = chunk[: chunk.index("=")]
+    return len(target) == 1 and target[0] not in others
 
 
-def _foreign(chunks: Sequence[Chunk], others: set[str], tables: Tables) -> Iterator[Chunk]:
-    """The statements of C++ that no migration adds or removes, `others` being the words of the text without them."""
+def _moves_in_python(name: str, call: Chunk, tables: Tables) -> bool:
+    return (
+        name in _MOVES_PYTHON
+        or _effect(name, call, tables) in _MOVES
+        or any(_moves_in_python(inner, part, tables) for inner, part in _calls(call[1:]))  # a check around it
+    )
+
+
+def _foreign(chunks: Sequence[Chunk], members: Sequence[bool], others: set[str], tables: Tables) -> Iterator[Chunk]:
+    """The statements of C++ that no migration adds or removes, `others` being the words of the text without them, and
+    `members` says of each whether it stands in a class.
+    """
     failed = -1  # how deep in braces the program is told that a call has failed
     depth = 0
-    for chunk in chunks:
+    whole = chunks.count(("{",)) == chunks.count(("}",))
+    for chunk, member in zip(chunks, members, strict=True):
         depth += (chunk == ("{",)) - (chunk == ("}",))
         if failed >= 0 and chunk == ("}",) and depth <= failed:
             failed = -1
-        elif failed < 0 and chunk not in _BRACES and not _is_of_a_migration(chunk, others, depth > 0, tables):
+        elif (
+            whole
+            and chunk[0] == "if"
+            and chunk[-1] == ")"
+            and not (_assigned(chunk) or any(True for _ in _calls(chunk)))
+        ):
+            continue  # what it runs is looked at
+        elif failed < 0 and chunk not in _BRACES and not _is_of_a_migration(chunk, others, depth > 0, member, tables):
             yield chunk
         elif chunk[0] == "if" and "cudaSuccess" in chunk and chunk[-1] == ")":  # what it runs, the IR looks at
             failed = depth
 
 
-def _is_of_a_migration(chunk: Chunk, others: set[str], block: bool, tables: Tables) -> bool:
-    """`block`: in braces that only this text has, whose variables are their own."""
+def _is_of_a_migration(chunk: Chunk, others: set[str], block: bool, member: bool, tables: Tables) -> bool:
+    """`block`: in braces that only this text has, whose variables are their own. `member`: of a class."""
     if chunk in ((";",), ("else",)) or (chunk[0] == "#include" and chunk[1:2] == ("<",)):
         return True
     if _LAUNCH & set(chunk) or chunk[0].startswith("#"):
@@ -217,7 +284,7 @@ def _is_of_a_migration(chunk: Chunk, others: set[str], block: bool, tables: Tabl
     name = next(
         word for word in reversed(chunk[: chunk.index("=")] if "=" in chunk else chunk) if _NAME.fullmatch(word)
     )
-    return block or (name not in others and (chunk[0] == "static" or chunk[0].startswith("cuda")))
+    return block or (name not in others and (not member or chunk[0] == "static" or chunk[0].startswith("cuda")))
 
 
 # -- C++ --------------------------------------------------------------------------------------------------------------
@@ -225,7 +292,7 @@ def _is_of_a_migration(chunk: Chunk, others: set[str], block: bool, tables: Tabl
 
 def _statements(text: bytes) -> Iterator[Chunk]:
     """The statements of a text: what stands between semicolons, braces and the ends of directives."""
-    tokens = _without_streams(list(_tokens(text.decode("utf-8", "replace"))))
+    tokens = _without_streams(list(_tokens(text.decode("utf-8", "replace"))), _DROPS)
     start = depth = 0
     for n, word in enumerate(tokens):
         depth += (word in "([") - (word in ")]")
@@ -266,13 +333,13 @@ def _tokens(text: str) -> Iterator[str]:
         at = found.end()
 
 
-def _without_streams(tokens: list[str]) -> list[str]:
+def _without_streams(tokens: list[str], drops: Mapping[str, tuple[str, int]]) -> list[str]:
     """The tokens with the blocking forms of the stream-ordered calls, which have the same arguments in front."""
     out: list[str] = []
     at = 0
     while at < len(tokens):
         word = tokens[at]
-        plain, arity = _DROPS.get(word, ("", 0))
+        plain, arity = drops.get(word, ("", 0))
         if word in ("cudaMalloc", "cudaMallocAsync") and tokens[at + 1 : at + 2] == ["<"]:  # the type of the pointer
             closes = next((n for n in range(at, len(tokens)) if tokens[n] == "("), at + 1)
             del tokens[at + 1 : closes]
@@ -281,7 +348,7 @@ def _without_streams(tokens: list[str]) -> list[str]:
             call = tuple(tokens[at : end + 1])
             if _arity(call) == arity + 1:
                 last = max(n for n, t in enumerate(call) if t == "," and _arity((*call[:n], ")")) == arity)
-                if not _ASSIGNS & set(call[last:]):
+                if not (_ASSIGNS - {"="} if drops is _DROPS_PYTHON else _ASSIGNS) & set(call[last:]):
                     tokens[at : end + 1] = [plain, *call[1:last], ")"]
                     continue
         out.append(word)
@@ -293,17 +360,31 @@ def _without_streams(tokens: list[str]) -> list[str]:
 
 
 def _lines(text: bytes) -> list[Chunk]:
-    """The logical lines of Python, without comments and how deep they stand."""
+    """The logical lines of Python, without comments; in front of each, how deep it stands."""
     chunks: list[Chunk] = []
     line: list[str] = []
-    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER)
+    depth = 0
+    skipped = (tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER)
     try:
         for word in tokenize.tokenize(io.BytesIO(text).readline):
             if word.type == tokenize.NEWLINE:
-                chunks.append(tuple(line))
+                chunks.append((">" * depth, *_plain_memory(_without_streams(line, _DROPS_PYTHON))))
                 line = []
+            elif word.type in (tokenize.INDENT, tokenize.DEDENT):
+                depth += 1 if word.type == tokenize.INDENT else -1
             elif word.type not in skipped:
                 line.append(word.string)
     except (tokenize.TokenError, SyntaxError):
-        return [(text.decode("utf-8", "replace"),)]
+        return [("", text.decode("utf-8", "replace"))]
     return chunks
+
+
+def _plain_memory(line: list[str]) -> list[str]:
+    """A line without the allocator that CuPy is given: none, or the `malloc` of a pool."""
+    for n, word in enumerate(line):
+        if word in _ALLOCATORS and line[n + 1 : n + 2] == ["("]:
+            end = _end(line, n + 1)
+            given = line[n + 2 : end]
+            if given[-1:] in (["None"], ["malloc"], ["_malloc"]):
+                return [*line[: n + 2], *_plain_memory(line[end:])]
+    return line

@@ -19,7 +19,7 @@ from cudafix.naming import spelled_call
 from cudafix.ordering.clients import is_client, never_runs
 from cudafix.ordering.program import OF_A_ROUND, Key, Outcome, key_of
 from cudafix.own_events import OwnEvent
-from cudafix.repair import Does, Group, Insertion, Plan
+from cudafix.repair import Does, Group, Insertion, Plan, moved_call
 from cudafix.writer import CUDA, Writer
 
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
@@ -85,7 +85,7 @@ class Rewriter:
         moving = plan.moving()
         for group in moving:
             for key, site in group.sites():
-                if site.call.callee in ("cudaMalloc", "cudaFree"):
+                if moved_call(site.call, group.streams[key]) is not None:
                     data = self.files[key.path]
                     self.of_group[id(group)] += self.writer(key.path).moved(site.call, group.streams[key], data)
         for event in plan.events():
@@ -197,8 +197,8 @@ class Rewriter:
             stmt, once = call, False
         elif stmt is not call:
             stmt = self._before_the_clock(stmt, block, function)
-        anchor = key_of(stmt)
-        there = [key_of(s) for s in block] if for_one else []
+        anchor = _anchor(stmt)
+        there = [_anchor(s) for s in block] if for_one else []
         there = [other for other in (anchor, *there) if other in found]
         if there:
             return there[0], None
@@ -247,7 +247,7 @@ class Rewriter:
 
     def _site(self, stmt: ir.Stmt, data: bytes) -> ir.Site:
         if isinstance(stmt, ir.Call | ir.Launch):
-            return stmt.site
+            return _outside(stmt) or stmt.site
         in_front = data[data.rfind(b"\n", 0, stmt.span.start) + 1 : stmt.span.start]
         if self.writer(stmt.span.path) is not CUDA and in_front.strip():  # a comprehension, inside of a statement
             inside = next((s for s in walk((stmt,)) if isinstance(s, ir.Call) and s.span.path == stmt.span.path), None)
@@ -383,8 +383,29 @@ def _has_room(stmt: ir.Stmt, function: ir.Function) -> bool:
     """Whether something may stand in front of a statement of a function: there may be no place for it in the body of a
     macro, and there is none in the initializer list of a constructor.
     """
-    is_in = stmt.span.path == function.span.path and function.span.start <= stmt.span.start < function.span.end
+    span = _site_span(stmt)
+    is_in = span.path == function.span.path and function.span.start <= span.start < function.span.end
     return is_in and not (isinstance(stmt, ir.Call | ir.Launch) and stmt.site.blocked is not None)
+
+
+def _outside(stmt: ir.Stmt) -> ir.Site | None:
+    """The statement that uses the macro which a call is written in, if something may stand in front of it."""
+    use = stmt.site.use if isinstance(stmt, ir.Call | ir.Launch) else None
+    if use is None or use.blocked is not None:
+        return None
+    is_argument = use.span.path == stmt.span.path and use.span.start <= stmt.span.start < use.span.end
+    return None if is_argument else use
+
+
+def _site_span(stmt: ir.Stmt) -> ir.Span:
+    use = _outside(stmt)
+    return stmt.span if use is None else use.span
+
+
+def _anchor(stmt: ir.Stmt) -> Key:
+    """The place of a statement; of one in a macro, that of the statement which uses the macro."""
+    span = _site_span(stmt)
+    return Key(span.path, span.start)
 
 
 def _holds(function: ir.Function, key: Key) -> bool:

@@ -104,6 +104,8 @@ def select(
 
 def _judged(finding: Finding, config: Config) -> Finding:
     """The finding, as asserted where the configuration asserts all that it rests on."""
+    if finding.defaults:
+        finding = replace(finding, defaults=tuple(a for a in finding.defaults if not config.asserts(a, finding.path)))
     if finding.safety is Safety.ASSUMES and all(config.asserts(each, finding.path) for each in finding.assumptions):
         return replace(finding, safety=Safety.ASSERTED)
     return finding

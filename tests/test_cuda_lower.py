@@ -351,7 +351,7 @@ MODULES = [
         "kernel element: reads a, b; writes a\nkernel object: reads a, b; writes a, b; calls unknown set\n"
         "kernel tested: reads a; writes a\nkernel number: reads a; writes a\n"
         "kernel bound: reads a, b; writes a; calls unknown pair\nkernel placed: reads a; writes a\n"
-        "kernel behind_const: reads s, a; writes s\nkernel functor: reads a, op; writes a, op; calls unknown ()\n"
+        "kernel behind_const: reads s, a; writes s\nkernel functor: reads a, op; writes a, op\n"
         "kernel of_global: reads global ::t; writes global ::t\n",
     ),
     Case(

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import pytest
 
 from cudafix import codemod, edits, nvcc
-from cudafix.refusals import DEFECTS, REFUSALS
+from cudafix.refusals import NOT_OF_THE_TEXT, REFUSALS
 from docs import manual
 
 ROOT = Path(__file__).parents[1]
@@ -76,7 +76,7 @@ def test_a_refusal_has_its_page(site: Path, name: str) -> None:
     text = text_of(site, f"refusals/{name}.html")
     assert "What would unlock it" in text
     assert REFUSALS[name].unlock.replace("`", "")[:60] in text
-    if name in DEFECTS:
+    if name in NOT_OF_THE_TEXT:
         return
     assert text.index("\nBefore\n") < text.index("\nAfter\n") < text.index("The change:")
 
@@ -97,7 +97,7 @@ BY_HAND = {
 
 def test_what_a_person_has_to_change_has_an_example() -> None:
     reporting = {name for name in codemod.names() if not list((ROOT / "fixtures" / name).glob("*/after"))}
-    assert set(EXAMPLES) == (REFUSALS.keys() - DEFECTS) | reporting
+    assert set(EXAMPLES) == (REFUSALS.keys() - NOT_OF_THE_TEXT) | reporting
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from cudafix import nvcc
+from cudafix import models, nvcc
 from cudafix.models import LONGEST_PREFIX, TableError, Tables, load
-from cudafix.models.api import Api, Effect, Waits, played, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, played, roles_of
 from cudafix.models.device import device
-from cudafix.models.rows import ROLES, expand
+from cudafix.models.rows import ROLES, UNDOCUMENTED, Table, expand
 
 
 @pytest.fixture(scope="module")
@@ -60,11 +61,82 @@ def test_rows_are_consistent(tables: Tables) -> None:
             assert {"handle", "stream"} & set(api.roles), name
         if api.holds is not None:
             assert "keeper_out" in api.roles, name
-        if "alias" in api.roles:
-            assert "of" in api.roles, name
+        if "alias" in played(api):
+            assert "of" in played(api), name
         if "keep" in played(api):
             holders = {"keeper", "keeper_out", "graph"} & played(api)
-            assert holders or api.returns == "keeper" or api.effect is Effect.EXTERNAL, name
+            by_library = api.effect is Effect.EXTERNAL or api.effect in HOST_EFFECTS
+            assert holders or api.returns == "keeper" or by_library, name
+
+
+DOCUMENTS = re.compile(
+    r"the worst case\b"
+    r"|CUDA (?:Runtime|Driver|Math) API(?: of CUDA)? \d|CUDA C\+\+ Programming Guide \d|cu[A-Z]\w+ \d"
+    r"|(?:CUB|Thrust), CCCL \d"
+    r"|NPP \d|nvJPEG \d|NVML \d|NVRTC \d|NCCL \d|NVSHMEM \d|TensorRT \d+ NvInfer|cuda-python \d|cuFile API reference"
+    r"|NVTX \d|NVIDIA/cuda-samples|MPI \d|UCX \d|OpenMP \d|OpenCV \d|https://registry\.khronos\.org/"
+    r"|OpenGL \d|freeglut API|GLFW \d|C17 \d|C\+\+20\b|POSIX\.1-20|GCC manual|Intel Intrinsics Guide|Windows API"
+    r"|BLAS Technical Forum|MathWorks|zlib\.h \d|Python \d|NumPy \d|matplotlib \d|google\.colab|\w+\([2357]\)"
+)
+"""How the names of the documents begin that a row may rest on."""
+
+
+def test_each_row_says_where_it_is_documented_or_that_it_is_the_worst_case() -> None:
+    for module in models._MODULES:
+        for name, (table, line, source) in models._index(module).items():
+            api = table.parse(line, source)
+            assert DOCUMENTS.match(source), f"{module}: {name}: {source!r}"
+            assert api.source == source, name
+            if source.startswith("the worst case"):
+                hidden = api.anywhere and api.timed and api.effect is not Effect.NOTHING
+                assert hidden or api.effect is Effect.EXTERNAL or "timed" in line, name
+
+
+def test_a_row_that_names_all_functions_of_a_library_says_the_worst_or_what_is_documented_of_all() -> None:
+    """A pattern holds for functions that nobody has looked at: those of a table of its own, or that keep nothing."""
+    every = {
+        name: source
+        for module in ("host", "opencl", "opencv")
+        for name, (_, _, source) in models._index(module).items()
+        if name.endswith("*") and "." not in name
+    }
+    unlimited = {name for name, source in every.items() if not source.startswith("the worst case")}
+    assert {name for name in unlimited if not name.startswith(("cl", "cv::"))} == {
+        *("nvrtc*", "nvJitLink*", "nvPTXCompiler*"),  # compilers: they reach no device
+        *("cblas_*", "LAPACKE_*", "_mm_*", "_mm256_*", "_mm512_*", "__builtin_*"),  # of values and arguments
+        *(f"gl{letter}*" for letter in string.ascii_uppercase),  # all memory of the host, and the time
+    }
+
+
+def test_a_row_without_a_document_is_no_row() -> None:
+    table = Table("", "twice host -\n@ C17 7.24\nonce host -\n")
+    rows = {name: table.parse(line, source) for name, line, source in table.index()}
+    assert rows["twice"] is UNDOCUMENTED
+    assert (rows["once"].effect, rows["once"].source) == (Effect.HOST, "C17 7.24")
+
+
+@pytest.mark.parametrize(
+    ("name", "roles"),
+    [
+        ("std::copy", "- hr hr hw"),
+        ("std::sort", "hrw hrw hrw"),  # with a comparison, or behind a policy
+        ("std::transform", "hr hr hr hw fn"),
+        ("std::transform", "- hr hr hr hw fn"),
+        ("std::inclusive_scan", "hr hr hrw hw"),
+        ("std::exclusive_scan", "hr hr hrw hw fn"),
+        ("std::merge", "hr hr hr hr hrw hw"),
+        ("std::fill_n", "- hw - put"),
+    ],
+)
+def test_an_execution_policy_shifts_the_arguments_of_an_algorithm(tables: Tables, name: str, roles: str) -> None:
+    count = len(roles.split())
+    assert known(tables, name, count).roles == tuple(roles.split())
+
+
+def test_a_user_row_has_a_document_of_its_own_or_is_called_so() -> None:
+    row = {"name": "my_read", "effect": "read", "roles": "hw"}
+    assert known(load([row]), "my_read", 1).source == "your own table"
+    assert known(load([{**row, "source": "mylib 2.1"}]), "my_read", 1).source == "mylib 2.1"
 
 
 @pytest.mark.parametrize(

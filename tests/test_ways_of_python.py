@@ -1094,8 +1094,8 @@ def test_what_an_object_of_a_third_file_does_instead_is_waited_for(case: str) ->
 def test_what_an_unseen_module_starts_where_it_is_imported_is_assumed(line: str, body: str) -> None:
     source = HEAD + definitions(body) + body.replace("SETUP", "import json, torch").replace("USE", line)
     (finding,) = (f for f in analyze({"main.py": source.encode()}, Config()).findings if "pairs" in f.codemod)
-    assert [assumption.name for assumption in finding.assumptions] == ["leaves_no_work"]
-    assert "import " in finding.assumptions[0].subject
+    assert sorted({a.name for a in finding.assumptions}) == ["imports_set_no_hooks", "leaves_no_work"]
+    assert any("import " in a.subject for a in finding.assumptions if a.name == "leaves_no_work")
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ engine takes the worst case. A user adds rows with `load(extra)`, each a mapping
     effect = "work"                     # an `Effect` of `api`
     roles = "handle - - r r w"          # one word for each parameter, or a list of them: the table in `api`
     memory = "device"                   # the other fields of `Api`, where they are needed: memory, on, waits,
-    waits = "own"                       # returns, holds, why (strings), sync, any, idle, looks (booleans)
+    waits = "own"                       # returns, holds, why (strings), sync, any, idle, looks, anywhere,
+                                        # timed (booleans)
+    source = "mylib 2.1, Section 4"     # where it is documented; `your own table` where the row does not say
 
 A user's row replaces the built-in row of the same name.
 """
@@ -16,13 +18,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from itertools import chain
 
 from cudafix import nearest
-from cudafix.models.api import Api, Effect
-from cudafix.models.rows import Table, build, expand
+from cudafix.models.api import Api, Effect, roles_of
+from cudafix.models.rows import UNDOCUMENTED, Table, build, expand
 
 __all__ = ["TableError", "Tables", "load"]
 
@@ -46,6 +49,7 @@ LONGEST_PREFIX = 60
 """Of a library that is known by how the names of its functions begin."""
 _STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
 _VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
+_HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
 _QUALIFIER = re.compile(r"\b(?:const|volatile|struct|class|static|typename)\b")
 _CLOCKED = re.compile(r"^(?:chrono|steady_clock|system_clock|high_resolution_clock|ios|ios_base|filesystem)::")
 
@@ -60,6 +64,7 @@ class Tables:
     def __init__(self, extra: Iterable[Mapping[str, object]] = ()) -> None:
         self._known: dict[str, Api] = {}
         self._exact: set[str] = set()
+        self._policies: set[str] = set()
         self._own: set[str] = set()
         self._own_patterns: list[tuple[re.Pattern[str], str]] = []
         self._answers: dict[tuple[str, int | str], Api | None] = {}
@@ -76,21 +81,29 @@ class Tables:
         """
         asked = (name, arity)
         if asked not in self._answers:
-            self._answers[asked] = self._function(name, arity)
+            self._answers[asked] = _documented(self._function(name, arity))
         return self._answers[asked]
 
     def _function(self, name: str, arity: int) -> Api | None:
         plain = _plain(name)
         for candidate in (plain, _VERSION.sub("", plain), f"cub::{plain}" if "::" in plain else f"thrust::{plain}"):
-            for key in (f"{candidate}/{arity}", candidate):
-                api = self._row(key)
-                bare = candidate == f"thrust::{plain}"
-                if api and self._takes(key, api, arity) and not (bare and api.returns is None):
-                    return api
+            api = self._form(candidate, arity)
+            if self._policies and arity > 2 and (behind := self._form(candidate, arity - 1, with_policy=True)):
+                return _either(api, replace(behind, roles=("-", *roles_of(behind, arity - 1)[: arity - 1])))
+            if api and not (candidate == f"thrust::{plain}" and api.returns is None):
+                return api
         if (api := self._by_pattern(plain)) is not None and self._takes(plain, api, arity):
             return api
         prefixes = (f"{plain[:length]}*" for length in range(min(len(plain) - 1, LONGEST_PREFIX), 1, -1))
         return next((api for key in prefixes if (api := self._row(key)) is not None), None)
+
+    def _form(self, name: str, arity: int, with_policy: bool = False) -> Api | None:
+        """The row of the form with so many arguments; or that of those behind an execution policy."""
+        for key in (f"{name}/{arity}", name):
+            api = self._row(key)
+            if api and self._takes(key, api, arity) and (not with_policy or key in self._policies):
+                return api
+        return None
 
     def method(self, type: str, name: str) -> Api | None:  # noqa: A002
         """The row of the method `name` of an object declared as `type` (`const std::vector<float *> &`).
@@ -100,7 +113,7 @@ class Tables:
         """
         asked = (type, name)
         if asked not in self._answers:
-            self._answers[asked] = self._method(type, name)
+            self._answers[asked] = _documented(self._method(type, name))
         return self._answers[asked]
 
     def _method(self, type: str, name: str) -> Api | None:  # noqa: A002
@@ -129,11 +142,13 @@ class Tables:
             return None
         for module in _modules(key):
             if (found := _index(module).get(key)) is not None:
-                table, line = found
-                self._known[key] = table.parse(line)
+                table, line, source = found
+                self._known[key] = api = table.parse(line, source)
                 if table.exact:
                     self._exact.add(key)
-                return self._known[key]
+                if table.policies:
+                    self._policies.add(key)
+                return api
         return None
 
     def _takes(self, key: str, api: Api, arity: int) -> bool:
@@ -160,8 +175,9 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
     return Tables(extra)
 
 
-_TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why"))
-_FLAGS = frozenset(("sync", "any", "idle", "looks"))
+_TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why", "source"))
+_FLAGS = frozenset(("sync", "any", "idle", "looks", "bytes", "reads_files", "anywhere", "timed"))
+_YOURS = Table(source="your own table", rows="")
 
 
 def _checked(row: Mapping[str, object]) -> Api:
@@ -184,10 +200,11 @@ def _checked(row: Mapping[str, object]) -> Api:
     if effect == Effect.EXTERNAL.value and "why" not in row:
         raise ValueError("`why` is missing; an `external` row says what is out of reach")
     fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "holds", "why") if key in row}
-    fields |= {key: "" for key in ("sync", "any", "idle") if row.get(key)}
+    flags = ("sync", "any", "idle", "bytes", "reads_files", "anywhere", "timed")
+    fields |= {key: "" for key in flags if row.get(key)}
     if not row.get("looks", True):
         fields["silent"] = ""
-    return build(effect, words, fields, Table(source="your own table", rows=""))
+    return build(effect, words, fields, _YOURS, str(row.get("source") or _YOURS.source))
 
 
 def _modules(key: str) -> tuple[str, ...]:
@@ -198,14 +215,35 @@ def _modules(key: str) -> tuple[str, ...]:
     return _HOME[prefix[0]] if prefix else ("driver", "host") if _DRIVER.match(key) else ("host",)
 
 
+def _documented(api: Api | None) -> Api | None:
+    return None if api is UNDOCUMENTED else api
+
+
+def _either(one: Api | None, other: Api) -> Api:
+    """Two forms of a function with as many arguments: each of these may play the roles that it has in both."""
+    if one is None:
+        return other
+    count = len(other.roles)
+    return replace(one, roles=tuple(map(_both, roles_of(one, count), other.roles)))
+
+
+def _both(a: str, b: str) -> str:
+    memory = {a, b} & _HOST_MEMORY
+    if memory:
+        letters = "".join(role[1:] for role in memory)
+        both = f"h{'r' * ('r' in letters)}{'w' * ('w' in letters)}"
+        return f"{both}+put" if "put" in (a, b) else both
+    return next((role for role in (a, b) if role not in ("-", "fn")), a if a != "-" else b)
+
+
 @cache
-def _index(module: str) -> dict[str, tuple[Table, str]]:
-    """Name to table and line: made when the first name of the library is asked for."""
-    index: dict[str, tuple[Table, str]] = {}
+def _index(module: str) -> dict[str, tuple[Table, str, str]]:
+    """Name to table, line and document: made when the first name of the library is asked for."""
+    index: dict[str, tuple[Table, str, str]] = {}
     tables: tuple[Table, ...] = import_module(f"cudafix.models.{module}").TABLES
     for table in tables:
-        for name, line in table.index():
-            index.setdefault(name, (table, line))
+        for name, line, source in table.index():
+            index.setdefault(name, (table, line, source))
     return index
 
 

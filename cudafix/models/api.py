@@ -21,12 +21,16 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `stream?` | a stream, unless every argument in a role of memory is memory: then it is a number of another form |
 | `stream_out` `event_out` `handle_out` `pool_out` `graph_out` | address of an object that the call makes |
 | `out` | address of a plain value that the host receives before the call returns |
+| `found` | address of a pointer that receives the address of memory that the program has not allocated |
 | `alias` | address of a pointer that receives the address of the memory in `of` (mapped host memory, a symbol) |
 | `of` | see `alias` |
 | `kind` | a `cudaMemcpyKind` |
 | `flags` | creation flags: `cudaStreamNonBlocking`, `cudaHostAllocMapped`, … |
 | `device` | a device number |
+| `path` | the name of a file that the call opens, as host memory that it reads |
+| `setting` | which attribute is asked for: where its name says that it is a setting, nothing is measured |
 | `fn` | a host function that the call runs, or has run on the stream |
+| `kernel` | a kernel that the call launches: it uses variables of the device without being given them |
 | `params` | address of a struct that describes copies or nodes: everything that it reaches is read and written |
 | `keep` | a pointer, or all that a struct reaches, that an object of this call keeps (see below) |
 | `keeper` `keeper_out` | the object that keeps it; the address of an object, made by the call, that keeps it |
@@ -34,7 +38,8 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `-` | nothing that matters for ordering |
 
 Where a call has no `keeper` or `keeper_out`, what is in `keep` is kept by its `graph`, or by the result if `returns` is
-`keeper`. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory;
+`keeper`, else by the library: any later call of a host function may read and write it, and so may the end of the
+process. A later call or launch that gets the object in the role `r`, `w`, `rw`, `handle` or `graph` uses that memory;
 so does the call itself if it works.
 A host function that is given device memory is another function of that name: `Unknown`. `any` marks those that take
 whatever they are given by value: casts, comparisons, `printf`.
@@ -74,6 +79,7 @@ class Effect(Enum):
     HOST = "host"  # plain host function: touches only what `hr`/`hw` say, returns a plain value
     OUTPUT = "output"  # as HOST, and the user sees something: stdout, stderr, a file, a socket
     CLOCK = "clock"  # as HOST, and the program reads a clock
+    READ = "read"  # as HOST, and the program reads a file: a clock, unless all that it opens are known to hold no times
     EXIT = "exit"  # the process ends
     STATUS = "status"  # the program looks at the last error
     CAPTURE_BEGIN = "capture_begin"
@@ -100,17 +106,26 @@ class Waits(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host.
+    """One function of one library. `memory`: device, async, managed, pinned, mapped, pitched, array, host,
+    shared (memory of the host that other addresses, files and processes may reach too, but for a private mapping of no
+    file, by `flags`).
 
     `on` is where an operation runs when no argument says so: `legacy` (the default stream), `handle`, `none`,
     `unknown` (a stream of the library's own choice), or `global` (the one stream of the library: the default stream, if
     the program sets no other). `idle`: there may be no operation, so nothing is in order because of it.
     `any` marks a host function that may be given device memory: it does not look at it.
-    `sync` marks a copy without `Async` in its name. `source` is the document that says so. `returns`: `pointer` for
-    functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into) their first
-    argument, `time` for clocks, `handle` for functions that return a new handle on the stream in `stream`, `keeper` for
-    a new object that keeps the `keep` arguments, `hidden` for what may lead to any memory that the host can see.
+    `bytes`: what it stores is read from text or bytes, as it is where `from_outside`: a pointer that is stored so may
+    be any.
+    `sync` marks a copy without `Async` in its name. `source` is the document that says so; a row has one. `returns`:
+    `pointer` for functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into)
+    their first argument, `given` into any of their arguments, `time` for clocks, `handle` for functions that return a
+    new handle on the stream in `stream`, `keeper` for a new object that keeps the `keep` arguments, `hidden` for what
+    may lead to any memory that the host can see.
     `holds`: the object in `keeper_out` has memory of this kind of its own.
+    `anywhere`: the host may read and write all memory that it can see, by addresses that the library was given before.
+    `timed`: the call also tells the time, or measures what the device does.
+    `reads_files`: what the call gives comes from a file, a pipe or a socket, which is what a shared mapping shows; so
+    it does where the effect is `read`.
     """
 
     effect: Effect
@@ -120,15 +135,31 @@ class Api:
     waits: Waits = Waits.NONE
     sync: bool = False
     any: bool = False
+    bytes: bool = False
     returns: str | None = None
     looks: bool = True  # the returned status tells of earlier asynchronous errors
     idle: bool = False
+    anywhere: bool = False
+    timed: bool = False
     holds: str | None = None
+    reads_files: bool = False
     why: str | None = None
     source: str = ""
 
+    @property
+    def from_outside(self) -> bool:
+        """Whether what it gives comes from a file, a pipe, a socket or another program."""
+        return self.reads_files or self.effect is Effect.READ
 
-HOST_EFFECTS = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT, Effect.NOTHING, Effect.STATUS})
+    @property
+    def stores_bytes(self) -> bool:
+        """Whether a pointer that it stores may be any: it is read from text or bytes."""
+        return self.bytes or self.from_outside
+
+
+HOST_EFFECTS = frozenset(
+    {Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.EXIT, Effect.NOTHING, Effect.STATUS}
+)
 """What never reaches the device."""
 
 

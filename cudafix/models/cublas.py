@@ -22,13 +22,14 @@ cublasSetWorkspace{,_v2}                nothing         keeper keep -   ; waits=
 cublas{Set,Get}{PointerMode,MathMode,AtomicsMode,SmCountTarget,EmulationStrategy}{,_v2} nothing handle -
 cublas{Set,Get}FixedPointEmulation{MantissaControl,MaxMantissaBitCount,MantissaBitOffset} nothing handle -
 cublasSetFixedPointEmulationMantissaBitCountPointer nothing keeper keep
-cublasGet{Version,Property}{,_v2}       nothing         -*
+cublasGet{Version,Property}{,_v2}       nothing         hrw*
 cublasMp*                               external        rw*     ; why=cuBLASMp: other processes take part
-cublasMp{Numroc,GetVersion,GetStatusString} nothing     -*      ; silent
+cublasMp{Numroc,GetVersion,GetStatusString} nothing     hrw*      ; silent
 cublasGetCudartVersion                  nothing                         ; silent
 cublasGet{StatusString,StatusName}      nothing -              ; silent
 cublasMigrateComputeType                nothing         handle - out
-cublas{LoggerConfigure,SetLoggerCallback,GetLoggerCallback} nothing -*
+cublas{LoggerConfigure,GetLoggerCallback} nothing hrw*
+cublasSetLoggerCallback                 external        fn      ; why=a function that the library calls
 # copies between host and device: blocking forms on the default stream, as cudaMemcpy
 cublas{Set,Get}Vector{,_64}             copy            - - r - w -     ; sync on=legacy
 cublas{Set,Get}Matrix{,_64}             copy            - - - r - w -   ; sync on=legacy
@@ -127,22 +128,22 @@ cublasLtDestroy                         nothing         -               ; waits=
 cublasLtMatmul                          work            - r hr r r r r hr r r w r - rw - stream
 cublasLtMatrixTransform                 work            - r hr r r hr r r w r stream
 cublasLt{MatmulDesc,MatrixTransformDesc}SetAttribute nothing keeper - keep -
-cublasLt{MatrixLayout,MatmulPreference,MatmulAlgoConfig}SetAttribute nothing - - - -
+cublasLt{MatrixLayout,MatmulPreference,MatmulAlgoConfig}SetAttribute nothing - - hr -
 cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference,MatmulAlgoConfig}GetAttribute nothing - - out - \
 out
 cublasLtMatmulDescCreate                nothing         keeper_out - -
 cublasLtMatrixTransformDescCreate       nothing         keeper_out -
-cublasLt{MatmulDesc,MatrixTransformDesc}{Init,Init_internal} nothing out -*
-cublasLt{MatrixLayout,MatmulPreference}{Create,Init,Init_internal} nothing out -*
+cublasLt{MatmulDesc,MatrixTransformDesc}{Init,Init_internal} nothing out hrw*
+cublasLt{MatrixLayout,MatmulPreference}{Create,Init,Init_internal} nothing out hrw*
 cublasLt{MatmulDesc,MatrixTransformDesc,MatrixLayout,MatmulPreference}Destroy nothing -
-cublasLtMatmulAlgo{GetHeuristic,GetIds,Init,Check,CapGetAttribute,ConfigGetAttribute,ConfigSetAttribute} nothing -*
-cublasLt{GetVersion,GetCudartVersion,GetProperty,GetStatusName,GetStatusString,HeuristicsCacheGetCapacity} nothing -*
+cublasLtMatmulAlgo{GetHeuristic,GetIds,Init,Check,CapGetAttribute,ConfigGetAttribute,ConfigSetAttribute} nothing hrw*
+cublasLt{GetVersion,GetCudartVersion,GetProperty,GetStatusName,GetStatusString,HeuristicsCacheGetCapacity} nothing hrw*
 cublasLt{HeuristicsCacheSetCapacity,LoggerSetLevel,LoggerSetFile,LoggerOpenFile,LoggerSetMask,LoggerForceDisable,\
-LoggerSetCallback,\
-DisableCpuInstructionsSetMask} nothing -*
+DisableCpuInstructionsSetMask} nothing hrw*
+cublasLtLoggerSetCallback               external        fn      ; why=a function that the library calls
 # cublasXt works on its own streams on several devices and waits for them
 cublasXt{Create,Destroy,DeviceSelect,SetBlockDim,GetBlockDim,SetPinningMemMode,GetNumBoards,MaxBoards,SetCpuRoutine,\
-SetCpuRatio} nothing -*
+SetCpuRatio} nothing hrw*
 cublasXt{[SDCZ]{gemm,symm,syrk,syr2k,syrkx,trmm,trsm,spmm},[CZ]{hemm,herk,her2k,herkx}} external rw* ; \
 why=works on its own streams on several devices
 """

@@ -15,37 +15,42 @@ cudnnDestroy                            handle_destroy  handle          ; waits=
 cudnnSetStream                          handle_set_stream handle stream
 cudnnGetStream                          external        handle stream_out ; why=a stream that is read back from a \
 handle
-cudnnGet{ErrorString,LastErrorString,Version,CudartVersion,MaxDeviceVersion,Property} nothing -* ; silent
+cudnnGet{ErrorString,LastErrorString,Version,CudartVersion,MaxDeviceVersion,Property} nothing hrw* ; silent
 cudnnQueryRuntimeError                  status          -*
-cudnn{Set,Get}Callback                  nothing         -*
+cudnnSetCallback                        external        - - fn  ; why=a function that the library calls
+cudnnGetCallback                        nothing         hrw*
 cudnn{Create,Destroy}{Tensor,Filter,Convolution,Pooling,Activation,LRN,SpatialTransformer,OpTensor,ReduceTensor,\
 Dropout,\
 RNN,RNNData,CTCLoss,Attn,SeqData,TensorTransform,Algorithm}Descriptor nothing out       ; waits=maybe
 cudnn{Set,Get}{Tensor4d,Tensor4dEx,TensorNd,TensorNdEx,Filter4d,FilterNd,Convolution2d,ConvolutionNd,Pooling2d,\
 PoolingNd,\
-Activation,LRN,SpatialTransformerNd,OpTensor,ReduceTensor,RNNData,CTCLoss,TensorTransform}Descriptor nothing -*
-cudnn{Set,Get}{TensorNdDescriptorEx,Tensor4dDescriptorEx,ActivationDescriptorSwishBeta} nothing -*
-cudnn{Set,Get}RNNDescriptor{,_v5,_v6,_v8} nothing       -*
-cudnn{Set,Get}Convolution{MathType,GroupCount,ReorderType} nothing -*
-cudnn{Set,Get}RNN{MatrixMathType,BiasMode,PaddingMode,ProjectionLayers,Algorithm} nothing -*
-cudnnGet{TensorSizeInBytes,FilterSizeInBytes,Pooling2dForwardOutputDim,PoolingNdForwardOutputDim} nothing -*
-cudnnGetConvolution{2d,Nd}ForwardOutputDim nothing      -*
+Activation,LRN,SpatialTransformerNd,OpTensor,ReduceTensor,RNNData,CTCLoss,TensorTransform}Descriptor nothing hrw*
+cudnn{Set,Get}{TensorNdDescriptorEx,Tensor4dDescriptorEx,ActivationDescriptorSwishBeta} nothing hrw*
+# a dropout descriptor is one of them, which keeps its states
+cudnnSetRNNDescriptor{_v5,_v8}          nothing         keeper keep*
+cudnnSetRNNDescriptor{,_v6}             nothing         keep+keeper keep+keeper keep*
+cudnnGetRNNDescriptor{,_v5,_v6,_v8}     nothing         hrw*
+cudnn{Set,Get}Convolution{MathType,GroupCount,ReorderType} nothing hrw*
+cudnn{Set,Get}RNN{MatrixMathType,BiasMode,PaddingMode,ProjectionLayers,Algorithm} nothing hrw*
+cudnnGet{TensorSizeInBytes,FilterSizeInBytes,Pooling2dForwardOutputDim,PoolingNdForwardOutputDim} nothing hrw*
+cudnnGetConvolution{2d,Nd}ForwardOutputDim nothing      hrw*
 cudnnGetConvolution{Forward,BackwardData,BackwardFilter}{Algorithm,Algorithm_v7,AlgorithmMaxCount,WorkspaceSize} \
-nothing -*
-cudnnFindConvolution{Forward,BackwardData,BackwardFilter}Algorithm work handle -*       ; waits=maybe
-cudnnFindConvolution{Forward,BackwardData,BackwardFilter}AlgorithmEx work handle rw*    ; waits=maybe
-cudnn{DropoutGetStatesSize,DropoutGetReserveSpaceSize,GetReductionWorkspaceSize,GetReductionIndicesSize} nothing -*
-cudnnGetRNN{WorkspaceSize,TrainingReserveSize,ParamsSize,TempSpaceSizes,WeightSpaceSize} nothing -*
+nothing hrw*
+# they measure how long each algorithm takes
+cudnnFindConvolution{Forward,BackwardData,BackwardFilter}Algorithm work handle hrw*     ; timed waits=maybe
+cudnnFindConvolution{Forward,BackwardData,BackwardFilter}AlgorithmEx work handle rw*    ; timed waits=maybe
+cudnn{DropoutGetStatesSize,DropoutGetReserveSpaceSize,GetReductionWorkspaceSize,GetReductionIndicesSize} nothing hrw*
+cudnnGetRNN{WorkspaceSize,TrainingReserveSize,ParamsSize,TempSpaceSizes,WeightSpaceSize} nothing hrw*
 cudnnGetRNNLinLayer{Matrix,Bias}Params  nothing         - - - - - of - - alias
 cudnnGetRNNWeightParams                 nothing         - - - - of - - alias - alias
-cudnn{Create,Destroy,Set}PersistentRNNPlan nothing      -*              ; waits=maybe
-cudnn{BuildRNNDynamic}                  nothing         -*              ; waits=maybe
+cudnn{Create,Destroy,Set}PersistentRNNPlan nothing      hrw*              ; waits=maybe
+cudnn{BuildRNNDynamic}                  nothing         hrw*              ; waits=maybe
 cudnn{Set,Restore}DropoutDescriptor     work            keeper handle - keep - -        ; waits=maybe
-cudnnGetDropoutDescriptor               nothing         -*
-cudnnDeriveBNTensorDescriptor           nothing         -*
+cudnnGetDropoutDescriptor               nothing         - - out found out
+cudnnDeriveBNTensorDescriptor           nothing         hrw*
 cudnnGet{BatchNormalization,Normalization}{ForwardTrainingEx,BackwardEx,TrainingExReserveSpace,ForwardTraining,\
 Backward,\
-TrainingReserveSpace}{WorkspaceSize,Size,} nothing      -*
+TrainingReserveSpace}{WorkspaceSize,Size,} nothing      hrw*
 # handle, [descriptor,] alpha, xDesc, x, ..., beta, yDesc, y
 cudnn{TransformTensor,AddTensor}        work            handle hr - r hr - rw
 cudnnTransformTensorEx                  work            handle - hr - r hr - rw
@@ -77,24 +82,25 @@ cudnnDropout{Forward,Backward}          work            handle rw - r - w rw -
 cudnnSpatialTf{GridGeneratorForward,GridGeneratorBackward,SamplerForward,SamplerBackward} work handle rw*
 cudnnRNN{ForwardInference,ForwardTraining,BackwardData,BackwardWeights}{,Ex} work handle rw*
 cudnnRNN{Forward,BackwardData_v8,BackwardWeights_v8} work handle rw*    ; waits=maybe
-cudnnRNN{SetClip,GetClip}{,_v8,_v9}     nothing         -*
-cudnn{Set,Get}{SeqDataDescriptor,AttnDescriptor,CTCLossDescriptorEx} nothing -*
-cudnn{GetFoldedConvBackwardDataDescriptors,InitTransformDest,DeriveNormTensorDescriptor} nothing -*
+cudnnRNN{SetClip,GetClip}{,_v8,_v9}     nothing         hrw*
+cudnnSetAttnDescriptor                  nothing         keeper keep*
+cudnn{{Set,Get}{SeqDataDescriptor,CTCLossDescriptorEx},GetAttnDescriptor} nothing hrw*
+cudnn{GetFoldedConvBackwardDataDescriptors,InitTransformDest,DeriveNormTensorDescriptor} nothing hrw*
 cudnnGetMultiHeadAttnWeights            nothing         - - - - of - alias
-cudnn{Create,Destroy}FusedOps{ConstParamPack,VariantParamPack,Plan} nothing -*
-cudnn{Set,Get}FusedOpsConstParamPackAttribute nothing   -*
+cudnn{Create,Destroy}FusedOps{ConstParamPack,VariantParamPack,Plan} nothing hrw*
+cudnn{Set,Get}FusedOpsConstParamPackAttribute nothing   hrw*
 cudnnSetFusedOpsVariantParamPackAttribute nothing       keeper - keep
-cudnnGetFusedOpsVariantParamPackAttribute nothing       -*
-cudnnMakeFusedOpsPlan                   nothing         -*
+cudnnGetFusedOpsVariantParamPackAttribute nothing       hrw*
+cudnnMakeFusedOpsPlan                   nothing         hrw*
 cudnnFusedOpsExecute                    work            handle - rw
 cudnnBackend{Populate,Update}CudaGraph  nothing         - - keep graph
 cudnn{MultiHeadAttnForward,MultiHeadAttnBackwardData,MultiHeadAttnBackwardWeights} work handle rw* ; waits=maybe
 cudnn{CTCLoss,CTCLoss_v8}               work            handle rw*      ; waits=maybe
-cudnnGet{CTCLossWorkspaceSize,CTCLossWorkspaceSize_v8,MultiHeadAttnBuffers} nothing -*
+cudnnGet{CTCLossWorkspaceSize,CTCLossWorkspaceSize_v8,MultiHeadAttnBuffers} nothing hrw*
 cudnn{OpsVersionCheck,CnnVersionCheck,AdvVersionCheck,OpsInferVersionCheck,OpsTrainVersionCheck,CnnInferVersionCheck,\
 CnnTrainVersionCheck,AdvInferVersionCheck,GraphVersionCheck} nothing
 # the graph API's back end: a variant pack keeps the pointers that are set as its attribute
-cudnnBackend{CreateDescriptor,DestroyDescriptor,Initialize,Finalize,GetAttribute} nothing -*
+cudnnBackend{CreateDescriptor,DestroyDescriptor,Initialize,Finalize,GetAttribute} nothing hrw*
 cudnnBackendSetAttribute                nothing         keeper - - - keep
 cudnnBackendExecute                     work            handle - rw
 """

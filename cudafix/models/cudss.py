@@ -43,7 +43,7 @@ cudssMatrix{GetFormat,GetDistributionRow1d} nothing - out*
 cudssMatrixSetDistributionRow1d         nothing - - -
 cudssMatrixDestroy                      nothing -
 cudssGetProperty                        nothing - out                   ; silent
-cudssLogger{SetFile,OpenFile,SetLevel,SetMask,ForceDisable} nothing -*
+cudssLogger{SetFile,OpenFile,SetLevel,SetMask,ForceDisable} nothing hrw*
 cudssSetThreadingLayer                  nothing - -
 cudssSetJitCacheDir                     nothing - -
 cudssGet{Device,Pinned}MemHandler       nothing - out

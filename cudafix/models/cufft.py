@@ -9,22 +9,24 @@ from __future__ import annotations
 from cudafix.models.rows import Table
 
 _ROWS = """
-cufftPlan{1d,2d,3d,Many}                handle_create   handle_out -*   ; waits=maybe
+cufftPlan{1d,2d,3d,Many}                handle_create   handle_out hr*  ; waits=maybe
 cufftCreate                             handle_create   handle_out      ; waits=maybe
 cufftDestroy                            handle_destroy  handle          ; waits=maybe
-cufftMakePlan{1d,2d,3d,Many,Many64}     nothing         handle -*       ; waits=maybe
-cufftXtMakePlanMany                     nothing         handle -*       ; waits=maybe
+cufftMakePlan{1d,2d,3d,Many,Many64}     nothing         handle hrw*       ; waits=maybe
+cufftXtMakePlanMany                     nothing         handle hrw*       ; waits=maybe
 cufftSetStream                          handle_set_stream handle stream
 cufftSetWorkArea                        nothing         keeper keep
 cufft{SetAutoAllocation,SetCompatibilityMode,SetPlanPropertyInt64,GetPlanPropertyInt64,ResetPlanProperty} nothing \
 handle -*
-cufft{Estimate,GetSize}{1d,2d,3d,Many,Many64,} nothing  -*              ; waits=maybe
-cufftXtGetSizeMany                      nothing         -*              ; waits=maybe
-cufft{GetVersion,GetProperty}           nothing         -*              ; silent
+cufft{Estimate,GetSize}{1d,2d,3d,Many,Many64,} nothing  hrw*              ; waits=maybe
+cufftXtGetSizeMany                      nothing         hrw*              ; waits=maybe
+cufft{GetVersion,GetProperty}           nothing         hrw*              ; silent
 cufftExec{C2C,Z2Z}                      work            handle rw w -
 cufftExec{R2C,C2R,D2Z,Z2D}              work            handle rw w
 cufftXtExec                             work            handle rw w -
-cufftXt{SetCallback,ClearCallback,SetCallbackSharedSize,SetJITCallback} nothing keeper keep -*
+# the functions, and what they are given
+cufftXt{SetCallback,SetJITCallback}     nothing         keeper keep*
+cufftXt{ClearCallback,SetCallbackSharedSize} nothing    handle hrw*
 # memory that cuFFT spreads over devices itself, or over processes
 cufftMp*                                external        rw*     ; why=cuFFTMp: other processes take part
 cufftXtSetGPUs                          external        handle - -      ; why=works on several devices

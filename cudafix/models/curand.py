@@ -22,10 +22,10 @@ curandGeneratePoisson                   work            handle w - -    ; waits=
 curandGeneratePoissonMethod             work            handle w - - -  ; waits=maybe
 curandGenerateBinomial                  work            handle w - - -  ; waits=maybe
 curandGenerateBinomialMethod            work            handle w - - - - ; waits=maybe
-curandCreatePoissonDistribution         nothing         - out           ; waits=maybe
+curandCreatePoissonDistribution         nothing         - found         ; waits=maybe
 curandDestroyDistribution               nothing         -               ; waits=maybe
-curandGet{DirectionVectors32,DirectionVectors64,ScrambleConstants32,ScrambleConstants64} nothing out -*
-curandGet{Version,Property}             nothing         out -*          ; silent
+curandGet{DirectionVectors32,DirectionVectors64,ScrambleConstants32,ScrambleConstants64} nothing found -*
+curandGet{Version,Property}             nothing         out hrw*          ; silent
 curandMakeMTGP32Constants               copy            r w             ; sync on=legacy
 curandMakeMTGP32KernelState             copy            w r r - -       ; sync on=legacy
 """

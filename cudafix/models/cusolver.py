@@ -16,20 +16,20 @@ cusolver{Dn,Sp}Destroy                  handle_destroy  handle          ; waits=
 cusolver{Dn,Sp}SetStream                handle_set_stream handle stream
 cusolver{Dn,Sp}GetStream                external        handle stream_out ; why=a stream that is read back from a \
 handle
-cusolverDn{Set,Get}{AdvOptions,DeterministicMode,MathMode,EmulationStrategy} nothing -*
+cusolverDn{Set,Get}{AdvOptions,DeterministicMode,MathMode,EmulationStrategy} nothing hrw*
 cusolverDn{Set,Get}FixedPointEmulation{MantissaControl,MaxMantissaBitCount,MantissaBitOffset} nothing handle -
 cusolverMp*                             external        rw*     ; why=cuSOLVERMp: other processes take part
-cusolverMp{NUMROC,GetVersion}           nothing         -*      ; silent
-cusolverDn{Create,Destroy}{Params,GesvdjInfo,SyevjInfo,,IRSParams,IRSInfos} nothing out -*
-cusolverDnX{gesvdj,syevj}{SetTolerance,SetMaxSweeps,SetSortEig,GetResidual,GetSweeps} nothing -*
+cusolverMp{NUMROC,GetVersion}           nothing         hrw*      ; silent
+cusolverDn{Create,Destroy}{Params,GesvdjInfo,SyevjInfo,,IRSParams,IRSInfos} nothing out hrw*
+cusolverDnX{gesvdj,syevj}{SetTolerance,SetMaxSweeps,SetSortEig,GetResidual,GetSweeps} nothing hrw*
 cusolverDn{[SDCZ],X,}{potrf,getrf,getrs,geqrf,ormqr,orgqr,unmqr,ungqr,sytrf,gesvd,gesvdj,gesvda,gebrd,gesvdr,gesvdp}\
-_bufferSize{,Ext} nothing -*
+_bufferSize{,Ext} nothing hrw*
 cusolverDn{[SDCZ],X,}{syevd,syevdx,syevj,heevd,heevdx,heevj,sygvd,sygvdx,sygvj,hegvd,hegvdx,hegvj,sytrd,hetrd,potri,\
 trtri}\
-_bufferSize{,Ext} nothing -*
+_bufferSize{,Ext} nothing hrw*
 cusolverDn{[SDCZ],X,}{gesvdjBatched,gesvdaStridedBatched,syevjBatched,heevjBatched,syevBatched,geev,laswp,orgbr,ungbr,\
 ormtr,\
-unmtr,orgtr,ungtr,sytri}_bufferSize{,Ext} nothing -*
+unmtr,orgtr,ungtr,sytri}_bufferSize{,Ext} nothing hrw*
 # handle, uplo or m, n, ..., A, lda, workspace, ..., devInfo
 cusolverDn[SDCZ]potrf                   work            handle - - rw - rw - w  ; waits=maybe
 cusolverDn[SDCZ]potri                   work            handle - - rw - rw - w  ; waits=maybe
@@ -56,18 +56,19 @@ cusolverDn{[SD]sygvd,[CZ]hegvd}         work            handle - - - - rw - rw -
 cusolverDn{[SD]sygvj,[CZ]hegvj}         work            handle - - - - rw - rw - w rw - w - ; waits=maybe
 cusolverDnIRSParams{Create,Destroy,SetRefinementSolver,SetSolverMainPrecision,SetSolverLowestPrecision,SetTol,\
 SetTolInner,\
-SetSolverPrecisions,SetMaxIters,SetMaxItersInner,GetMaxIters,EnableFallback,DisableFallback} nothing -*
-cusolverDnIRSInfos{Create,Destroy,GetNiters,GetOuterNiters,RequestResidual,GetResidualHistory,GetMaxIters} nothing -*
+SetSolverPrecisions,SetMaxIters,SetMaxItersInner,GetMaxIters,EnableFallback,DisableFallback} nothing hrw*
+cusolverDnIRSInfos{Create,Destroy,GetNiters,GetOuterNiters,RequestResidual,GetResidualHistory,GetMaxIters} nothing hrw*
 cusolverDnIRSX{gesv,gels}               work            handle rw* ; waits=maybe
-cusolverDnIRSX{gesv,gels}_bufferSize    nothing         -*
-cusolverDnLogger{SetCallback,SetFile,OpenFile,SetLevel,SetMask,ForceDisable} nothing -*
-cusolverDn{[SDCZ]lauum,Xsytrs,Xlarft}_bufferSize nothing -*
+cusolverDnIRSX{gesv,gels}_bufferSize    nothing         hrw*
+cusolverDnLoggerSetCallback             external        fn      ; why=a function that the library calls
+cusolverDnLogger{SetFile,OpenFile,SetLevel,SetMask,ForceDisable} nothing hrw*
+cusolverDn{[SDCZ]lauum,Xsytrs,Xlarft}_bufferSize nothing hrw*
 cusolverDn{[SDCZ]{lauum,sytri},[SD]{orgbr,sytrd,orgtr,ormtr,sygvdx},[CZ]{ungbr,hetrd,ungtr,unmtr,hegvdx}} work handle \
 rw* ; waits=maybe
 cusolverDn{Potrf,Potrs,Geqrf,Getrf,Getrs,Syevd,Syevdx,Gesvd} work handle rw* ; waits=maybe
-cusolverDn{Potrf,Geqrf,Getrf,Syevd,Syevdx,Gesvd}_bufferSize nothing -*
+cusolverDn{Potrf,Geqrf,Getrf,Syevd,Syevdx,Gesvd}_bufferSize nothing hrw*
 cusolverDn{SS,SH,SB,SX,DD,DS,DH,DB,DX,ZZ,ZC,ZK,ZE,ZY,CC,CK,CE,CY}{gesv,gels} work handle rw* ; waits=maybe
-cusolverDn{SS,SH,SB,SX,DD,DS,DH,DB,DX,ZZ,ZC,ZK,ZE,ZY,CC,CK,CE,CY}{gesv,gels}_bufferSize nothing -*
+cusolverDn{SS,SH,SB,SX,DD,DS,DH,DB,DX,ZZ,ZC,ZK,ZE,ZY,CC,CK,CE,CY}{gesv,gels}_bufferSize nothing hrw*
 # the 64-bit interface: pointers and sizes alternate in an order of their own for each routine
 cusolverDnX{potrf,potrs,getrf,getrs,geqrf,gesvd,gesvdp,gesvdr,syevd,syevdx,sytrs,trtri,geev,syevBatched,larft} work \
 handle rw* ; waits=maybe
@@ -81,15 +82,14 @@ cusolverSp{X,[SDCZ]}csr{qr,lu,chol}{Analysis,BufferInfo,Setup,Factor,ZeroPivot,S
 cusolverSp[SDCZ]{csrlsvlu,csrlsvqr,csrlsvchol,csrlsqvqr,csreigvsi,csreigs}Host host hrw*
 cusolverSp[SDCZ]{csrlsvqr,csrlsvchol}   work            handle - - r r r r r - - w hw   ; waits=maybe
 cusolverSp[SDCZ]csreigvsi               work            handle - - r r r r - r - - w w  ; waits=maybe
-cusolverSpXcsrqrAnalysis{,Batched}      work            handle - - - r r r rw   ; waits=maybe
-cusolverSpXcsrcholAnalysis              work            handle - - r r r rw     ; waits=maybe
-cusolverSp[SDCZ]csr{qr,chol}{BufferInfo,BufferInfoBatched} work handle rw*      ; waits=maybe
-cusolverSp[SDCZ]csr{qr,chol}{Setup,Factor,Solve,ZeroPivot,Diag,svBatched} work handle rw* ; waits=maybe
-cusolverSp[SDCZ]csrqrsvBatched          work            handle rw*              ; waits=maybe
-cusolverSp[SDCZ]csrcholDiag             work            handle rw*              ; waits=maybe
+# what the structure that they share keeps of a matrix and of a buffer is not said
+cusolverSpX{csrqrAnalysis{,Batched},csrcholAnalysis} external rw*               ; why=what it keeps is not documented
+cusolverSp[SDCZ]csr{qr,chol}{BufferInfo,BufferInfoBatched,Setup,Factor,Solve,ZeroPivot,Diag} external rw* ; \
+why=what it keeps is not documented
+cusolverSp[SDCZ]csrqrsvBatched          external        rw*     ; why=what it keeps is not documented
 # refactorization keeps the pointers of its set-up and has no stream of its own
 cusolverRf{Create,Destroy}              nothing         out                     ; waits=maybe
-cusolverRf{Set,Get}{MatrixFormat,NumericProperties,NumericBoostReport,ResetValuesFastMode,Algs} nothing -*
+cusolverRf{Set,Get}{MatrixFormat,NumericProperties,NumericBoostReport,ResetValuesFastMode,Algs} nothing hrw*
 cusolverRf{SetupDevice,SetupHost,Analyze,ResetValues,Refactor,Solve,AccessBundledFactorsDevice} external rw* ; \
 why=works on a stream that its interface does not name
 cusolverRf{ExtractBundledFactorsHost,ExtractSplitFactorsHost,BatchSetupHost,BatchAnalyze,BatchResetValues,\
@@ -98,7 +98,7 @@ BatchSolve,BatchZeroPivot} external rw* ; why=works on a stream that its interfa
 cusolverMg{Destroy,DeviceSelect,CreateDeviceGrid,DestroyGrid,CreateMatrixDesc,DestroyMatrixDesc} external -* ; \
 why=works on several devices
 cusolverMg{Syevd,Getrf,Getrs,Potrf,Potrs,Potri}{,_bufferSize} external rw* ; why=works on several devices
-cusolverGet{Version,Property}           nothing         -*                      ; silent
+cusolverGet{Version,Property}           nothing         hrw*                      ; silent
 """
 
 TABLES = tuple(Table("cuSOLVER 13.0", rows, on="handle", exact=True) for rows in (_DENSE, _SPARSE))

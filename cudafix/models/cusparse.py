@@ -16,8 +16,9 @@ cusparseSetStream                       handle_set_stream handle stream
 cusparseGetStream                       external        handle stream_out ; why=a stream that is read back from a \
 handle
 cusparse{Set,Get}PointerMode            nothing         handle -
-cusparseGet{Version,Property,ErrorName,ErrorString} nothing -*          ; silent
-cusparseLogger{SetLevel,SetFile,OpenFile,SetMask,ForceDisable,SetCallback} nothing -*
+cusparseGet{Version,Property,ErrorName,ErrorString} nothing hrw*          ; silent
+cusparseLogger{SetLevel,SetFile,OpenFile,SetMask,ForceDisable} nothing hrw*
+cusparseLoggerSetCallback               external        fn      ; why=a function that the library calls
 """
 
 _DESCRIPTORS = """
@@ -35,7 +36,7 @@ cusparse{,Const}{SpMat,DnMat,DnVec,SpVec}GetValues nothing of alias
 cusparse{,Const}{Csr,Csc,Coo,DnMat,DnVec,SpVec,BlockedEll}Get nothing of alias*
 cusparse{SpMatGetSize,SpMatGetFormat,SpMatGetIndexBase,SpMatGetAttribute,SpMatSetAttribute,SpVecGetIndexBase} nothing \
 -*
-cusparse{Csr,Coo,DnMat,SpMat,Bsr}{Set,Get}StridedBatch nothing -*
+cusparse{Csr,Coo,DnMat,SpMat,Bsr}{Set,Get}StridedBatch nothing hrw*
 cusparseDestroy{SpMat,DnMat,DnVec,SpVec} nothing        -
 cusparse{Create,Destroy}{MatDescr,Csrilu02Info,Csric02Info,Bsrilu02Info,Bsric02Info,Csrsv2Info,Csrsm2Info,\
 Csrgemm2Info,\
@@ -44,8 +45,10 @@ cusparseSetMat{Type,IndexBase,DiagType,FillMode} nothing - -
 cusparseGetMat{Type,IndexBase,DiagType,FillMode} nothing -
 cusparse{SpSV,SpSM,SpGEMM}_createDescr  nothing         keeper_out
 cusparse{SpSV,SpSM,SpGEMM}_destroyDescr nothing         -
-cusparseSpMMOp_{createDescr,destroyDescr} nothing       -*
-cusparseSpMMOp_{createPlan,destroyPlan} nothing         -*              ; waits=maybe
+cusparseSpMMOp_{createDescr,destroyDescr} nothing       hrw*
+cusparseSpMMOp_createPlan               nothing         - keeper_out - - keep keep keep - - hr - hr - hr - out ; \
+waits=maybe
+cusparseSpMMOp_destroyPlan              nothing         -               ; waits=maybe
 """
 
 _GENERIC = """
@@ -71,10 +74,10 @@ cusparseSpGEMM_estimateMemory           work            handle - - hr r r hr rw 
 cusparseSpGEMM_copy                     work            handle - - hr r r hr rw - - rw ; waits=maybe
 cusparseSpGEMMreuse_{workEstimation,compute,nnz,copy} external handle -* ; \
 why=its descriptor keeps buffers from call to call
-cusparse{SpVV,SpMV,SpMM,SDDMM,SpSV,SpSM,SparseToDense,DenseToSparse}_bufferSize nothing -*
+cusparse{SpVV,SpMV,SpMM,SDDMM,SpSV,SpSM,SparseToDense,DenseToSparse}_bufferSize nothing hrw*
 cusparseSparseToDense                   work            handle r w - rw
 cusparseDenseToSparse_{analysis,convert} work           handle r rw - rw                ; waits=maybe
-cusparseCsr2cscEx2_bufferSize           nothing         -*
+cusparseCsr2cscEx2_bufferSize           nothing         hrw*
 cusparseCsr2cscEx2                      work            handle - - - r r r w w w - - - - rw ; waits=maybe
 """
 
@@ -97,7 +100,7 @@ cusparse[HSDC]prune{Dense2csr,Csr2csr}{_bufferSizeExt,Nnz,,ByPercentage,ByPercen
 work handle rw* ; \
 waits=maybe
 cusparse[SDCZ]{csru2csr,csr2csru,csru2csr_bufferSizeExt,gemvi_bufferSize} work handle rw* ; waits=maybe
-cusparse[SDCZ]{gebsr2gebsc,csr2gebsr,gebsr2gebsr}_bufferSize{,Ext} nothing -*
+cusparse[SDCZ]{gebsr2gebsc,csr2gebsr,gebsr2gebsr}_bufferSize{,Ext} nothing hrw*
 cusparseXgebsr2gebsrNnz                 work            handle rw*                      ; waits=maybe
 cusparseSpGEMM_getNumProducts           nothing         - out
 cusparseX{csrsort,cscsort,coosort}_bufferSizeExt work   handle rw*                      ; waits=maybe

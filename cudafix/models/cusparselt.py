@@ -12,8 +12,8 @@ from cudafix.models.rows import Table
 
 _ROWS = """
 cusparseLt{Init,Destroy}                nothing -                       ; waits=maybe
-cusparseLtGet{Version,Property,ErrorName,ErrorString} nothing -*        ; silent
-cusparseLt{Dense,Structured}DescriptorInit nothing - keeper_out -*
+cusparseLtGet{Version,Property,ErrorName,ErrorString} nothing hrw*        ; silent
+cusparseLt{Dense,Structured}DescriptorInit nothing - keeper_out hrw*
 cusparseLtMat{Descriptor,mulAlgSelection,mulPlan}Destroy nothing -      ; waits=maybe
 cusparseLtMatmulAlgSelectionDestroy     nothing -
 cusparseLtMat{,mul}DescSetAttribute     nothing - keeper - use+keep -
@@ -23,7 +23,9 @@ cusparseLtMatmulAlgSelectionInit        nothing - keeper_out keep -
 cusparseLtMatmulAlg{Set,Get}Attribute   nothing - - - use -
 cusparseLtMatmulGetWorkspace            nothing - - out
 cusparseLtMatmulPlanInit                nothing - keeper_out keep keep  ; waits=maybe
-cusparseLtMatmul{,Search}               work    - use use r r use r w rw streams - ; waits=maybe
+cusparseLtMatmul                        work    - use use r r use r w rw streams - ; waits=maybe
+# it measures how long each algorithm takes
+cusparseLtMatmulSearch                  work    - use use r r use r w rw streams - ; timed waits=maybe
 cusparseLtSpMMAPrune                    work    - use r w - stream      ; waits=maybe
 cusparseLtSpMMAPrune2                   work    - use - - r w - stream  ; waits=maybe
 cusparseLtSpMMAPruneCheck               work    - use r use stream      ; waits=maybe

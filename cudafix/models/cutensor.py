@@ -32,8 +32,8 @@ cutensorReduce                          work    - - use r use r w rw - stream ; 
 cutensorContractTrinary                 work    - - use r r r use r w rw - stream ; waits=maybe
 # arrays on the host of pointers to the blocks
 cutensorBlockSparseContract             work    - - use use use use use use rw - stream ; waits=maybe
-cutensor{GetErrorString,GetVersion,GetCudartVersion} nothing -*         ; silent
-cutensorLogger{SetFile,OpenFile,SetLevel,SetMask,ForceDisable} nothing -*
+cutensor{GetErrorString,GetVersion,GetCudartVersion} nothing hrw*         ; silent
+cutensorLogger{SetFile,OpenFile,SetLevel,SetMask,ForceDisable} nothing hrw*
 cutensorLoggerSetCallback               external fn             ; why=a function that the library calls
 cutensor{Mg,Mp}*                        external rw*                    ; why=works on several devices
 """

@@ -12,7 +12,7 @@ from functools import cache
 
 from cudafix.models import Tables, load
 from cudafix.models.api import Api, Effect
-from cudafix.models.rows import Table
+from cudafix.models.rows import UNDOCUMENTED, Table
 
 _SPECIAL = """
 {printf,vprintf,puts}                   output  hr*
@@ -101,8 +101,9 @@ TABLES = (Table("CUDA C++ Programming Guide 13.0", _SPECIAL, looks=False),)
 
 
 @cache
-def _rows() -> dict[str, str]:
-    return dict(reversed([row for table in TABLES for row in table.index()]))
+def _rows() -> dict[str, Api]:
+    rows = reversed([row for table in TABLES for row in table.index()])
+    return {name: TABLES[0].parse(line, source) for name, line, source in rows}
 
 
 @cache
@@ -120,11 +121,11 @@ def device(name: str, arity: int) -> Api | None:
     """
     plain = re.sub(r"<.*>", "", name).strip().removeprefix("::")
     for key in (f"{plain}/{arity}", plain):
-        if key in _rows():
-            return TABLES[0].parse(_rows()[key])
+        if (row := _rows().get(key)) is not None:
+            return None if row is UNDOCUMENTED else row
     if _PLAIN.fullmatch(plain):
-        return TABLES[0].parse("_ host -*")
+        return TABLES[0].parse("_ host -*", TABLES[0].source)
     api = _host().lookup(plain, arity)
     # A bare `reduce` or `copy` may be a function of the program whose body was not seen; mathematics has no namespace.
-    shared = api is not None and api.effect is Effect.HOST and ("std::" in name or api.source.startswith("ISO C17"))
+    shared = api is not None and api.effect is Effect.HOST and ("std::" in name or api.source.startswith("C17"))
     return api if shared else None

@@ -30,9 +30,9 @@ cuMemHostGetFlags                       nothing out -
 cuMipmappedArrayGetLevel                nothing alias of -
 cuArrayGetPlane                         nothing alias of -
 cu{Array,Array3D}GetDescriptor          nothing out -
-cu{,Mipmapped}ArrayGet{MemoryRequirements,SparseProperties} nothing out -*
+cu{,Mipmapped}ArrayGet{MemoryRequirements,SparseProperties} nothing out hrw*
 cuMemGetAddressRange                    nothing alias out of
-cuPointer{GetAttribute,GetAttributes}   nothing -*
+cuPointer{GetAttribute,GetAttributes}   nothing hrw*
 cuPointerSetAttribute                   external - - r              ; why=the memory is registered for another device \
 or bus
 cuMemGetInfo                            free_memory out out
@@ -41,10 +41,10 @@ cuMemPrefetchAsync/4                    work    rw - device stream
 cuMemPrefetchAsync                      work    rw - - - stream
 cuMem{Prefetch,DiscardAndPrefetch}BatchAsync work params - - - - - - stream
 cuMemDiscardBatchAsync                  work    params - - - stream
-cuMemRangeGetAttribute{,s}              nothing out -*
+cuMemRangeGetAttribute{,s}              nothing out hrw*
 cuMem{AddressReserve,Create,Map,MapArrayAsync,RetainAllocationHandle} external rw* ; why=virtual memory management
 cuMem{AddressFree,Release,Unmap,SetAccess,BatchDecompressAsync} external rw* ; why=virtual memory management
-cuMem{GetAccess,GetAllocationGranularity,GetAllocationPropertiesFromHandle} nothing out -*
+cuMem{GetAccess,GetAllocationGranularity,GetAllocationPropertiesFromHandle} nothing out hrw*
 cuMem{ExportToShareableHandle,ImportFromShareableHandle,GetHandleForAddressRange} external rw* ; why=memory that is \
 shared
 cuMulticast{Create,AddDevice,BindMem,BindAddr,Unbind,GetGranularity} external rw* ; why=multicast memory
@@ -104,10 +104,10 @@ configuration
 cuLaunchCooperativeKernelMultiDevice    external        params - -      ; why=it launches on several devices at once
 cu{Launch,LaunchGrid,LaunchGridAsync}   external        - - - stream    ; why=its arguments were set by earlier calls
 cuParam{SetSize,Seti,Setf,Setv,SetTexRef} external      - - keep -      ; why=arguments of a later launch
-cuFunc{SetBlockShape,SetSharedSize,SetCacheConfig,SetSharedMemConfig,SetAttribute} nothing -*
-cuFunc{GetAttribute,GetModule,GetName,GetParamInfo,IsLoaded,Load} nothing -*
-cuOccupancy{MaxActiveBlocksPerMultiprocessor,MaxPotentialBlockSize}{,WithFlags} nothing -*
-cuOccupancy{AvailableDynamicSMemPerBlock,MaxPotentialClusterSize,MaxActiveClusters} nothing -*
+cuFunc{SetBlockShape,SetSharedSize,SetCacheConfig,SetSharedMemConfig,SetAttribute} nothing hrw*
+cuFunc{GetAttribute,GetModule,GetName,GetParamInfo,IsLoaded,Load} nothing hrw*
+cuOccupancy{MaxActiveBlocksPerMultiprocessor,MaxPotentialBlockSize}{,WithFlags} nothing hrw*
+cuOccupancy{AvailableDynamicSMemPerBlock,MaxPotentialClusterSize,MaxActiveClusters} nothing hrw*
 """
 
 _GRAPHS = """
@@ -141,13 +141,13 @@ cuGraph{Kernel,Memcpy,Memset,Host,}NodeSetParams external - params ; why=a graph
 cuGraph{Kernel,Memcpy,Memset,Host,MemAlloc,MemFree}NodeGetParams nothing - out
 cuGraph{ChildGraphNodeGetGraph,EventRecordNodeGetEvent,EventWaitNodeGetEvent,EventRecordNodeSetEvent,\
 EventWaitNodeSetEvent} \
-nothing -*
+nothing hrw*
 cuGraph{,Exec}{ExternalSemaphoresSignal,ExternalSemaphoresWait,BatchMemOp}Node{Get,Set}Params external -* ; why=a \
 semaphore
 cuUserObject{Retain,Release}            external        -*              ; why=a function runs when the object goes away
 cuGraph{GetNodes,GetRootNodes,GetEdges,NodeGetDependencies,NodeGetDependentNodes,NodeGetType,NodeFindInClone} nothing \
 -*
-cuGraph{DestroyNode,ExecGetFlags,KernelNodeCopyAttributes,KernelNodeGetAttribute,KernelNodeSetAttribute} nothing -*
+cuGraph{DestroyNode,ExecGetFlags,KernelNodeCopyAttributes,KernelNodeGetAttribute,KernelNodeSetAttribute} nothing hrw*
 cuGraphDebugDotPrint                    output          graph hr -
 cuGraphConditionalHandleCreate          nothing         out graph - - -
 cu{UserObjectCreate,GraphRetainUserObject,GraphReleaseUserObject} external rw* ; why=a function runs when the object \
@@ -162,22 +162,23 @@ cuCtxCreate                             set_device      out - - -*
 cuCtxDestroy                            reset           -
 cuDevicePrimaryCtxReset                 reset           device
 cuDevicePrimaryCtxRelease               nothing         device          ; waits=maybe
-cuDevicePrimaryCtx{Retain,SetFlags,GetState} nothing    -*
+cuDevicePrimaryCtx{Retain,SetFlags,GetState} nothing    hrw*
 cuCtx{PushCurrent,SetCurrent,PopCurrent,Attach,Detach} set_device -*
 cuCtx{GetCurrent,GetDevice,GetFlags,SetFlags,GetId,GetApiVersion,GetLimit,GetStreamPriorityRange,\
-ResetPersistingL2Cache} nothing -*
-cuCtx{GetCacheConfig,SetCacheConfig,GetSharedMemConfig,SetSharedMemConfig,GetExecAffinity} nothing -*
+ResetPersistingL2Cache} nothing hrw*
+cuCtx{GetCacheConfig,SetCacheConfig,GetSharedMemConfig,SetSharedMemConfig,GetExecAffinity} nothing hrw*
 cuCtxSetLimit                           nothing         - -             ; waits=maybe
-cuDevice{Get,GetCount,GetName,GetUuid,GetLuid,TotalMem,GetAttribute,GetProperties,ComputeCapability} nothing -*
-cuDevice{GetByPCIBusId,GetPCIBusId,GetP2PAttribute,GetExecAffinitySupport,GetTexture1DLinearMaxWidth} nothing -*
-cuDevice{GetNvSciSyncAttributes,GetHostAtomicCapabilities,GetP2PAtomicCapabilities} nothing -*
+cuDevice{Get,GetCount,GetName,GetUuid,GetLuid,TotalMem,GetAttribute,GetProperties,ComputeCapability} nothing hrw*
+cuDevice{GetByPCIBusId,GetPCIBusId,GetP2PAttribute,GetExecAffinitySupport,GetTexture1DLinearMaxWidth} nothing hrw*
+cuDevice{GetNvSciSyncAttributes,GetHostAtomicCapabilities,GetP2PAtomicCapabilities} nothing hrw*
 cuDeviceCanAccessPeer                   nothing         out device device
 cuCtxEnablePeerAccess                   peer            device -
 cuCtxDisablePeerAccess                  nothing         device          ; waits=maybe
 cuDeviceGet{DefaultMemPool,MemPool}     nothing         pool_out device
 cuDeviceSetMemPool                      nothing         device pool
-cuMemPool{Set,Get}Attribute             nothing         pool - hrw
-cuMemPool{SetAccess,GetAccess}          nothing         -*
+cuMemPoolSetAttribute                   nothing         pool - hr
+cuMemPoolGetAttribute                   free_memory     pool setting out
+cuMemPool{SetAccess,GetAccess}          nothing         hrw*
 cuMemPoolCreate                         nothing         pool_out -
 cuMemPool{Destroy,TrimTo}               nothing         pool -          ; waits=maybe
 cuMemPoolExportPointer                  ipc             out r
@@ -187,9 +188,10 @@ cuIpcGetMemHandle                       ipc             out r
 cuIpc{OpenMemHandle,CloseMemHandle,GetEventHandle,OpenEventHandle} external rw* ; why=memory or an event of another \
 process
 cuGetError{String,Name}                 nothing         - out           ; silent
-cu{DriverGetVersion,GetProcAddress}     nothing         -*
-cuLogs{RegisterCallback,UnregisterCallback,Current,DumpToFile,DumpToMemory} nothing -*
-cuCoredump{Get,Set}Attribute{,Global}   nothing         -*
+cu{DriverGetVersion,GetProcAddress}     nothing         hrw*
+cuLogsRegisterCallback                  external        fn - -          ; why=a function that the library calls
+cuLogs{UnregisterCallback,Current,DumpToFile,DumpToMemory} nothing hrw*
+cuCoredump{Get,Set}Attribute{,Global}   nothing         hrw*
 cuFlushGPUDirectRDMAWrites              external        - -             ; why=remote direct memory access
 cuDevice{Register,Unregister}AsyncNotification external -*              ; why=a function runs when the driver likes
 cuMemGet{DefaultMemPool,MemPool}        nothing         pool_out - -
@@ -202,21 +204,21 @@ why=a context with a part of the device
 cuCheckpointProcess{GetRestoreThreadId,GetState,Lock,Checkpoint,Restore,Unlock} external -* ; why=another process
 cuGetExportTable                        external        -*              ; why=an interface without documentation
 cuModule{Load,LoadData,LoadDataEx,LoadFatBinary,GetFunction,GetFunctionCount,EnumerateFunctions,GetLoadingMode} \
-nothing -*
+nothing hrw*
 cuModuleGet{TexRef,SurfRef}             nothing         keeper_out - -
 cuModuleUnload                          nothing         -               ; waits=maybe
-cuModuleGetGlobal                       nothing         out out - -
-cuLibrary{LoadData,LoadFromFile,GetKernel,GetKernelCount,EnumerateKernels,GetModule,GetUnifiedFunction} nothing -*
-cuLibraryGet{Global,Managed}            nothing         out out - -
+cuModuleGetGlobal                       nothing         found out - -
+cuLibrary{LoadData,LoadFromFile,GetKernel,GetKernelCount,EnumerateKernels,GetModule,GetUnifiedFunction} nothing hrw*
+cuLibraryGet{Global,Managed}            nothing         found out - -
 cuLibraryUnload                         nothing         -               ; waits=maybe
-cuKernel{GetFunction,GetLibrary,GetAttribute,SetAttribute,SetCacheConfig,GetName,GetParamInfo} nothing -*
-cuLink{Create,AddData,AddFile,Complete,Destroy} nothing -*
-cuProfiler{Start,Stop,Initialize}       nothing         -*
+cuKernel{GetFunction,GetLibrary,GetAttribute,SetAttribute,SetCacheConfig,GetName,GetParamInfo} nothing hrw*
+cuLink{Create,AddData,AddFile,Complete,Destroy} nothing hrw*
+cuProfiler{Start,Stop,Initialize}       nothing         hrw*
 """
 
 _TEXTURES = """
 cu{Tex,Surf}ObjectCreate                nothing         keeper_out keep - -
-cu{Tex,Surf}Object{Destroy,GetResourceDesc,GetTextureDesc,GetResourceViewDesc} nothing -*
+cu{Tex,Surf}Object{Destroy,GetResourceDesc,GetTextureDesc,GetResourceViewDesc} nothing hrw*
 cuTexRefSet{Address,Address2D,Array,MipmappedArray} external rw* ; why=kernels read a texture reference without \
 naming its memory
 cuSurfRefSetArray                       external        rw*      ; why=kernels use the reference without naming the \
@@ -224,19 +226,19 @@ array
 cuTensorMapEncodeTiled                  nothing         keeper_out - - keep -*
 cuTensorMapEncodeIm2col{,Wide}          nothing         keeper_out - - keep -*
 cuTensorMapReplaceAddress               nothing         keeper keep
-cuTexRef{SetMipmapLevelBias,SetMipmapLevelClamp,GetMipmappedArray,GetMipmapFilterMode,GetMipmapLevelBias} nothing -*
-cuTexRef{GetMipmapLevelClamp,GetMaxAnisotropy,GetBorderColor} nothing -*
+cuTexRef{SetMipmapLevelBias,SetMipmapLevelClamp,GetMipmappedArray,GetMipmapFilterMode,GetMipmapLevelBias} nothing hrw*
+cuTexRef{GetMipmapLevelClamp,GetMaxAnisotropy,GetBorderColor} nothing hrw*
 cuSurfRefGetArray                       nothing         out -
 cuTexRef{SetFormat,SetAddressMode,SetFilterMode,SetMipmapFilterMode,SetFlags,SetBorderColor,SetMaxAnisotropy} nothing \
 -*
-cuTexRef{Create,Destroy,GetAddress,GetArray,GetFormat,GetFlags,GetFilterMode,GetAddressMode} nothing -*
+cuTexRef{Create,Destroy,GetAddress,GetArray,GetFormat,GetFlags,GetFilterMode,GetAddressMode} nothing hrw*
 cuGraphics{MapResources,UnmapResources} external        - - stream ; why=a graphics API uses the memory
 cuGraphics{UnregisterResource,ResourceSetMapFlags,ResourceGetMappedPointer,SubResourceGetMappedArray} external -* ; \
 why=memory of a graphics API
 cuGraphics{ResourceGetMappedMipmappedArray,ResourceGetMappedEglFrame,GLRegisterBuffer,GLRegisterImage,\
 EGLRegisterImage} \
 external -* ; why=memory of a graphics API
-cu{GL,EGL,VDPAU}{GetDevice,GetDevices,CtxCreate} nothing -*
+cu{GL,EGL,VDPAU}{GetDevice,GetDevices,CtxCreate} nothing hrw*
 cuEGLStream{ConsumerConnect,ConsumerConnectWithFlags,ConsumerDisconnect,ConsumerAcquireFrame,ConsumerReleaseFrame,\
 ProducerConnect,ProducerDisconnect,ProducerPresentFrame,ProducerReturnFrame} external rw* ; why=memory of another API
 cuEventCreateFromEGLSync                external        event_out -* ; why=an event of another API

@@ -1,11 +1,11 @@
 """Host functions: the C and C++ standard libraries, POSIX, OpenMP, NVTX, and the helper functions of NVIDIA's samples.
 
-Sources: ISO C17 and C++20, POSIX.1-2017, `err.h` of BSD and glibc, OpenMP 5.2, `helper_cuda.h`, `helper_timer.h`,
-`helper_image.h` and `helper_string.h` of NVIDIA/cuda-samples. Names of `std` stand without their namespace, methods as
-`type.method`. Memory that a function touches only through its arguments is in the roles; iterators count as pointers.
-Functions that put a pointer into a container `keep` it. Arguments that are no memory are `hr` where somebody's own
-function of the same name could be given device memory: then the call is not what it seems (see `api`). Whatever shows
-something to the user is `output`, whatever reads a clock `clock`.
+The lines `@ …` name the documents. Names of `std` stand without their namespace, methods as `type.method`. Memory that
+a function touches only through its arguments is in the roles; iterators count as pointers. Functions that put a pointer
+into a container `keep` it. Arguments that are no memory are `hr` where somebody's own function of the same name could
+be given device memory: then the call is not what it seems (see `api`). Whatever shows something to the user is
+`output`, whatever reads a clock `clock`, whatever reads a file `read`. Of a library that is known by the beginnings of
+its names alone, each function may do what a library of the host can do at all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from cudafix.models.rows import Table
 
 _C = """
-# memory
+@ C17 7.22.3, POSIX.1-2017 mmap, munmap, mlock, msync, mprotect; alloca(3), malloc_usable_size(3), strdup(3)
 malloc                                  alloc   -           ; memory=host returns=pointer
 {calloc,aligned_alloc,_aligned_malloc,memalign} alloc - -   ; memory=host returns=pointer
 realloc                                 alloc   free -      ; memory=host returns=pointer
@@ -23,6 +23,7 @@ posix_memalign                          alloc   new - -     ; memory=host
 {free,_aligned_free,cfree}              free    free        ; memory=host
 VirtualAlloc                            alloc   - - - -     ; memory=host returns=pointer
 VirtualFree                             free    free - -    ; memory=host
+@ C17 7.24, K.3.7; POSIX.1-2017 memccpy, bcopy of POSIX.1-2001; bzero(3), mempcpy(3), memrchr(3)
 {memcpy,memmove,mempcpy,__builtin_memcpy} host  hw hr -     ; returns=same
 {memcpy_s,memmove_s}                    host    hw - hr -
 {memset,__builtin_memset}               host    hw - -      ; returns=same
@@ -30,11 +31,21 @@ VirtualFree                             free    free - -    ; memory=host
 bcopy                                   host    hr hw -
 {memcmp,bcmp}                           host    hr hr -
 {memchr,memrchr}                        host    hr - -      ; returns=same
-{madvise,mlock,munlock,msync,mprotect}  host    - - -
+@ POSIX.1-2017 mlock, mprotect, mmap, munmap; madvise(2), malloc_usable_size(3)
+{madvise,mlock,munlock,mprotect}        host    - - -
+@ POSIX.1-2017 msync: other processes see the memory from then on
+msync                                   output  hr - -
+@ POSIX.1-2017 mmap, munmap, shmat, shmdt; mremap(2), malloc_usable_size(3), malloc_trim(3); Win32 MapViewOfFile
 munmap                                  free    free -      ; memory=host
-mmap                                    alloc   - - - - - - ; memory=host returns=pointer
+{mmap,mmap64}                           alloc   - - - flags - - ; memory=shared returns=pointer
+mremap                                  host    - -*        ; returns=same
+shmat                                   alloc   - - -       ; memory=shared returns=pointer
+shmdt                                   free    free        ; memory=host
+MapViewOfFile                           alloc   -*          ; memory=shared returns=pointer
+MapViewOfFileEx                         alloc   -*          ; memory=shared returns=pointer
+UnmapViewOfFile                         free    free        ; memory=host
 {malloc_usable_size,malloc_trim}        host    -
-# text
+@ C17 7.24 and 7.29; POSIX.1-2017 strcasecmp, stpcpy, strtok_r, strndup; strsep(3), strchrnul(3), strlcpy(3)
 {strlen,strnlen,wcslen}                 host    hr -
 {strcmp,strcasecmp,stricmp,_stricmp,strcoll} host hr hr
 {strncmp,strncasecmp,strnicmp,_strnicmp} host   hr hr -
@@ -43,23 +54,29 @@ mmap                                    alloc   - - - - - - ; memory=host return
 {strlcpy,strlcat}                       host    hw hr -
 memccpy                                 host    hw hr - -   ; returns=same
 {strchr,strrchr,strstr,strcasestr,strpbrk,strspn,strcspn,strchrnul} host hr hr ; returns=same
-{strtok,strsep}                         host    hrw hr      ; returns=same
-strtok_r                                host    hrw hr hw   ; returns=same
+strsep                                  host    hrw hr      ; returns=same
+strtok_r                                host    hrw hr hw
 {strerror,strsignal,perror_r,gai_strerror} host -
+@ C17 7.22.1, 7.8.2
 {atoi,atol,atoll,atof,_atoi64}          host    hr
-{strtol,strtoul,strtoll,strtoull,strtod,strtof,strtold,strtoimax,strtoumax} host hr out -
+{strtol,strtoul,strtoll,strtoull,strtod,strtof,strtold,strtoimax,strtoumax} host hr+of alias -
+@ C17 7.4
 {isalpha,isdigit,isalnum,isspace,isupper,islower,ispunct,isprint,isxdigit,iscntrl,toupper,tolower} host -
+@ C17 7.21.6, 7.22.8, 7.16, 7.19, 7.11, K.3.5.3; asprintf(3)
 {mbstowcs,wcstombs}                     host    hw hr -
 {sprintf,vsprintf}                      host    hw hr*      ; any
 {asprintf,vasprintf}                    alloc   new hr*     ; memory=host any
 {snprintf,vsnprintf,sprintf_s,_snprintf,vsprintf_s,swprintf} host hw - hr* ; any
-{sscanf,vsscanf,sscanf_s}               host    hr hr hw*
+{sscanf,vsscanf,sscanf_s}               host    hr hr hw* ; bytes
 {va_start,va_end,va_copy,va_arg,offsetof} host hr* ; any
-{setlocale,localeconv,iconv}            host    hr*
+{setlocale,localeconv}                  host    hr*
+@ POSIX.1-2017 iconv
+iconv                                   host    - hrw hrw hrw hrw
+@ C++20 [re]
 {regex,wregex}                          host    hr*
 {regex_match,regex_search}              host    hrw*
 regex_replace                           host    hr*
-# output and input
+@ C17 7.21, 7.29, K.3.5; POSIX.1-2017 write, close, syslog, psiginfo, pclose, fsync, send
 {printf,vprintf,wprintf,printf_s}       output  hr*         ; any
 {puts,putchar,perror}                   output  hr*
 {fprintf,vfprintf,dprintf,fprintf_s,fwprintf} output - hr* ; any
@@ -69,31 +86,71 @@ write                                   output  - hr -
 {pwrite,send,sendto}                    output  - hr -*
 {fflush,fclose,pclose,close,fsync,fdatasync,sync} output -
 {syslog,psignal}                        output  - hr*
-{fopen,fopen64,freopen,popen,fdopen,tmpfile} host hr hr -
-{fopen_s,_wfopen_s}                     host    out hr hr
+@ C17 7.21, K.3.5; POSIX.1-2017 open, read, pread, getline, fdopen, fseeko, lseek. What a file holds may be a time: \
+proc(5), sysfs(5)
+{fopen,fopen64}                         host    path hr
+freopen                                 host    path hr -
+tmpfile                                 host
+fopen_s                                 host    out path hr
+{open,open64,creat}                     host    path - -
+{read,_read}                            read    - hw -
+pread                                   read    - hw - -
+fread                                   read    hw - - -
+fgets                                   read    hw - -      ; returns=same
+gets                                    read    hw          ; returns=same
+getline                                 read    hw hw -*
+getdelim                                read    hw hw - -
+{fgetc,getc,getchar}                    read    hr*
+{ungetc,feof,ferror,clearerr,fileno,_fileno} host hr*
+{fscanf,vfscanf,fscanf_s}               read    - hr hw*
+{scanf,vscanf,scanf_s}                  read    hr hw*
+{fseek,fseeko,fseeko64,ftell,ftello,ftello64,rewind,lseek,lseek64,_fseeki64,_ftelli64,fgetpos} host hr*
+fsetpos                                 host    - hr
+@ C17 7.21.5.5, 7.21.5.6: the stream uses the array as its buffer until it is closed
+setvbuf                                 host    - keep - -
+setbuf                                  host    - keep
+@ POSIX.1-2017 fmemopen: the stream reads and writes the array
+fmemopen                                host    keep - hr
+@ POSIX.1-2017 pipe, dup, socketpair, readv, writev
+pipe                                    host    hw
+{dup,dup2}                              host    -*
+@ POSIX.1-2017 posix_fallocate, lockf, posix_fadvise, posix_madvise; dup3(2), fallocate(2), flock(2), mincore(2)
+{dup3,fallocate,posix_fallocate,flock,lockf,posix_fadvise,posix_madvise,mincore} host hr*
+socketpair                              host    - - - hw
+writev                                  output  - look -
+readv                                   read    - use -
+@ C17 7.24.5.8: a sequence of calls works on the string of the first one
+strtok                                  host    hrw+keep hr
+@ POSIX.1-2017 popen: what another program tells may be a time
+popen                                   clock   hr hr
+@ POSIX.1-2017 fdopen: who has opened the file is not said, nor what it holds
+fdopen                                  clock   - hr
+@ POSIX.1-2017 mkstemp
 mkstemp                                 host    hrw
-gzopen                                  host    hr hr
-gzread                                  host    - hw -
+@ zlib.h 1.3
+gzopen                                  host    path hr
+gzread                                  read    - hw -
 gzwrite                                 output  - hr -
 gzclose                                 output  -
-{open,open64,creat,_open}               host    hr - -
-{read,_read}                            host    - hw -
-{pread,recv,recvfrom}                   host    - hw -*
-fread                                   host    hw - - -
-fgets                                   host    hw - -      ; returns=same
-gets                                    host    hw          ; returns=same
-{getline,getdelim}                      host    hw hw -*
-{fgetc,getc,getchar,ungetc,getch,_getch,feof,ferror,clearerr,fileno,_fileno,kbhit,_kbhit} host hr*
-{fscanf,vfscanf,fscanf_s}               host    - hr hw*
-{scanf,vscanf,scanf_s}                  host    hr hw*
-{fseek,fseeko,fseeko64,ftell,ftello,ftello64,rewind,lseek,lseek64,_fseeki64,_ftelli64,setvbuf,setbuf,fgetpos,fsetpos} \
-host hr*
-{remove,unlink,rename,mkdir,_mkdir,rmdir,chdir,access,_access,chmod,truncate,ftruncate,system} output hr*
-{_findfirst,_findnext}                 host    hr hw
-_findclose                              host    -
-{stat64,fstat64,lstat64}               host    hr hw
-{stat,fstat,lstat,_stat,getcwd,realpath,readlink,opendir,readdir,closedir,glob,globfree,basename,dirname} host hr*
-# numbers
+@ POSIX.1-2017 recv, recvfrom: what comes may be a time, and that it has come tells of one
+recv                                    clock   - hw - -    ; reads_files
+recvfrom                                clock   - hw - - hrw hrw ; reads_files
+@ C17 7.21.4, 7.22.4.8; POSIX.1-2017 unlink, mkdir, rmdir, chdir, access, chmod, truncate, ftruncate
+{remove,unlink,rename,mkdir,_mkdir,rmdir,access,_access,chmod,truncate,ftruncate} output hr*
+chdir                                   host    path
+@ C17 7.22.4.8: another program runs, and may tell the time or measure it
+system                                  output  hr ; timed
+@ POSIX.1-2017 sys/stat.h: the times of the last access and change
+{stat,fstat,lstat,_stat,stat64,fstat64,lstat64} clock hr hw
+@ POSIX.1-2017 getcwd, realpath, opendir, readdir, closedir, readlink, basename, dirname, glob
+getcwd                                  host    hw -        ; returns=same
+realpath                                host    hr hw
+readlink                                read    hr hw -
+{basename,dirname}                      host    hrw         ; returns=same
+opendir                                 host    path
+{readdir,closedir}                      read    hr
+globfree                                host    hr
+@ C17 7.22.6, 7.12; CUDA Math API 13.0 for the functions that it adds
 {abs,labs,llabs,div,ldiv,lldiv,imaxabs} host    - -
 {fabs,sqrt,cbrt,exp,exp2,expm1,log,log2,log10,log1p,logb}{,f,l} host -
 {sin,cos,tan,asin,acos,atan,sinh,cosh,tanh,asinh,acosh,atanh}{,f,l} host -
@@ -113,7 +170,7 @@ sincos{,f,l}                            host    - out out
 {rand,random,drand48,lrand48,mrand48}   host
 {srand,srandom,srand48}                 host    -
 {rand_r,erand48,nrand48}                host    hrw
-# program
+@ C17 7.22.4, 7.2; err(3); GCC manual "Other Builtins"; Windows API ExitProcess
 {exit,_exit,_Exit,quick_exit,abort,terminate,std_terminate,__builtin_trap,__builtin_unreachable,ExitProcess} exit -
 {err,errx,errc,verr,verrx} exit         - hr*               ; any
 {warn,warnx,warnc,vwarn,vwarnx} output  hr*                 ; any
@@ -122,27 +179,55 @@ sincos{,f,l}                            host    - out out
 process or at a signal
 {fork,vfork,execv,execvp,execl,execlp,waitpid,wait} external -* ; why=another process
 {setjmp,longjmp,_setjmp,sigsetjmp,siglongjmp} external -*   ; why=control leaves the function
+@ C17 7.22.4.6, POSIX.1-2017 getopt: `optarg` points into the arguments
 {getenv,secure_getenv}                  host    hr
-{setenv,unsetenv,putenv,_putenv}        host    hr*
+{setenv,unsetenv}                       host    hr*
+@ POSIX.1-2017 putenv: the string becomes part of the environment
+putenv                                  host    keep
+@ POSIX.1-2017 getopt, getopt_long(3)
 {getopt,getopt_long,getopt_long_only}   host    - hr hr -*
-{qsort,_quicksort}                      host    hrw - - fn
-bsearch                                 host    hr hr - - fn ; returns=same
+@ C17 7.22.5
+qsort                                   host    hrw - - fn
+bsearch                                 host    hr hr - - fn ; returns=given
+@ GCC manual "Other Builtins", POSIX.1-2017 ffs, C++20 [expr]
 {ffs,ffsl,ffsll,__builtin_ffs,__builtin_ffsll} host -
 {__builtin_expect,__builtin_assume,__builtin_prefetch,__builtin_popcount,__builtin_popcountll,__builtin_clz,\
 __builtin_ctz} host hr* ; any
 {sizeof,alignof,decltype,typeid,defined,static_cast,UINT64_C,INT64_C,UINT32_C,noexcept} host hr* ; any
-# time and system
+@ C17 7.27; POSIX.1-2017 gettimeofday, clock_gettime, getrusage, times, ftime of POSIX.1-2001; OpenMP 5.2 18.10
 {clock,time,gettimeofday,clock_gettime,timespec_get,getrusage,times,ftime,omp_get_wtime} clock out* ; returns=time
-{QueryPerformanceCounter,QueryPerformanceFrequency,GetTickCount,GetTickCount64,timeGetTime,GetSystemTimeAsFileTime} \
-clock out* ; returns=time
-{__rdtsc,_rdtsc,__builtin_ia32_rdtsc,__builtin_readcyclecounter} clock ; returns=time
+@ Windows API "Time functions", "High-resolution time stamps", NtQuerySystemTime
+{QueryPerformanceCounter,QueryPerformanceFrequency,GetTickCount,GetTickCount64,timeGetTime,GetSystemTimeAsFileTime,\
+GetSystemTimePreciseAsFileTime,GetSystemTime,GetLocalTime,QueryUnbiasedInterruptTime,NtQuerySystemTime,\
+NtQueryPerformanceCounter} clock out* ; returns=time
+{GetProcessTimes,GetThreadTimes,QueryThreadCycleTime,QueryProcessCycleTime} clock - out* ; returns=time
+@ GCC manual "x86 Built-in Functions", Clang "Builtin Functions", Intel Intrinsics Guide
+{__rdtsc,_rdtsc,__builtin_ia32_rdtsc,__builtin_readcyclecounter,__builtin_readsteadycounter,\
+__builtin_ppc_get_timebase} clock ; returns=time
+asm                                     clock               ; returns=time
+{__rdtscp,_rdtscp,__builtin_ia32_rdtscp} clock  out         ; returns=time
+{_mm_lfence,_mm_sfence,_mm_mfence,_mm_pause,__builtin_ia32_pause,__builtin_ia32_lfence,__builtin_ia32_sfence,\
+__builtin_ia32_mfence} host
+@ C17 7.27, POSIX.1-2017 clock_getres, OpenMP 5.2 18.10
 {difftime,mktime,localtime,gmtime,localtime_r,gmtime_r,ctime,asctime,strftime,clock_getres,omp_get_wtick} host hr*
-{sleep,usleep,nanosleep,Sleep,clock_nanosleep,sched_yield,alarm} host hr*
+@ POSIX.1-2017 sleep, usleep of POSIX.1-2001, nanosleep, sched_yield; Windows API Sleep: what is left
+{sleep,nanosleep,clock_nanosleep}       clock   hr*
+{usleep,Sleep,sched_yield}              host    hr*
+@ timeradd(3)
 {timeradd,timersub}                     host    hr hr hw
 timerclear                              host    hw
 {timercmp,timerisset}                   host    hr*
-{getpid,getppid,gettid,getuid,getpagesize,sysconf,gethostname,uname,sysinfo,getrlimit,setrlimit,isatty} host hr*
+@ POSIX.1-2017 getpid, sysconf, gethostname, uname, getrlimit, isatty; gettid(2), getpagesize(2)
+{getpid,getppid,gettid,getuid,getpagesize,sysconf,isatty} host hr*
+gethostname                             host    hw -
+uname                                   host    hw
+getrlimit                               host    - hw
+setrlimit                               host    - hr
+@ sysinfo(2): `uptime`, `loads`, `freeram`
+sysinfo                                 clock   hw
+@ sched_setaffinity(2), sched_getcpu(3), CPU_SET(3), get_nprocs(3), numa(3)
 {sched_setaffinity,sched_getaffinity,sched_getcpu,CPU_ZERO,CPU_SET,get_nprocs,numa_available,numa_node_of_cpu} host hr*
+@ POSIX.1-2017 pthread.h, semaphore.h; Windows API CreateThread; dlopen(3), shm_open(3), shmget(2)
 pthread_{create,join,detach,exit,cancel} external rw*       ; why=runs in another host thread
 pthread_{self,equal,attr_init,attr_destroy,mutex_init,mutex_destroy,cond_init,cond_destroy,setaffinity_np} host hr*
 pthread_{mutex_lock,mutex_trylock,mutex_unlock,cond_wait,cond_signal,cond_broadcast} external -* ; why=orders host \
@@ -151,14 +236,29 @@ pthread_barrier_{init,wait,destroy}     external -*         ; why=orders host th
 sem_{init,wait,post,destroy,open,close} external -*         ; why=orders host threads or processes
 {CreateThread,_beginthreadex,WaitForSingleObject,WaitForMultipleObjects} external rw* ; why=runs in another host thread
 {dlopen,dlsym,dlclose,LoadLibrary,GetProcAddress} external -* ; why=calls code that is loaded at run time
-{shm_open,shm_unlink,shmget,shmat,shmdt} external -*        ; why=memory that other processes see
-{socket,listen,accept,connect,setsockopt,getsockopt,shutdown,inet_addr,inet_pton,inet_ntoa,htons,htonl,ntohs,\
-ntohl} host hr*
-{poll,select,epoll_wait,epoll_create,epoll_ctl,ioctl,fcntl} host hr*
+@ POSIX.1-2017 shm_open, shm_unlink, shmget; memfd_create(2)
+{shm_open,shm_unlink,shmget,memfd_create} host hr*
+@ POSIX.1-2017 sys/socket.h, arpa/inet.h
+{socket,listen,shutdown,inet_addr,inet_ntoa,htons,htonl,ntohs,ntohl} host hr*
+setsockopt                              host    - - - hr -
+inet_pton                               host    - hr hw
+@ POSIX.1-2017 connect, accept, getsockopt: how long it takes, and what comes of it, tells of a time
+connect                                 clock   - hr -
+accept                                  clock   - hw hw
+getsockopt                              clock   - - - hw hw
+@ POSIX.1-2017 poll, select; epoll_wait(2): they return when a time is over
+poll                                    clock   hrw - -
+select                                  clock   - hrw hrw hrw hrw
+epoll_wait                              clock   - hw - -
+@ epoll_create(2), epoll_ctl(2)
+epoll_create                            host    -
+epoll_ctl                               host    - - - hr
+@ OpenMP 5.2 18
 omp_{get_thread_num,get_num_threads,get_max_threads,set_num_threads,get_num_procs,in_parallel,set_dynamic,set_nested} \
 host hr*
 omp_{init_lock,destroy_lock,set_lock,unset_lock,get_num_devices,get_default_device,set_schedule,is_initial_device} \
 host hr*
+@ NVTX 3 nvToolsExt.h
 nvtx{RangePush,RangePushA,RangePushW,RangePushEx,RangePop,Mark,MarkA,MarkEx,RangeStart,RangeStartA,RangeStartEx,\
 RangeEnd} host hr*
 nvtx{NameOsThread,NameCategory,NameCuda}{,A,W} host         hr*
@@ -166,50 +266,59 @@ nvtx{NameCudaStreamA,NameCudaDeviceA,NameCudaEventA,DomainCreateA,DomainDestroy,
 host hr*
 """
 
-_CPP = """
-# <algorithm>, <numeric>
+_ALGORITHMS = """
+@ C++20 [algorithms], [numeric.ops], [range.adaptors]
 {sort,stable_sort,partial_sort,nth_element,make_heap,push_heap,pop_heap,sort_heap,rotate} host hrw hrw hrw fn
 {reverse,shuffle,random_shuffle,next_permutation,prev_permutation,partition,stable_partition,inplace_merge} host hrw \
-hrw fn fn
-{unique,remove_if}                      host    hrw hrw fn - ; returns=same
+hrw fn fn ; returns=given
+{unique,remove_if}                      host    hrw hrw fn - ; returns=given
 {replace,replace_if}                    host    hrw hrw fn put
 iota                                    host    hw hw -
 fill                                    host    hw hw put
 fill/2                                  host    hw put
-fill_n                                  host    hw - put    ; returns=same
+fill_n                                  host    hw - put    ; returns=given
 generate                                host    hw hw fn
-generate_n                              host    hw - fn
+generate_n                              host    hw - fn     ; returns=given
 for_each                                host    hrw hrw fn
 for_each_n                              host    hrw - fn
-{copy,move,reverse_copy,move_backward,copy_backward,unique_copy} host hr hr hw
-copy_n                                  host    hr - hw
+{copy,move,reverse_copy,move_backward,copy_backward,unique_copy} host hr hr hw ; returns=given
+copy_n                                  host    hr - hw     ; returns=given
 {copy,move,reverse_copy,move_backward,copy_backward,unique_copy}/2 host hr hw
 {copy_if,remove_copy_if,transform}/3    host    hr hw fn
 remove_copy/3                           host    hr hw -
 {merge,set_union,set_intersection,set_difference,set_symmetric_difference}/3 host hr hr hw
 views::{take,drop,reverse,iota,enumerate,keys,values,elements,join,common,all,counted,stride,chunk,slide,repeat,single,\
 empty} host hr* ; returns=same
-{copy_if,remove_copy,remove_copy_if,rotate_copy} host hr hr hw fn
-transform/4                             host    hr hr hw fn
-transform/5                             host    hr hr hr hw fn
-{partial_sum,adjacent_difference,inclusive_scan} host hr hr hw fn -
-exclusive_scan                          host    hr hr hw - fn
-{merge,set_union,set_intersection,set_difference,set_symmetric_difference} host hr hr hr hr hw fn
+{copy_if,remove_copy,remove_copy_if} host hr hr hw fn ; returns=given
+rotate_copy                             host    hr hr hr hw ; returns=given
+transform/4                             host    hr hr hw fn ; returns=given
+transform/5                             host    hr hr hr hw fn ; returns=given
+{partial_sum,adjacent_difference,inclusive_scan} host hr hr hw fn - ; returns=given
+exclusive_scan                          host    hr hr hw - fn ; returns=given
+{merge,set_union,set_intersection,set_difference,set_symmetric_difference} host hr hr hr hr hw fn ; returns=given
 {accumulate,reduce,count,count_if,find,find_if,find_if_not,all_of,any_of,none_of,adjacent_find} host hr hr fn fn ; \
-returns=same
+returns=given
+{partition_point,is_partitioned,is_heap,is_heap_until} host hr hr fn ; returns=given
 {inner_product,transform_reduce}        host    hr hr hr - fn fn
-{max_element,min_element,minmax_element,is_sorted,is_sorted_until} host hr hr fn ; returns=same
-{lower_bound,upper_bound,equal_range,binary_search} host hr hr - fn ; returns=same
-{equal,mismatch,lexicographical_compare,search,includes,is_permutation} host hr hr hr fn fn
-swap_ranges                             host    hrw hrw hrw
-swap                                    host    swap swap
+{max_element,min_element,minmax_element,is_sorted,is_sorted_until} host hr hr fn ; returns=given
+{lower_bound,upper_bound,equal_range,binary_search} host hr hr hr fn ; returns=given
+{equal,mismatch,lexicographical_compare,search,find_end,find_first_of,search_n,includes,is_permutation} host hr hr hr \
+hr fn fn ; returns=given
+swap_ranges                             host    hrw hrw hrw ; returns=given
 iter_swap                               host    hrw hrw
-{max,min,minmax,clamp,gcd,lcm,midpoint} host      hr hr hr hr
+"""
+
+_CPP = """
+@ C++20 [utility.swap], [alg.min.max], [alg.clamp], [numeric.ops.gcd], [numeric.ops.midpoint]
+swap                                    host    swap swap
+{max,min,minmax,clamp}                  host    hr hr hr hr ; returns=given
+{gcd,lcm,midpoint}                      host    hr hr
+@ C++20 [iterators], [iterator.range]
 {begin,end,cbegin,cend,rbegin,rend,data,size,ssize,empty,advance,next,prev,distance} host hr* ; returns=same
 {back_inserter,front_inserter,inserter,make_move_iterator,make_reverse_iterator,istream_iterator,ostream_iterator} \
 host hr* ; returns=same
-istreambuf_iterator                     host    hr*
-# <utility>, <memory>, <functional>, <tuple>, <optional>
+istreambuf_iterator                     read    hr*
+@ C++20 [utilities], [memory], [function.objects], [tuple], [optional], [any], [variant], [ptr.launder], [support]
 {move,forward,ref,cref,addressof,as_const,launder,move_if_noexcept,to_address,any_cast,bit_cast,\
 reinterpret_pointer_cast} host hr ; returns=same
 {static_pointer_cast,dynamic_pointer_cast,const_pointer_cast} host - ; returns=same
@@ -231,14 +340,18 @@ invoke                                  external rw*        ; why=calls a functi
 {terminate_handler,uncaught_exception,uncaught_exceptions,current_exception} host hr*
 {rethrow_exception,throw_with_nested}   exit    -
 {real,imag,conj,norm,arg,polar,proj,complex} host hr hr
+@ C++20 [complex.numbers], [alg.remove], [vector.erasure], [numerics], [bit]
 remove/3                                host    hrw hrw -   ; returns=same
 {erase,erase_if}                        host    hrw fn
 {lerp,popcount,countl_zero,countr_zero,bit_width,bit_ceil,has_single_bit,bit_floor,rotl,rotr} host hr*
-# containers, text and numbers by their constructors
+@ C++20 [containers], [strings], [input.output], [diagnostics], [rand], [localization]
 {vector,deque,list,forward_list,set,map,multimap,multiset,unordered_map,unordered_set,queue,stack,priority_queue,\
 valarray} host keep* ; returns=keeper
-{string,wstring,string_view,basic_string,bitset,locale,random_device,seed_seq,error_code,exception,type_index} host hr*
-{stringstream,ostringstream,istringstream,ifstream,ofstream,fstream,filebuf,stringbuf} host hr*
+{string_view,wstring_view,basic_string_view} host hr - ; returns=same
+{string,wstring,basic_string,bitset,locale,random_device,seed_seq,error_code,exception,type_index} host hr*
+{stringstream,ostringstream,istringstream,filebuf,stringbuf} host hr*
+{ifstream,fstream}                      host    path -
+ofstream                                host    hr*
 {runtime_error,logic_error,invalid_argument,out_of_range,domain_error,length_error,range_error,overflow_error,\
 bad_alloc} host hr*
 {system_error,underflow_error,ios_base::failure,nested_exception,bad_cast,bad_function_call,\
@@ -249,21 +362,22 @@ cauchy}_distribution host hr*
 {discrete,piecewise_constant,weibull,chi_squared,student_t}_distribution host hr*
 {to_string,to_wstring,stoi,stol,stoll,stoul,stoull,stof,stod,stold,quoted,to_chars,format,generate_canonical} \
 host hr*
-from_chars                              host    hr hr out -
+from_chars                              host    hr hr out - ; bytes
 {print,println}                         output  hr*
 {setw,setprecision,setfill,setbase,fixed,scientific,hex,dec,oct,boolalpha,left,right,put_time,get_time,setiosflags,\
 resetiosflags} host hr*
 {endl,flush,ends}                       output  hr*
 operator<<                              output  hr*         ; any
-operator>>                              host    hw*
+operator>>                              read    hw*
 numeric_limits::{max,min,lowest,epsilon,infinity,quiet_NaN,signaling_NaN,denorm_min} host
 ios::sync_with_stdio                    host    -
 {new,new[]}                             alloc   -*          ; memory=host returns=pointer
 {delete,delete[]}                       free    free        ; memory=host
+@ C++20 [filesystems]
 filesystem::{exists,is_directory,is_regular_file,file_size,current_path,absolute,path,temp_directory_path,\
 directory_iterator} host hr*
 filesystem::{create_directory,create_directories,remove,remove_all,rename,copy,copy_file} output hr*
-# time
+@ C++20 [time], [thread.thread.this]
 chrono::{steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
 {steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
 chrono::{duration_cast,time_point_cast,duration,time_point,floor,ceil,round,seconds,milliseconds,microseconds,\
@@ -271,7 +385,7 @@ nanoseconds,minutes,hours} host hr*
 {duration_cast,time_point_cast,duration,time_point} host hr*
 chrono::system_clock::{to_time_t,from_time_t} host -
 this_thread::{sleep_for,sleep_until,yield,get_id} host -
-# threads: other host threads are out of reach
+@ C++20 [thread], [atomics]; GCC manual "Legacy __sync Built-in Functions"; other host threads are out of reach
 {thread,jthread,async,packaged_task,promise,call_once,condition_variable,barrier,latch,counting_semaphore} external \
 rw* ; why=runs in another host thread
 thread::hardware_concurrency            host
@@ -283,7 +397,7 @@ atomic_{thread_fence,signal_fence}      host    hr*
 {atomic,atomic_load,atomic_fetch_add,atomic_fetch_sub} host hr*
 {atomic_init,atomic_store}              host    hw put
 __sync_{fetch_and_add,add_and_fetch,val_compare_and_swap,bool_compare_and_swap,synchronize,lock_test_and_set} host hrw*
-# casts written as calls, and the vector types of CUDA
+@ C++20 [expr.type.conv]; vector_types.h, vector_functions.h, cuComplex.h, cuda_fp16.h, cuda_bf16.h 13.0
 {bool,char,short,int,long,float,double,unsigned,size_t,ssize_t,ptrdiff_t,intptr_t,uintptr_t,uint,uchar,ushort,ulong} \
 host - ; any returns=same
 {u,}int{8,16,32,64}_t                   host    -           ; any
@@ -302,7 +416,7 @@ high2half} host hr*
 """
 
 _METHODS = """
-# containers: what they hold is kept by the object
+@ C++20 [containers], [strings], [utilities]; what a container holds is kept by the object
 {vector,deque,list,forward_list,array,string,wstring,string_view,basic_string,set,multiset,unordered_set,span,\
 valarray}.{size,empty,length,max_size,capacity,count,contains} host hr -
 {map,multimap,unordered_map,unordered_multimap,queue,stack,priority_queue,bitset}.{size,empty,max_size,count,\
@@ -333,28 +447,34 @@ pair,tuple,optional}.swap host swap swap
 {array,valarray}.{fill}                 host    keeper keep
 valarray.{sum,max,min,shift,apply}      host    hr -
 bitset.{set,reset,flip,test,any,none,all,to_string,to_ulong,to_ullong} host hrw - -
-# text
+allocator.allocate                      alloc   - - -       ; memory=host returns=pointer
+allocator.deallocate                    free    - free -    ; memory=host
+@ C++20 [strings]
 {string,wstring,basic_string,string_view}.{c_str,str} host - ; returns=same
 {string,wstring,basic_string,string_view}.{find,rfind,find_first_of,find_last_of,find_first_not_of,find_last_not_of,\
 compare,substr} host hr -*
 {string,wstring,basic_string,string_view}.{starts_with,ends_with,copy,remove_prefix,remove_suffix} host hr -*
 {string,wstring,basic_string}.{append,push_back,pop_back,insert,replace,assign,clear,operator+=} host hrw hr*
-# streams; `std::cout << a << b` is a call of `std::cout`
+@ C++20 [input.output]
+# `std::cout << a << b` is a call of `std::cout`
 {cout,cerr,clog,wcout,wcerr,wclog}      output  hr*         ; any
-{cin,wcin}                              host    hw*
+{cin,wcin}                              read    hw*
 {ostream,ofstream,fstream,iostream,cout,cerr,clog}.{write,put,flush,close,operator<<} output - hr* ; returns=same
-{ifstream,fstream,istream,iostream,cin,istringstream,stringstream}.{read,get,getline,readsome,operator>>} host - hw* \
-; returns=same
+{ifstream,fstream,istream,iostream,cin}.{read,get,getline,readsome,operator>>} read - hw* ; returns=same
+{istringstream,stringstream}.{read,get,getline,readsome,operator>>} host - hw* ; returns=same bytes
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\
-istringstream}.{is_open,good,bad,eof,fail,clear,rdbuf,rdstate,setstate,exceptions,tie,imbue} host -*
+istringstream}.{is_open,good,bad,eof,fail,clear,rdstate,setstate,exceptions,tie,imbue} host -*
 {ostream,istream,ofstream,ifstream,fstream,iostream,cout,cerr,clog,cin,stringstream,ostringstream,\
 istringstream}.{precision,width,fill,setf,unsetf,flags,copyfmt,sync_with_stdio} host -*
-{istream,ifstream,fstream,iostream,cin,stringstream,istringstream}.{seekg,tellg,gcount,ignore,peek,unget,putback,\
-open} host -*
-{ostream,ofstream,fstream,iostream,stringstream,ostringstream}.{seekp,tellp,open} host -*
+{istream,ifstream,fstream,iostream,cin}.{ignore,peek} read -*
+{stringstream,istringstream}.{ignore,peek} host -*
+{istream,ifstream,fstream,iostream,cin,stringstream,istringstream}.{seekg,tellg,gcount,unget,putback} host -*
+{ifstream,fstream}.open                 host    - path -
+{ostream,ofstream,fstream,iostream,stringstream,ostringstream}.{seekp,tellp} host -*
+ofstream.open                           host    - hr -
 ifstream.close                          host    -
 {stringstream,ostringstream,istringstream}.{str,view,write,put,flush,operator<<} host - hr*
-# pointers and wrappers
+@ C++20 [smartptr], [optional], [any], [refwrap], [support.initlist]
 {unique_ptr,shared_ptr,weak_ptr}.{get,lock,operator->,operator*} host - ; returns=same
 {unique_ptr,shared_ptr,weak_ptr}.{use_count,expired,get_deleter} host -
 {unique_ptr,shared_ptr}.{reset,release} external rw keep*   ; why=the object's deleter runs, or the caller owns the \
@@ -363,7 +483,7 @@ memory now
 {optional,any}.{has_value} host   -
 {optional,any}.{reset,emplace}          host    keeper keep*
 {initializer_list}.size                 host    -
-# time and numbers
+@ C++20 [time], [rand], [complex.numbers], [atomics], [diagnostics], [type.info], [filesystems]
 {duration,seconds,milliseconds,microseconds,nanoseconds,minutes,hours}.{count,zero,min,max} host -
 time_point.{time_since_epoch,min,max}   host    -           ; returns=same
 {steady_clock,system_clock,high_resolution_clock}.{now} clock - ; returns=time
@@ -379,14 +499,14 @@ length_error}.{what,code,message,value} host - ; returns=same
 {type_info,type_index}.{name,hash_code} host    -
 path.{string,c_str,filename,extension,stem,parent_path,u8string,generic_string,is_absolute,is_relative,empty} host -
 directory_entry.{path,is_directory,is_regular_file} host -
-# threads
+@ C++20 [thread]
 {thread,jthread,future,shared_future,promise,packaged_task,condition_variable,barrier,latch}.{join,detach,get,wait,\
 wait_for,set_value,notify_one,notify_all,get_future,arrive_and_wait,joinable,request_stop} external -* ; why=orders \
 host threads
 {mutex,recursive_mutex,shared_mutex,unique_lock,shared_lock,lock_guard}.{lock,unlock,try_lock,lock_shared,\
 unlock_shared,owns_lock} external -* ; why=orders host threads
 {thread,jthread}.get_id                 host    -
-# an object whose type is not written: names that only the standard library's plain types have
+@ C++20; of an object whose type is not written, names that only plain types of the standard library have
 auto.{count,size,begin,end,cbegin,cend,rbegin,rend,length,empty,c_str,time_since_epoch,what,is_open,eof,good,fail} \
 host - ; returns=same
 """
@@ -405,48 +525,83 @@ sdkGetAverageTimerValue                 host    hrw
 {checkCmdLineFlag,getCmdLineArgumentInt,getCmdLineArgumentFloat} host - hr hr
 {getCmdLineArgumentString,getCmdLineArgumentValue} host - hr hr hw
 sdkFindFilePath                         host    hr hr
-sdkLoad{PGM,PPM,PPM4,PPM4ub,PPMub}      host    hr hw hw hw -
+sdkLoad{PGM,PPM,PPM4,PPM4ub,PPMub}      host    hr hw hw hw - ; reads_files
 sdkSave{PGM,PPM,PPM4ub,PPMub}           output  hr hr - -
-sdkReadFile                             host    hr hw hw -
-sdkReadFileBlocks                       host    hr hw hw - - -
+sdkReadFile                             read    path hw hw -
+sdkReadFileBlocks                       read    path hw hw - - -
 sdkWriteFile                            output  hr hr -*
 {compareData,compareDataAsFloatThreshold} host  hr hr -*
 sdkCompare{PPM,PGM,L2fe,Bin2BinUint,Bin2BinFloat} host hr hr -*
 sdkDumpBin                              output  hr -*
-sdkLoadJPG                              host    -*
+sdkLoadJPG                              host    -*          ; reads_files
 """
 
 _OTHERS = """
-# libraries by prefix: a name that ends in `*` is every name that starts so and has no row of its own
+# a name that ends in `*` is every name that starts so and has no row of its own
+@ freeglut API, "Callbacks", "The Event Loop"
 glut{DisplayFunc,KeyboardFunc,ReshapeFunc,MouseFunc,MotionFunc,TimerFunc,IdleFunc,CloseFunc,CreateMenu,SpecialFunc} \
 external fn* ; \
 why=a function that the window system calls
 glut{MainLoop,MainLoopEvent}            external        -*      ; why=functions that the window system calls
-{glut,glfw,egl,glX,wgl,glu,vk,glew}*    output          hr*
-gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hr*
+@ freeglut API 3.4, "Getting Window and System State": glutGet(GLUT_ELAPSED_TIME)
+glutGet                                 clock           -
+@ GLFW 3.4 reference, "Input reference"
+glfwGet{Time,TimerValue,TimerFrequency} clock                   ; returns=time
+@ OpenGL 4.6 core and 3.3 compatibility profile, 2.8 Vertex Arrays, 5.1 Object Lifetimes, 8.4 Pixel Transfer, 10.3: \
+arrays and pointers of the client are kept, read by later draws and written by reads; a query may be of a time (4.2)
+gl[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*         output          hidden* ; anywhere timed
+@ the worst case of a library of the host that CUDA reaches by its interoperability functions alone (CUDA C++ \
+Programming Guide 13.0, "Graphics Interoperability"): it reads, writes and keeps all host memory, and tells the time
+{glut,glfw,egl,glX,wgl,glu,glew}*       output          hidden* ; anywhere timed
+@ the worst case: they may use memory and streams of CUDA
+vk*                                     external        rw*     ; why=Vulkan may share memory with CUDA
 {cudla,custatevec,cuquantum,AMGX_,NvSci}* external rw*          ; why=a library that has no table
+{nvinfer1,torch,at,c10,raft,rmm,cutlass,boost}::* external rw* ; why=a library that has no table
+@ NVML 13.0 reference, "Initialization and Cleanup", "System Queries", "Device Queries": what a device is
+nvml{Init,InitWithFlags,Shutdown,ErrorString} host      hr*
+nvmlSystemGet{DriverVersion,NVMLVersion} host           hw -
+nvmlSystemGetCudaDriverVersion          host            out
+nvmlDeviceGet{Count,HandleByIndex,HandleBySerial,HandleByUUID,HandleByPciBusId} host hrw*
+nvmlDeviceGet{Name,UUID,Serial,BoardPartNumber,VbiosVersion} host hrw hw -
+nvmlDeviceGet{Index,MinorNumber,Brand,PciInfo,PciInfo_v3,NumGpuCores,Architecture,BusType,MultiGpuBoard,BoardId} host \
+- hw
+nvmlDeviceGet{CudaComputeCapability,MaxPcieLinkGeneration,MaxPcieLinkWidth,PowerManagementLimit,\
+PowerManagementDefaultLimit,EnforcedPowerLimit,MemoryBusWidth,PersistenceMode,DisplayMode} host - hw hw
+@ NVML 13.0 reference, "Device Queries": how much memory is in use, by whom
+nvmlDeviceGet{MemoryInfo,BAR1MemoryInfo} free_memory    - out
+nvmlDeviceGet{Compute,Graphics,MPSCompute}RunningProcesses free_memory - out out
+nvmlDeviceGetAccountingStats            free_memory     - - out
+@ the worst case of NVML 13.0: what a device does, has used and when (clocks, power, energy, samples, events)
+nvml*                                   host            hidden* ; anywhere timed
+@ NVRTC 13.0, nvJitLink 13.0, PTX Compiler APIs 13.0: compilers, which reach no device; the flow callback is kept
 nvrtcSetFlowCallback                    external        fn*     ; why=a function that the compiler calls
-{nvml,nvrtc,nvJitLink,nvPTXCompiler,WSA,BZ2_bz,cblas_,LAPACKE_,gsl_,fftw_,fftwf_,_mm_,_mm256_,_mm512_,__builtin_,\
-stbi_}* host hrw*
+{nvrtc,nvJitLink,nvPTXCompiler}*        host            hrw*    ; returns=given
+@ BLAS Technical Forum Standard, LAPACKE 3.12, LAPACK Users' Guide: they keep nothing
+{cblas_,LAPACKE_}*                      host            hrw*
 {s,d,c,z}{gesv,geev,gels,gesvd,gesdd,getrf,getri,getrs,potrf,potri,potrs,geqrf,syev,syevd,heev,gemm,gemv,ger,trsm,\
 trmm,axpy,scal,copy,swap}_ host hrw*
 {s,d}{dot,nrm2,asum}_                   host            hr*
+@ Intel Intrinsics Guide 3.6: of values, and of memory by their arguments
+{_mm_,_mm256_,_mm512_}*                 host            hrw*    ; returns=given
+@ GCC manual "Other Builtins", "x86 Built-in Functions": the worst case of what no other row names
+__builtin_*                             host            hrw*    ; timed returns=given
+@ MathWorks C MEX API, C Matrix API R2024b
 mexPrintf                               output          hr*     ; any
-mex*                                    host            hr*
-mx*                                     host            hrw*
 mxMalloc                                alloc   -       ; memory=host returns=pointer
 mxCalloc                                alloc   - -     ; memory=host returns=pointer
 mxRealloc                               alloc   free -  ; memory=host returns=pointer
 mxFree                                  free    free    ; memory=host
 mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host returns=pointer
-{H5,nc_,png_,jpeg_,TIFF,ma_,FreeImage_}* output        hrw*
-{nvinfer1,torch,at,c10,raft,rmm,cutlass,boost}::* external rw* ; why=a library that has no table
+@ the worst case of libraries of the host, which know no CUDA: they read, write and keep all host memory, tell the time
+{mex,mx,gsl_,fftw_,fftwf_,BZ2_bz,stbi_,H5,nc_,png_,jpeg_,TIFF,ma_,FreeImage_,WSA}* output hidden* ; \
+anywhere timed returns=hidden
 """
 
 TABLES = (
-    Table("ISO C17, POSIX.1-2017, OpenMP 5.2, NVTX 3", _C, looks=False),
-    Table("ISO C++20", _CPP, looks=False),
-    Table("ISO C++20", _METHODS, looks=False),
-    Table("the libraries' own documentation", _OTHERS, looks=False),
+    Table("", _C, looks=False),
+    Table("", _ALGORITHMS, looks=False, policies=True),
+    Table("", _CPP, looks=False),
+    Table("", _METHODS, looks=False),
+    Table("", _OTHERS, looks=False),
     Table("NVIDIA/cuda-samples Common", _SAMPLES, looks=False),
 )

@@ -33,25 +33,27 @@ the buffer
 {p,}nccl{CommRegister,CommDeregister,CommWindowRegister,CommWindowDeregister} external rw* ; why=NCCL: the buffer is \
 registered
 {p,}nccl{MemAlloc,MemFree}              external        rw*                  ; why=NCCL: memory that NCCL allocates
-{p,}ncclComm{InitRank,InitRankConfig,InitAll,InitRankScalable,Split,Finalize,Destroy,Abort,Shrink} nothing -* ; \
+{p,}ncclComm{InitRank,InitRankConfig,InitAll,InitRankScalable,Split,Finalize,Destroy,Abort,Shrink} nothing hrw* ; \
 waits=maybe
-{p,}ncclGroup{Start,End,SimulateEnd}    nothing         -*                   ; waits=maybe
+{p,}ncclGroup{Start,End,SimulateEnd}    nothing         hrw*                   ; waits=maybe
 {p,}nccl{GetUniqueId,GetVersion,GetErrorString,GetLastError,CommCount,CommCuDevice,CommUserRank,CommGetAsyncError} \
-nothing -*
-{p,}ncclRedOp{CreatePreMulSum,Destroy}  nothing         -*
+nothing hrw*
+{p,}ncclRedOpCreatePreMulSum            external        - r - - - ; why=NCCL: a later call reads the scalar
+{p,}ncclRedOpDestroy                    nothing         hrw*
 """
 
 _MPI = """
 {P,}MPI_{Init,Init_thread,Finalize,Initialized,Finalized,Comm_rank,Comm_size,Comm_split,Comm_dup,Comm_free,\
-Comm_group} host hw*
+Comm_group} host hrw*
 {P,}MPI_{Comm_split_type,Comm_create,Comm_get_parent,Comm_set_errhandler,Comm_compare,Group_incl,Group_free,\
-Group_rank} host hw*
+Group_rank} host hrw*
 {P,}MPI_{Cart_create,Cart_coords,Cart_rank,Cart_shift,Cart_sub,Dims_create,Get_processor_name,Get_count,Get_version} \
-host hw*
+host hrw*
 {P,}MPI_{Type_contiguous,Type_vector,Type_create_struct,Type_commit,Type_free,Type_size,Type_indexed,\
 Type_create_resized} host hw*
-{P,}MPI_{Op_create,Op_free,Info_create,Info_free,Info_set,Error_string,Error_class,Query_thread,Type_create_subarray} \
-host hw*
+{P,}MPI_Op_create                       external        fn - hw ; why=MPI: a function that the library calls
+{P,}MPI_{Op_free,Info_create,Info_free,Info_set,Error_string,Error_class,Query_thread,Type_create_subarray} \
+host hrw*
 {P,}MPI_Wtime                           clock           ; returns=time
 {P,}MPI_{Barrier,Wtick,Pcontrol}        output          -*
 {P,}MPI_Abort                           exit            - -
@@ -93,10 +95,10 @@ external rw* ; why=NVSHMEM: memory that other processes write
 _UCX = """
 {ucp,uct,ucs,ucm}_*                     external        rw*     ; why=UCX: a message buffer that may be device memory
 ucp_{config_read,config_release,config_modify,config_print,get_version,get_version_string} host hr*
-ucp_{init,init_version,cleanup,context_query,context_print_info} host -*
-ucp_worker_{create,destroy,query,get_address,release_address,print_info,get_efd} host -*
-ucp_{ep_create,ep_query,ep_print_info,listener_create,listener_destroy,listener_query,conn_request_query} host -*
-ucp_{request_is_completed,request_check_status,request_alloc} host -*
+ucp_{init,init_version,cleanup,context_query,context_print_info} host hrw*
+ucp_worker_{create,destroy,query,get_address,release_address,print_info,get_efd} host hrw*
+ucp_{ep_create,ep_query,ep_print_info,listener_create,listener_destroy,listener_query,conn_request_query} host hrw*
+ucp_{request_is_completed,request_check_status,request_alloc} host hrw*
 ucs_status_string                       host    -
 """
 
@@ -107,9 +109,9 @@ cuFile{ReadAsync,WriteAsync}            external        - rw - - - - stream ; wh
 the buffer
 cuFileBatchIO{SetUp,Submit,GetStatus,Cancel,Destroy} external rw* ; why=cuFile: the storage reads or writes the buffer
 cuFile{DriverOpen,DriverClose,DriverGetProperties,DriverSetPollMode,DriverSetMaxDirectIOSize,DriverSetMaxCacheSize,\
-DriverSetMaxPinnedMemSize,UseCount,GetVersion} nothing -*
-cuFile{HandleRegister,HandleDeregister} nothing         -*
-cuFileStream{Register,Deregister}       nothing         -*
+DriverSetMaxPinnedMemSize,UseCount,GetVersion} nothing hrw*
+cuFile{HandleRegister,HandleDeregister} nothing         hrw*
+cuFileStream{Register,Deregister}       nothing         hrw*
 """
 
 TABLES = (

@@ -39,7 +39,7 @@ nvjpegJpegStreamGet{JpegEncoding,FrameDimensions,ComponentsNum,ComponentDimensio
 ChromaSubsampling} nothing use*
 nvjpegGetImageInfo                      nothing - use - use use use use
 nvjpegDecodeParamsCreate                nothing - out
-nvjpegDecodeParamsSet{OutputFormat,ROI,AllowCMYK,ScaleFactor,ExifOrientation} nothing -*
+nvjpegDecodeParamsSet{OutputFormat,ROI,AllowCMYK,ScaleFactor,ExifOrientation} nothing hrw*
 nvjpegDecoderJpegSupported              nothing - use - use
 nvjpegDecodeBatchedSupported{,Ex}       nothing - use use*
 nvjpegDecode                            work    - use use - - use stream ; waits=maybe

@@ -12,18 +12,23 @@ _ROWS = """
 clCreateContext                         host    hr - hr fn hrw out
 clCreateContextFromType                 host    hr - fn hrw out
 clBuildProgram                          host    - - hr hr fn hrw
-clCreate*                               host    hrw*
+clCreate*                               host    hidden* ; anywhere
+clGetEventProfilingInfo                 clock   hrw*
 clGet*                                  host    hrw*
-cl{Retain,Release}*                     host    -
+clRetain*                               host    -
+clRelease*                              host    -       ; anywhere
 clSetKernelArg                          host    - - - hr
+clSetKernelArgSVMPointer                host    - - -
 clSetKernelExecInfo                     host    - - - hr
 clSet{CommandQueueProperty,DefaultDeviceCommandQueue} host hrw*
 cl{Unload,UnloadPlatform}Compiler       host    -*
-clWaitForEvents                         host    - hr
-cl{Flush,Finish}                        host    -
-clEnqueue{Read,Write,Copy,Fill,Map,Migrate,Unmap,Acquire,Release}* host hrw*
-clEnqueue{NDRangeKernel,Task,Marker,MarkerWithWaitList,Barrier,BarrierWithWaitList,WaitForEvents} host hrw*
-clEnqueueSVM{Memcpy,MemFill,Map,Unmap,MigrateMem} host hrw*
+# buffers made with CL_MEM_USE_HOST_PTR are memory of the program's, which any command uses while it runs
+clWaitForEvents                         host    - hr    ; anywhere
+cl{Flush,Finish}                        host    -       ; anywhere
+clEnqueue{Read,Write,Copy,Fill,Map,Migrate,Unmap,Acquire,Release}* host hidden* ; anywhere
+clEnqueue{NDRangeKernel,Task,Marker,MarkerWithWaitList,Barrier,BarrierWithWaitList,WaitForEvents} host hidden* ; \
+anywhere
+clEnqueueSVM{Memcpy,MemFill,Map,Unmap,MigrateMem} host hidden* ; anywhere
 """
 
 TABLES = (Table("https://registry.khronos.org/OpenCL/specs/3.0-unified/html/OpenCL_API.html", _ROWS, looks=False),)

@@ -33,9 +33,11 @@ cv::{UMat,Ptr,makePtr,Algorithm,GMat,AsyncArray} external rw*          ; why=Ope
 
 _FUNCTIONS = """
 cv::{imshow,imwrite,imwritemulti,namedWindow,destroyWindow,destroyAllWindows,moveWindow,resizeWindow,setWindowTitle,\
-setWindowProperty,waitKey,waitKeyEx,pollKey,displayOverlay,displayStatusBar,VideoWriter,FileStorage} output hidden*
-cv::{VideoWriter,FileStorage}*.*        output  hidden*
-cv::VideoCapture*.*                     host    hidden*
+setWindowProperty,waitKey,waitKeyEx,pollKey,displayOverlay,displayStatusBar,VideoWriter,FileStorage} output hidden* ; \
+anywhere
+cv::{VideoWriter,FileStorage}*.*        output  hidden* ; anywhere
+# a camera: which picture comes, and when it was taken
+cv::VideoCapture{,*.*}                  host    hidden* ; anywhere timed
 cv::Mat*.forEach                        external rw*    ; why=OpenCV: runs in another host thread
 cv::{Mat,Mat_,Mat1b,Mat1f,Mat3b,Mat3f,Mat1i,Mat1d}.{empty,total,channels,depth,type,elemSize,elemSize1,step1,size,\
 isContinuous,isSubmatrix,dot} host hidden*
@@ -43,7 +45,7 @@ cv::Mat*.*                              host    hidden*         ; returns=hidden
 cv::{Mat,Mat_}::{zeros,ones,eye,diag}   host    hidden*         ; returns=hidden
 cv::{Mat,Mat_,Mat1b,Mat1f,Mat3b,Mat3f,Mat1i,Mat1d,imread,imdecode,repeat,noArray,getGaussianKernel,\
 getStructuringElement,getRotationMatrix2D,getPerspectiveTransform,getAffineTransform} host hidden* ; returns=hidden
-cv::*                                   host    hidden*
+cv::*                                   host    hidden* ; anywhere returns=hidden
 """
 
 TABLES = tuple(Table("OpenCV 4 documentation", rows, looks=False) for rows in (_VALUES, _OUT_OF_REACH, _FUNCTIONS))

@@ -148,7 +148,7 @@ RESULTS = {
             "cuTexRefSet{FilterMode,Flags,Format,MaxAnisotropy,MipmapFilterMode,MipmapLevelBias,MipmapLevelClamp} "
             "cudaFuncSet{Attribute,CacheConfig,SharedMemConfig} cudaCreateChannelDesc",
         ),
-        (1, "cu{,da}MemPoolGetAttribute cudaGetDeviceFlags cuStreamGet{Attribute,Ctx,Device,Flags,Id,Priority}"),
+        (1, "cudaGetDeviceFlags cuStreamGet{Attribute,Ctx,Device,Flags,Id,Priority}"),
         (
             2,
             "cuCtxGetStreamPriorityRange cuDevice{ComputeCapability,GetLuid,PrimaryCtxGetState} cuLinkComplete "
@@ -216,7 +216,10 @@ builtins.{str,repr,format,ascii}        host    look*
 builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
+builtins.open                           host    path*
+builtins.open().{read,readline,readlines,readinto,__next__,__iter__} read hrw*
 builtins.*                              host    hrw*
+builtins.open().{read,readline,readlines,readinto,readinto1,read1,__next__,__iter__} host hr hrw* ; reads_files
 builtins.open().writelines              output  - look*
 builtins.open().{write,flush,close,truncate,__enter__,__exit__} output - hr*
 builtins.{exec,eval,compile,__import__,setattr,delattr,object.__setattr__,object.__delattr__} \
@@ -226,41 +229,76 @@ external rw* ; why=code that is made while the program runs
 _STANDARD = """
 # a value that comes from code that is not seen
 python.outside                          host    ; returns=same
-time.{time,time_ns,perf_counter,perf_counter_ns,monotonic,monotonic_ns,process_time,process_time_ns,thread_time} \
-clock ; returns=time
+time.{time,time_ns,perf_counter,perf_counter_ns,monotonic,monotonic_ns,process_time,process_time_ns,thread_time,\
+thread_time_ns} clock ; returns=time
 time.{clock_gettime,clock_gettime_ns,localtime,gmtime,ctime,asctime,strftime} clock -* ; returns=time
+time.{sleep,mktime,strptime,struct_time,get_clock_info,clock_getres,tzset} host hr*
 timeit.*                                clock   hrw*        ; returns=time
 datetime.datetime.{now,utcnow,today}    clock   -*          ; returns=time
 {datetime.date.today,pandas.Timestamp.now,os.times,uuid.uuid1,resource.getrusage} clock -* ; returns=time
 {numpy.datetime64,pandas.{Timestamp,to_datetime},os.path.{getmtime,getctime,getatime}} clock hr* ; returns=time
+@ Python 3.13 library: mmap, multiprocessing.shared_memory
+mmap.mmap                               alloc   -*          ; memory=shared returns=pointer
+mmap.mmap().{read,readline,read_byte,__getitem__,find,rfind} host hr -* ; reads_files
+mmap.mmap().{write,write_byte,flush,resize,move,__setitem__} output hrw hr*
+mmap.mmap().{seek,tell,size,close,madvise,__enter__,__exit__} host hr -*
+multiprocessing.shared_memory.SharedMemory alloc -*         ; memory=shared returns=pointer
+multiprocessing.shared_memory.SharedMemory().{close,unlink} host hr
+multiprocessing.shared_memory.ShareableList alloc -*        ; memory=shared returns=pointer
+@ Python 3.13 library: os, pathlib, io, subprocess; psutil 7
+# when a file was written, what another program tells, how busy the machine is
+os.{stat,lstat,fstat,scandir,popen,getloadavg,wait,wait3,wait4,waitpid,waitid,read,pread,readv} clock hrw*
+pathlib.{Path,PurePath}().{stat,lstat}  clock   hr*
+pathlib.Path().{read_text,read_bytes}   read    hr*
+pathlib.Path                            host    path*
+{io,codecs,gzip,bz2,lzma}.open          host    path*
+psutil.*                                clock   hrw*
+subprocess.*                            output  hrw*        ; timed
 os.{fork,forkpty,posix_spawn}*          external rw*        ; why=runs in another process
 sys.exit                                exit    -*
 os.{_exit,abort,kill,execv,execvp}      exit    -*
 sys.{stdout,stderr}.writelines          output  look*
 sys.{stdout,stderr}.{write,flush}       output  hr*
 io.{BytesIO,StringIO,BufferedWriter,FileIO}().writelines output hrw look*
-os.{system,popen,write,remove,unlink,rename,makedirs,mkdir,rmdir} output hr*
-{subprocess,shutil,logging,warnings,pprint,traceback,webbrowser,urllib,requests,socket,pickle,csv,tqdm,wandb,rich}.* \
-output hr*
+os.system                               output  hr*         ; timed
+os.{write,remove,unlink,rename,makedirs,mkdir,rmdir} output hr*
+{shutil,warnings,pprint,traceback,webbrowser,pickle,csv}.* output hr*
+# they show or send the time, or wait for others who do
+{logging,urllib,requests,socket,tqdm,wandb,rich}.* output hrw* ; timed
 logging.{getLogger,Formatter,StreamHandler,FileHandler,basicConfig} host hr*
 {threading,multiprocessing,concurrent,asyncio,queue,sched,joblib}.* external rw* ; why=runs in another host thread
 threading.{Lock,RLock,current_thread,get_ident} host -*
 threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
 {atexit.register,signal.signal,weakref.finalize} external rw* ; why=a function that runs later
 {json.{dump,dumps},copy.deepcopy,dataclasses.{astuple,asdict},string.*} host look*
+os.{read,pread,readv,preadv,sendfile,copy_file_range} host hrw* ; reads_files
+io.*.{read,readline,readlines,readinto,readall,read1} host hrw* ; reads_files
+pathlib.*.{read_text,read_bytes} host hrw* ; reads_files
+{gzip,zipfile,tarfile,configparser,codecs,toml,tomllib,yaml,fileinput,linecache}.* host hrw* ; reads_files
+json.load                               host    hrw*        ; reads_files
 {math,cmath,random,json,re,os,sys,io,time,datetime,pathlib,argparse,collections,itertools,functools,operator,typing,\
 struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,tempfile,\
-hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,configparser,gc,weakref,errno,locale,zlib,gzip,\
-zipfile,tarfile,unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,codecs,binascii,calendar,\
-typing_extensions,packaging,yaml,toml,tomllib}.* host hrw*
+hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,gc,weakref,errno,locale,zlib,\
+unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,binascii,calendar,\
+typing_extensions,packaging}.* host hrw*
 """
 
 _NUMPY = """
+@ NumPy 2.3 reference; SciPy 1.16, Pillow 11, pandas 2.3, ONNX 1.18, scikit-image 0.25, h5py 3.14, NetworkX 3.5, \
+SymPy 1.14: of what they are given, whatever it may hold
+numpy.memmap                            alloc   -*          ; memory=shared returns=pointer
+numpy.{fromfile,load,loadtxt,genfromtxt} host hrw*          ; reads_files
 numpy.{save,savez,savez_compressed,savetxt,ndarray.tofile} output hr*
-{numpy,scipy,PIL,pandas,onnx,ml_dtypes,skimage,h5py,networkx,sympy}.* host hrw*
-{matplotlib,cv2,imageio}.*              output  hrw*
+{numpy,ml_dtypes,networkx,sympy}.*       host    hrw*
+{scipy,PIL,pandas,onnx,skimage,h5py}.*  host    hrw*        ; reads_files
+@ matplotlib 3.10, OpenCV 4, imageio 2.37
+{matplotlib,imageio}.*                  output  hrw*
+cv2.{VideoCapture,getTickCount,TickMeter}* output hrw*      ; timed
+cv2.*                                   output  hrw*
+@ google.colab of 2025
 google.colab.{files,drive,userdata,auth,patches,data_table,sheets,snippets}* output hrw*
 google.colab.{output,_message,kernel}*  external rw*        ; why=functions that the page of the notebook calls
+@ Python 3.13 library reference, ctypes
 ctypes.{CDLL,cdll,PyDLL,CFUNCTYPE,WinDLL}* external rw*     ; why=code that is no Python
 ctypes.*                                host    hrw*
 """
@@ -275,7 +313,13 @@ cupyx.jit.rawkernel                     nothing hr*
 cupy.RawModule().get_function           nothing hr*
 cupy.cuda.{get_device_id,is_available,get_cuda_path} nothing hr*
 cupy.cuda.{Stream,Event,Device}().{done,ptr,id,is_non_blocking} nothing hr*
-pynvml.*                                nothing hr*
+@ NVML 13.0 reference; the worst case of what a device does, has used and when
+pynvml.nvml{Init,Shutdown,SystemGetDriverVersion,SystemGetNVMLVersion,SystemGetCudaDriverVersion} nothing hr*
+pynvml.nvmlDeviceGet{Count,HandleByIndex,HandleByUUID,HandleByPciBusId,Name,UUID,Index,PciInfo,\
+CudaComputeCapability,NumGpuCores,Architecture} nothing hr*
+pynvml.nvmlDeviceGet{MemoryInfo,BAR1MemoryInfo,ComputeRunningProcesses,GraphicsRunningProcesses} free_memory
+pynvml.nvmlDeviceGet{MemoryInfo,BAR1MemoryInfo,ComputeRunningProcesses,GraphicsRunningProcesses}/1 free_memory -
+pynvml.*                                host    hr*         ; timed
 """
 
 _METHODS = """
@@ -294,19 +338,32 @@ host hr hr*
 object.{add_argument,parse_args,parse_known_args,add_mutually_exclusive_group,add_subparsers,set_defaults,\
 add_argument_group} host hrw hr*
 object.{print_help,print_usage} output look look*
-object.{read,readline,readlines,seek,tell,fileno,readinto,read_text,read_bytes,exists,is_file,is_dir,iterdir,\
+object.{read,readline,readlines,readinto,read_text,read_bytes} read hr hrw*
+object.{seek,tell,fileno,exists,is_file,is_dir,iterdir,\
 joinpath,resolve,absolute,with_suffix,relative_to,as_posix,expanduser,total_seconds,isoformat,strftime,group,groups} \
 host hr hrw*
-object.{info,debug,warning,error,critical,exception,log} output hr look*
+object.{info,debug,warning,error,critical,exception,log} output hr look* ; timed
 object.writelines                       output  hr look*
 object.{write,flush,close,write_text,write_bytes,mkdir,\
 unlink,touch,rmdir,rename} output hr hr*
 """
 
 TABLES = (
-    Table("Python 3.13", _BUILTINS, looks=False),
-    Table("Python 3.13", _STANDARD, looks=False),
-    Table("NumPy 2.3 and the documentation of the other packages", _NUMPY, looks=False),
-    Table("cuda-python 13.5", _CUDA, looks=False),
+    Table("Python 3.13 library reference, Built-in Functions", _BUILTINS, looks=False),
+    Table("Python 3.13 library reference", _STANDARD, looks=False),
+    Table("", _NUMPY, looks=False),
+    Table("cuda-python 13.5, CuPy 14.2", _CUDA, looks=False),
     Table("Python 3.13, NumPy 2.3", _METHODS, looks=False),
 )
+
+GPU_LIBRARIES = frozenset(
+    "torch torchvision jax jaxlib tensorflow cudf cuml cugraph cuspatial cuvs raft_dask dask_cuda mpi4py tensorrt "
+    "polygraphy onnxruntime paddle mxnet pycuda nvidia_dali cuquantum custatevec cutensor nvmath cuda cucim warp "
+    "pylibraft kvikio ucp ucxx nccl triton chainer xgboost lightgbm cupy cupyx numba rmm".split()
+)
+
+HOST_PACKAGES = frozenset(
+    "numpy scipy matplotlib pandas PIL tqdm pytest sympy imageio skimage yaml rich click seaborn psutil IPython "
+    "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml google".split()
+)
+"""Packages that do not work on the device, or not on arrays of another package."""

@@ -8,8 +8,12 @@ the form with four arguments, for functions that changed their parameters; `type
 that starts so, `npp*_Ctx` every name that starts and ends so. A name that is written out counts before one with a `*`
 inside, that before one that ends in `*`; of each kind the table's first row of a name counts, of the last the longest.
 One role may be repeated or left out: it ends in `*`. An argument in `use+keep` plays both roles. Extras are the fields
-of `Api` by name, `sync`, `any`, `idle` and `silent` (`looks=False`) as bare words, and `why=` last, to the end of the
-line. A line that starts with `#` is a comment.
+of `Api` by name, `sync`, `any`, `bytes`, `idle`, `reads_files`, `anywhere`, `timed` and `silent` (`looks=False`) as
+bare words, and `why=` last, to the end of the line. A line that starts with `#` is a comment.
+
+A line `@ DOCUMENT` says where the rows below it are documented, up to the next such line; the rows above the first one
+are documented in the table's `source`. A row without a document counts as if it was not there: its names are those of
+functions that may do anything.
 """
 
 from __future__ import annotations
@@ -23,21 +27,26 @@ from cudafix.models.api import Api, Effect, Waits, field_of
 
 _ROLES = """
 r w rw hr hw hrw put look use hidden new free stream streams stream? event handle pool graph stream_out event_out
-handle_out pool_out graph_out out alias of kind flags device fn params keep keeper keeper_out swap -
+handle_out pool_out graph_out out found alias of kind flags device fn kernel params keep keeper keeper_out swap path
+setting -
 """
 ROLES = frozenset(_ROLES.split())
-MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host"))
+MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host", "shared"))
 PLACES = frozenset(("legacy", "handle", "none", "unknown", "global"))
-RETURNS = frozenset(("pointer", "same", "time", "handle", "keeper", "hidden"))
+RETURNS = frozenset(("pointer", "same", "given", "time", "handle", "keeper", "hidden"))
+
+UNDOCUMENTED = Api(Effect.EXTERNAL, ("rw*",), why="no document says what it does")
+"""What stands for a row without a document: no call is answered with it."""
 
 _LETTERS = re.compile(r"\[([^\[\]]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows from one document. `looks`, `on` and `idle` are what rows mean that do not say.
+    """Rows from one document, or from several (see `@`). `looks`, `on` and `idle` are what rows mean that do not say.
 
     `exact`: a C library, where a call with fewer arguments is a call of something else (of an older interface).
+    `policies`: each function may be given an execution policy in front of its arguments (C++17, [algorithms.parallel]).
     """
 
     source: str
@@ -46,20 +55,23 @@ class Table:
     on: str = "legacy"
     exact: bool = False
     idle: bool = False
+    policies: bool = False
 
-    def index(self) -> Iterator[tuple[str, str]]:
-        """Every name in the table with its line, not yet parsed."""
+    def index(self) -> Iterator[tuple[str, str, str]]:
+        """Every name in the table with its line, not yet parsed, and the document that says it ("" if none does)."""
+        source = self.source
         for line in self.rows.splitlines():
-            if line and line[0] != "#":
+            if line.startswith("@"):
+                source = line[1:].strip()
+            elif line and line[0] != "#":
                 names = line.split(None, 1)[0]
-                if "{" in names or "[" in names:
-                    for name in expand(names):
-                        yield name, line
-                else:
-                    yield names, line
+                for name in expand(names) if "{" in names or "[" in names else (names,):
+                    yield name, line, source
 
-    def parse(self, line: str) -> Api:
-        """The row as data. Raises ValueError with what is wrong."""
+    def parse(self, line: str, source: str) -> Api:
+        """The row as data, `UNDOCUMENTED` without a document. Raises ValueError with what is wrong."""
+        if not source:
+            return UNDOCUMENTED
         head, _, extras = line.partition(";")
         _, effect, *roles = head.split()
         fields: dict[str, str] = {}
@@ -69,7 +81,7 @@ class Table:
             fields[key] = value
         if why:
             fields["why"] = why.strip()
-        return build(effect, roles, fields, self)
+        return build(effect, roles, fields, self, source)
 
 
 def expand(names: str) -> list[str]:
@@ -93,7 +105,7 @@ def _alternatives(text: str) -> list[str]:
     raise ValueError(f"`{text}` opens a brace that it does not close")
 
 
-def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -> Api:
+def build(effect: str, roles: list[str], fields: dict[str, str], table: Table, source: str) -> Api:
     """An `Api` from words. Raises ValueError that says which word is wrong and which words there are."""
     check("effect", effect, _EFFECTS)
     for role in roles:
@@ -117,12 +129,16 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table) -
         waits=Waits(fields.get("waits", "none")),
         sync="sync" in fields,
         any="any" in fields,
+        bytes="bytes" in fields,
         returns=fields.get("returns"),
         looks=table.looks and "silent" not in fields,
         idle=table.idle or "idle" in fields,
         holds=fields.get("holds"),
+        reads_files="reads_files" in fields,
         why=fields.get("why"),
-        source=table.source,
+        anywhere="anywhere" in fields,
+        timed="timed" in fields,
+        source=source,
     )
 
 
@@ -134,4 +150,4 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
-_FIELDS = frozenset(("memory", "on", "waits", "sync", "any", "idle", "returns", "holds", "silent", "why"))
+_FIELDS = frozenset("memory on waits sync any bytes idle returns holds silent reads_files anywhere timed why".split())

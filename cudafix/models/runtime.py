@@ -109,8 +109,8 @@ cudaEventQuery                          query           event
 cudaEventElapsedTime                    elapsed         out event event
 cudaLaunchHostFunc                      host_func       stream fn params
 cudaStreamAddCallback                   host_func       stream fn params -
-cudaLaunchKernel                        work            - - - params - stream
-cudaLaunchCooperativeKernel             work            - - - params - stream
+cudaLaunchKernel                        work            kernel - - params - stream
+cudaLaunchCooperativeKernel             work            kernel - - params - stream
 cudaLaunchKernelExC                     external        params - params  ; why=the stream is a field of the launch \
 configuration
 cudaLaunchKernelEx                      external        params - rw*     ; why=the stream is a field of the launch \
@@ -199,14 +199,14 @@ cudaDeviceSetLimit                      nothing         - -     ; waits=maybe
 cudaDeviceGetLimit                      nothing         out -
 cudaDeviceSet{CacheConfig,SharedMemConfig} nothing      -
 cudaDeviceGet{CacheConfig,SharedMemConfig} nothing      out
-cudaThread{Set,Get}{CacheConfig,Limit}  nothing         -*
+cudaThread{Set,Get}{CacheConfig,Limit}  nothing         hrw*
 cudaCtxResetPersistingL2Cache           nothing
 cudaDeviceGetStreamPriorityRange        nothing         out out
 cudaDeviceGetByPCIBusId                 nothing         out -
-cudaDeviceGetPCIBusId                   nothing         -*
-cudaDeviceGetP2P{Attribute,AtomicCapabilities} nothing  out -*
-cudaDeviceGetHostAtomicCapabilities     nothing         out -*
-cudaDeviceGet{Texture1DLinearMaxWidth,NvSciSyncAttributes} nothing out -*
+cudaDeviceGetPCIBusId                   nothing         hrw*
+cudaDeviceGetP2P{Attribute,AtomicCapabilities} nothing  out hrw*
+cudaDeviceGetHostAtomicCapabilities     nothing         out hrw*
+cudaDeviceGet{Texture1DLinearMaxWidth,NvSciSyncAttributes} nothing out hrw*
 cudaDeviceFlushGPUDirectRDMAWrites      external        - -     ; why=remote direct memory access
 cudaDevice{Register,Unregister}AsyncNotification external -*    ; why=a function runs when the driver likes
 cudaDeviceCanAccessPeer                 nothing         out device device
@@ -214,7 +214,8 @@ cudaDeviceEnablePeerAccess              peer            device -
 cudaDeviceDisablePeerAccess             nothing         device  ; waits=maybe
 cudaDeviceGet{DefaultMemPool,MemPool}   nothing         pool_out device
 cudaDeviceSetMemPool                    nothing         device pool
-cudaMemPool{Set,Get}Attribute           nothing         pool - hrw
+cudaMemPoolSetAttribute                 nothing         pool - hr
+cudaMemPoolGetAttribute                 free_memory     pool setting out
 cudaMemPoolSetAccess                    nothing         pool hr -
 cudaMemPoolGetAccess                    nothing         out pool -
 cudaMemPoolCreate                       nothing         pool_out -
@@ -233,26 +234,27 @@ cudaIpcOpenEventHandle                  external        out -   ; why=an event o
 cuda{Get,PeekAt}LastError               status
 cudaGetError{Name,String}               nothing         -       ; silent
 cuda{Runtime,Driver}GetVersion          nothing         out
-cudaFuncSet{Attribute,CacheConfig,SharedMemConfig} nothing -*
+cudaFuncSet{Attribute,CacheConfig,SharedMemConfig} nothing hrw*
 cudaFuncGet{Attributes,Name}            nothing         out -
 cudaFuncGetParamInfo                    nothing         - - out out
-cudaOccupancyMaxActiveBlocksPerMultiprocessor{,WithFlags} nothing out -*
-cudaOccupancyMaxPotentialBlockSize{,WithFlags} nothing  out out -*
+cudaOccupancyMaxActiveBlocksPerMultiprocessor{,WithFlags} nothing out hrw*
+cudaOccupancyMaxPotentialBlockSize{,WithFlags} nothing  out out hrw*
 cudaOccupancyMaxPotentialBlockSizeVariableSMem{,WithFlags} nothing out out - fn -*
-cudaOccupancy{AvailableDynamicSMemPerBlock,MaxPotentialClusterSize,MaxActiveClusters} nothing out -*
-cudaGetDriverEntryPoint{,ByVersion}     nothing         - out -*
+cudaOccupancy{AvailableDynamicSMemPerBlock,MaxPotentialClusterSize,MaxActiveClusters} nothing out hrw*
+cudaGetDriverEntryPoint{,ByVersion}     nothing         - out hrw*
 cudaGet{FuncBySymbol,Kernel}            nothing         out -
-cudaLogs{RegisterCallback,UnregisterCallback,Current,DumpToFile,DumpToMemory} nothing -*
+cudaLogsRegisterCallback                external        fn - -  ; why=a function that the library calls
+cudaLogs{UnregisterCallback,Current,DumpToFile,DumpToMemory} nothing hrw*
 cudaGetExportTable                      external        out -   ; why=an interface without documentation
-cudaLibrary{LoadData,LoadFromFile,GetKernel,GetUnifiedFunction,GetKernelCount,EnumerateKernels} nothing out -*
-cudaLibraryGet{Global,Managed}          nothing         out out - -
+cudaLibrary{LoadData,LoadFromFile,GetKernel,GetUnifiedFunction,GetKernelCount,EnumerateKernels} nothing out hrw*
+cudaLibraryGet{Global,Managed}          nothing         found out - -
 cudaLibraryUnload                       nothing         -       ; waits=maybe
 cudaKernelSetAttributeForDevice         nothing         - - - -
-cudaProfiler{Start,Stop,Initialize}     nothing         -*
+cudaProfiler{Start,Stop,Initialize}     nothing         hrw*
 """
 
 _TEXTURES = """
-cudaCreateChannelDesc{,Half,Half1,Half2,Half4} nothing  -*                  ; silent
+cudaCreateChannelDesc{,Half,Half1,Half2,Half4} nothing  hrw*                  ; silent
 cudaGetChannelDesc                      nothing         out -
 cudaCreate{Texture,Surface}Object       nothing         keeper_out keep - -
 cudaDestroy{Texture,Surface}Object      nothing         -
@@ -282,7 +284,7 @@ cudaGraphics{UnregisterResource,ResourceSetMapFlags} external -* ; why=memory of
 cudaGraphics{GLRegisterBuffer,GLRegisterImage,EGLRegisterImage,VDPAURegisterVideoSurface,VDPAURegisterOutputSurface} \
 external out -* ; why=memory of a graphics API
 cudaGraphics{D3D9,D3D10,D3D11}RegisterResource external out -*      ; why=memory of a graphics API
-cuda{GL,VDPAU,D3D9,D3D10,D3D11}{GetDevice,GetDevices,SetGLDevice,SetVDPAUDevice} nothing out -*
+cuda{GL,VDPAU,D3D9,D3D10,D3D11}{GetDevice,GetDevices,SetGLDevice,SetVDPAUDevice} nothing out hrw*
 cuda{ImportExternalMemory,ExternalMemoryGetMappedBuffer,ExternalMemoryGetMappedMipmappedArray} external out -* ; \
 why=memory of another API
 cudaImportExternalSemaphore             external        out -       ; why=a semaphore of another API

@@ -10,7 +10,8 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import waits_by_itself
 from cudafix.ordering.program import Object, Operation, Point, Wrong, key_of
 from cudafix.ordering.roles import Arguments, Roles
-from cudafix.ordering.state import HOST, Bits, In, Stream, StreamKind, numbers
+from cudafix.ordering.state import HOST, Bits, In, Stream, numbers
+from cudafix.ordering.trials import trials
 
 BLOCKING_MEMORY = frozenset({"device", "managed", "pitched"})  # `cudaFree` of these waits for the device
 
@@ -20,9 +21,17 @@ class Allocations(Roles):
 
     def _alloc(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         memory = api.memory or "host"
+        if memory == "shared":
+            flags = str(args.named.get("flags", ""))
+            if "MAP_PRIVATE" not in flags or "MAP_ANON" not in flags or "MAP_SHARED" in flags:
+                self.result(call, frozenset({mem.Ptr(self.shared().number)}), state)
+                return state
+            memory = "host"  # memory of no file that no other process has (POSIX, `mmap`)
         if memory == "pinned" and any("Mapped" in str(e) for e in args.named.get("flags", ())):
             memory = "mapped"
         obj = self.new_object(("alloc", *self.context(call)), memory, memory, call, state)
+        if where is In.BOTH and id(call) in trials(self.program, self.tables):
+            self.asks_for_free_memory(call, state, where)
         self._allocated(call, obj, args, state)
         if memory == "async":
             streams = self.streams_for(api, args, state)
@@ -37,6 +46,9 @@ class Allocations(Roles):
         bit = 1 << obj.number
         again = bool(state.live & bit)
         obj.several = obj.several or again
+        if id(call) in trials(self.program, self.tables):
+            text = "is allocated with a size that is found by trial: what fails is tried again with another size"
+            self.obstacle(bit, "free_memory_is_measured", text, call.span)
         if self.reach.in_threads(call):
             text = f"is allocated by `{call.callee}` where other host threads may run too"
             self.obstacle(bit, "several_host_threads", text, call.span)
@@ -50,9 +62,14 @@ class Allocations(Roles):
             state.freed &= ~bit
         pointer: Values = frozenset({mem.Ptr(obj.number)})
         root: mem.Root = ("memory", obj.number, "")
-        # Python drops an object by itself where the variable that holds it gets the next one
-        if again and obj.memory == "host" and not self.in_python and state.env.holds(obj.number):
-            state.env.several |= {root}
+        if again and obj.memory == "host":
+            holders = set(state.env.holders(obj.number))
+            if self.in_python:  # drops an object by itself where the one variable that holds it gets the next one
+                holders -= set(self.cells(state, call.result) if call.result is not None else ())
+                variable = len(holders) == 1 and all(where[0] == "local" and not path for where, path in holders)
+                holders = set() if variable else holders
+            if holders:
+                state.env.several |= {root}
         if not obj.summary and root not in state.env.several:
             state.env.forget([root])
         for expr in args.named.get("new", ()):
@@ -64,6 +81,13 @@ class Allocations(Roles):
             self.result(call, pointer, state)
         elif call.result is not None:
             self.result(call, frozenset({mem.OTHER}), state)
+
+    def asks_for_free_memory(self, call: ir.Call, state: State, where: In) -> None:
+        """The program learns how much memory is free: less than in P, where a pool keeps some of it."""
+        if state.allocated and where is In.BOTH:
+            op = self.operation("query", call, "the pool", state)
+            moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
+            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved)
 
     def _free(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         self._held_when_freed(call, state)
@@ -157,8 +181,7 @@ class Allocations(Roles):
         orders = state.orders
         op = self.operation("free", call, f"the free of `{call.callee}`", state)
         pending = 0
-        unnamed = len(streams) != 1 or any(s.summary and s.kind is StreamKind.UNKNOWN for s in streams)
-        if unnamed and state.device != "?":
+        if not self.one_stream(streams) and state.device != "?":
             self.wrong(Wrong.NO_STREAM, op, Point(call.span, "the memory is freed", call), streams=streams)
         for s in streams:
             orders.known(s)
@@ -169,8 +192,6 @@ class Allocations(Roles):
             if obj.memory_after != "async" or not obj.number:
                 continue
             obj.freed_by |= 1 << op.number
-            if obj.summary:
-                continue
             for use in self.operations_in((obj.used_by | obj.allocated_by) & pending):
                 apart = bool(state.apart >> use.number & 1) and all(map(waits_by_itself, streams))
                 point = Point(call.span, "the memory is freed", call)
@@ -207,7 +228,7 @@ class Allocations(Roles):
         if where is In.ORIGINAL:
             return
         for obj in objects:
-            if obj.memory_after == "async" and not obj.summary:
+            if obj.memory_after == "async":
                 for use in self.operations_in((obj.used_by | obj.allocated_by) & orders.pending[HOST]):
                     self.wrong(Wrong.FREED_WITHOUT_WAIT, use, Point(call.span, "the memory is freed", call), obj)
                 dangles = self._dangles(call, obj, state)
@@ -251,9 +272,8 @@ class Allocations(Roles):
         )
         if obj is not None and (obj.device != state.device or state.device == "?"):
             self.wrong(Wrong.OTHER_DEVICE, op, point, obj, streams=streams)
-        elif len(streams) != 1 or any(
-            (s.summary and s.kind is StreamKind.UNKNOWN)
-            or s.device != self.device_of_streams(state)  # memory is of the device of its stream (docs/FACTS.md)
+        elif not self.one_stream(streams) or any(
+            s.device != self.device_of_streams(state)  # memory is of the device of its stream (docs/FACTS.md)
             for s in streams
         ):
             self.wrong(Wrong.NO_STREAM, op, point, obj, streams=streams)

@@ -22,7 +22,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.clients import CALLER
-from cudafix.ordering.plain import may_lead
+from cudafix.ordering.plain import may_lead, stored_as_bytes
 from cudafix.ordering.slicing import Slicer, expressions, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
@@ -69,7 +69,9 @@ class Alone:
     def stores(self, function: ir.Function) -> bool:
         """Whether the function itself may store an address where others find it."""
         if id(function) not in self._stores:
-            self._stores[id(function)] = any(self._may_store(stmt, function) for stmt in walk(function.body))
+            self._stores[id(function)] = bool(function.kept("bytes", stored_as_bytes)) or any(
+                self._may_store(stmt, function) for stmt in walk(function.body)
+            )
         return self._stores[id(function)]
 
     def _may_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:

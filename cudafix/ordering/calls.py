@@ -295,6 +295,8 @@ class Calls(Operations):
                 else:
                     places = (v.cell for v in self.values(state, arg) if isinstance(v, mem.Ref))
                     self.overwritten(state, places, fields=False, array=True)
+                if any(self.slicer.stores_bytes(f) for f, _ in found):
+                    self.seen_as_bytes(state, self.values(state, arg))
             self.result(call, mem.NOTHING, state)
             return state
         if self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
@@ -500,7 +502,9 @@ class Calls(Operations):
             return None
         made = self.new_object("alone", "host", "host", None, state)  # stands for all that such functions allocate
         leads.add(mem.Ptr(made.number))
-        anything = frozenset({mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)})
+        anything = frozenset(
+            {mem.COMPUTED if leads else mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)}
+        )
         stored = anything if stores else frozenset({mem.OTHER})
         self.mixed_up |= stores
         places: list[mem.Cell] = []
@@ -560,7 +564,8 @@ class Calls(Operations):
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None and not self.frame.slice.drops(call.result):
-            self.store(state, self.cells(state, call.result), values or frozenset({mem.OTHER}), call.span)
+            held = self.as_address(call.result, values or frozenset({mem.OTHER}))
+            self.store(state, self.cells(state, call.result), held, call.span)
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
@@ -635,7 +640,7 @@ class Calls(Operations):
             op.streams = frozenset({UNKNOWN_STREAM})
             self.outcome.operations.append(op)
             self._callers_work = op
-        state.orders.issue(1 << self._callers_work.number, [UNKNOWN_STREAM])
+        state.orders.issue(1 << self._callers_work.number, [UNKNOWN_STREAM], one=False)
 
     def returns(self, held: Values, point: Point, state: State) -> None:
         """A function returns to unseen code, which may look at anything, and use what it is given as it likes."""
@@ -663,6 +668,7 @@ class Calls(Operations):
         if self.in_python and self._may_reach_more(values):
             device |= self._all_that_is_held(state)
         self.escaped |= device
+        self._may_be_pinned(args, values, state)
         self._give_away(values, state)
         self.hands_out(values, args, stmt, state)
         self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
@@ -683,6 +689,14 @@ class Calls(Operations):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     changed.append((value.cell, held | back))
+            if isinstance(value, mem.Ref | mem.Ptr):  # and what is inside: any element, any field
+                place = mem.at(value, mem.ANY) if isinstance(value, mem.Ptr) else value.cell
+                assert place is not None
+                root, path = place
+                base = path[:-1] if path and path[-1][0] == "at" else path
+                for inner, held in state.env.under((root, base)):
+                    if mem.has_queue(held):
+                        changed.append(((root, (*base, *inner)), held | back))
         for cell, stored in changed:  # behind all that was read: a set has no order
             state.env.write([cell, cell], stored)
         if not self.in_python:
@@ -696,6 +710,28 @@ class Calls(Operations):
             reached = self._held_in_globals(state)
         self._foreign_work(stmt, name, self.mask(values | reached), state)
         return back
+
+    def _may_be_pinned(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
+        """Code that is not seen may pin the memory that it is given, by its address or as an object."""
+        named = (e for e in args if isinstance(e, ir.Var | ir.Field | ir.Index | ir.Deref))
+        places = [mem.Ref(cell) for e in named for cell in self.cells(state, e)] if not self.in_python else []
+        given = frozenset((*places, *(v for v in values if isinstance(v, mem.Ptr | mem.Ref))))
+        self.escaped |= self.mask(given) & self.of_the_host  # and what comes back may lead there
+        self.may_pin(given)
+        runs = self.registers and any(isinstance(v, mem.Function) for v in values)
+        self.pins_unknown |= runs or any(self._is_lost_address(e, state) for e in args)
+
+    def _is_lost_address(self, expr: ir.Expr, state: State) -> bool:
+        """Whether an argument may be an address, or an object of Python with memory, of which nobody knows where that
+        is.
+        """
+        if isinstance(expr, ir.Const | ir.FuncRef | ir.Addr):
+            return False
+        values = self.values(state, expr)
+        if self.in_python:
+            return any(v is mem.OTHER for v in values)
+        kind = self.type_of(expr)
+        return ("*" in kind or not kind) and self.is_unset(values)
 
     def _is_of_the_program(self, stmt: ir.Call | None, why: str) -> bool:
         """Whether unseen code may be a function of the program: it knows the names of its global variables."""
@@ -827,6 +863,7 @@ class Calls(Operations):
     def ends(self, state: State, point: Point) -> None:
         """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
         self.host_observes(state, Wrong.EXIT, point)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, reads=self.kept, writes=self.kept)
         self.faults_are_reported(state, point)
         self._behind_main(state)
 

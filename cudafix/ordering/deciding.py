@@ -65,7 +65,7 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
     feeds: list[tuple[Key, frozenset[Key]]] = []
 
     def keys(expr: ir.Expr | None) -> frozenset[Key]:
-        return frozenset(_keys(expr, here, function.types)) if expr is not None else frozenset()
+        return frozenset(keys_of(expr, here, function.types)) if expr is not None else frozenset()
 
     def flows(into: Iterable[Key], values: frozenset[Key], leads: bool) -> None:
         """`leads`: what is stored may be an address, through which what it is the address of changes."""
@@ -103,7 +103,7 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
                     for arg in stmt.args:
                         flows(held, keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
                     flows(into, held, not is_number(stmt.result, function))
-                if api is not None and api.returns in ("same", "keeper"):
+                if api is not None and api.returns in ("same", "given", "keeper"):
                     for arg in stmt.args:
                         flows(into, keys(arg), not is_number(stmt.result, function))
                 for name in map(last, ir.names_of(stmt.callee)):
@@ -142,10 +142,10 @@ def _stored_in(place: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[
     """What a store in a place changes: not the number that says which element."""
     while isinstance(place, ir.Index):
         place = place.base
-    return _keys(place, here, types)
+    return keys_of(place, here, types)
 
 
-def _keys(expr: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[Key]:
+def keys_of(expr: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[Key]:
     """What a number comes from: variables and fields."""
     match expr:
         case ir.Var(name):
@@ -157,14 +157,14 @@ def _keys(expr: ir.Expr, here: str, types: Mapping[str, str]) -> Iterator[Key]:
             yield "", f".{name}"
             for inner in ir.variables(base):
                 if isinstance(inner, ir.Index):
-                    yield from _keys(inner.index, here, types)
+                    yield from keys_of(inner.index, here, types)
         case ir.Index(base, index):
-            yield from _keys(base, here, types)
-            yield from _keys(index, here, types)
+            yield from keys_of(base, here, types)
+            yield from keys_of(index, here, types)
         case ir.Deref(base) | ir.Addr(base) | ir.Offset(base):
-            yield from _keys(base, here, types)
+            yield from keys_of(base, here, types)
         case ir.Choice(parts) | ir.Opaque(parts):
             for part in parts:
-                yield from _keys(part, here, types)
+                yield from keys_of(part, here, types)
         case _:
             pass

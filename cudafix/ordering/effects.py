@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from cudafix import ir
@@ -16,14 +17,14 @@ from cudafix.ordering.clients import CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
-from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of
+from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
-from cudafix.ordering.state import HOST, Event, In, Observer, Stream, StreamKind, is_default, numbers
+from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
-NEEDS_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
-HOST_MEMORY = frozenset({"host", "pinned", "mapped"})
+HOST_MEMORY = frozenset({"host", "pinned", "mapped", "registered"})
+_PAGEABLE = frozenset({"host", "external", "registered"})  # as far as anybody knows
 
 
 class Effects(Allocations):
@@ -54,6 +55,7 @@ class Effects(Allocations):
             Effect.RESET: self._reset,
             Effect.OUTPUT: self._output,
             Effect.CLOCK: self._clock,
+            Effect.READ: self._read,
             Effect.EXIT: self._exit,
             Effect.CAPTURE_BEGIN: self._capture,
             Effect.CAPTURE_END: self._capture,
@@ -66,6 +68,9 @@ class Effects(Allocations):
             Effect.EXTERNAL: self._external,
             Effect.MESSAGE: self._message,
         }
+        registers = program.kept("registers memory", lambda: _registers(program, tables))
+        self.pins_elsewhere = self.registers = bool(registers)
+        self.pins_unknown = any(path.endswith(ir.PYTHON) for path in registers)  # which arrays are views of it?
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
 
@@ -110,6 +115,13 @@ class Effects(Allocations):
             self.result(call, mem.UNKNOWN, state)
             return state
         args = self.arguments(call, api, state)
+        if api.from_outside or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
+            # a mapping shows the file (POSIX, `mmap`); who reads what is written here may look at shared memory too
+            others = self.shared_bit | (1 if api.from_outside else 0)
+            args.host_reads |= others
+            args.host_writes |= others
+        if call.receiver is not None:
+            self.kept_in(call.receiver, call.args, state)
         if args.host_reads or args.host_writes:
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
@@ -118,7 +130,10 @@ class Effects(Allocations):
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
-        if len(call.args) < NEEDS_STREAM.get(call.callee, 0):  # it does not compile (docs/FACTS.md)
+        if api.timed:
+            point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
+            self.host_observes(state, Wrong.CLOCK, point, everything=True)
+        if lacks_stream(call):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call))
         if args.stream is not None and where is not In.ORIGINAL and api.effect in STREAM_STEPS:
@@ -139,6 +154,8 @@ class Effects(Allocations):
             return None
         if api.effect in HOST_EFFECTS:
             self._moves_pointers(args, returned, after)
+        if api.stores_bytes or api.effect is Effect.MESSAGE:
+            self._bytes_come_in(args, after)
         for expr in args.named.get("out", ()):
             places = self.cells(after, ir.Deref(expr)) or self.cells(after, expr)  # or it takes a reference
             after.env.write(places, frozenset({mem.OTHER}))
@@ -149,6 +166,16 @@ class Effects(Allocations):
         if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
             self.looks(after)
         return after
+
+    def _bytes_come_in(self, args: Arguments, state: State) -> None:
+        """A host function stores what it reads from text, a file or another process."""
+        for expr in (e for role in ("hw", "hrw", "out") for e in args.named.get(role, ())):
+            values = self.values(state, expr)
+            places = [cell for value in values if (cell := mem.at(value, "0")) is not None]
+            refers = isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref)
+            self.written_as_bytes(state, [*places, *(self.cells(state, expr) if refers else ())])
+            place = expr.base if isinstance(expr, ir.Addr) else expr
+            state.env.write(self.cells(state, place) * 2, self.as_address(place, frozenset({mem.OTHER})) - {mem.OTHER})
 
     # -- operations --------------------------------------------------------------------------------------------------
 
@@ -191,8 +218,20 @@ class Effects(Allocations):
     # -- copies and work ---------------------------------------------------------------------------------------------
 
     def kinds(self, values: Values) -> set[str]:
-        """The kinds of memory that pointers lead to; {"external"} when nothing is known of them."""
-        return {self.outcome.objects[n].memory for n in numbers(self.mask(values))} or {"external"}
+        """The kinds of memory that pointers lead to: `registered` is memory of the host that may be pinned, `external`
+        any of which nothing is known.
+        """
+        found: set[str] = set()
+        for value in values:
+            bits = self.mask([value])
+            for n in numbers(bits & self.shared_bit or bits):
+                memory = self.outcome.objects[n].memory
+                if memory == "host" and (self.pins_unknown or self.pinned >> n & 1):
+                    memory = "registered"
+                found.add(memory if memory != "host" or self.has_own_elements(value) else "external")
+            if value is mem.OTHER:
+                found.add("external")
+        return found or {"external"}
 
     def _copy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """A copy is one operation; whom the host waits for depends on the kinds of memory (docs/FACTS.md)."""
@@ -211,6 +250,10 @@ class Effects(Allocations):
             either = direction in ("cudaMemcpyDefault", "?")  # the pointers say what is copied where
             reads |= self.anywhere(state, args.reads) if either or direction.startswith("cudaMemcpyDevice") else 0
             writes |= self.anywhere(state, args.writes) if either or direction.endswith("ToDevice") else 0
+            if (either or direction.startswith("cudaMemcpyHost")) and not self._is_followed(args.reads):
+                reads |= self.any_of_the_host(state)
+            if (either or direction.endswith("ToHost")) and not self._is_followed(args.writes):
+                writes |= self.any_of_the_host(state)
         if from_host and sources == {"host"}:  # pageable memory is staged before the call returns
             reads = 0
         if api.sync and from_host:  # the copy starts when the blocking streams are idle, and the host waits for that
@@ -219,10 +262,10 @@ class Effects(Allocations):
         self.issue(op, streams, state, where, call.span, reads, writes)
         if to_host and (api.sync or targets == {"host"}):
             self.host_waits_for(streams, state, where)
-        elif to_host or (api.sync and from_host and not sources & {"host", "external"}):
+        elif to_host or (api.sync and from_host and not sources & _PAGEABLE):
             if api.sync:
                 self.host_waits_for(streams, state, where)
-            elif "pinned" not in targets and "mapped" not in targets:
+            elif targets & _PAGEABLE:
                 self._may_wait(streams, state, where)
         elif api.sync:
             self._may_wait(streams, state, where)
@@ -231,6 +274,11 @@ class Effects(Allocations):
                 self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
         self._copied_with(args, call, state)
         return state
+
+    def _is_followed(self, values: Values) -> bool:
+        """Whether an address of a copy is known, or is that of memory that only the device has."""
+        rest = values - {v for v in values if isinstance(v, mem.Ptr) and v.object != mem.EXTERNAL}
+        return bool(values) and (not rest or self.is_resolved(rest))
 
     def _copied_with(self, args: Arguments, call: ir.Call, state: State) -> None:
         """Pointers are copied with the memory that holds them."""
@@ -261,7 +309,13 @@ class Effects(Allocations):
             held = self.whole(state, expr)
             if self._seems_pointer(expr, held):
                 writes |= self.anywhere(state, held)
-        self.issue(op, streams, state, where, call.span, reads, writes, certain=not api.idle)
+        prints = False
+        for expr in args.named.get("kernel", ()):
+            kernels = self._kernels_in(expr, state)
+            uses, stores, prints = self._used_by(kernels, state)
+            op.says = any(kernel.prints for kernel in kernels)
+            reads, writes = reads | uses, writes | stores
+        self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
         if api.source.startswith(("Thrust", "CUB")):
             self._copied_with(args, call, state)
         self._library_waits(api, streams, state, where)
@@ -302,7 +356,6 @@ class Effects(Allocations):
         streams = self.streams(state, launch.stream)
         kernels = self.program.kernels.get(last(launch.kernel), [])
         reads = writes = 0
-        prints = False
         for n, arg in enumerate(launch.args):
             values = self.reachable(state, self.whole(state, arg))
             direct = self.mask(self.values(state, arg))
@@ -320,6 +373,27 @@ class Effects(Allocations):
             reads |= deep
             writes |= deep
         self._stored_by(launch, kernels, state)
+        uses, stores, prints = self._used_by(kernels, state)
+        reads, writes = reads | uses, writes | stores
+        op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
+        op.says = any(kernel.prints for kernel in kernels)
+        self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
+        return state
+
+    def _kernels_in(self, expr: ir.Expr, state: State) -> list[ir.Kernel]:
+        """The kernels that an address may be of, none if it may be another one."""
+        pointers = self.values(state, expr)
+        names = [v.name for v in pointers if isinstance(v, mem.Function)]
+        found = [self.program.kernels.get(last(name), []) for name in names]
+        known = len(found) == len(pointers) and all(found)
+        return [kernel for kernels in found for kernel in kernels] if known else []
+
+    def _used_by(self, kernels: list[ir.Kernel], state: State) -> tuple[Bits, Bits, bool]:
+        """What kernels read and write beside what they are given, and whether the user sees something of that. Without
+        a kernel it is one that is not known.
+        """
+        reads = writes = 0
+        prints = not kernels
         for kernel in kernels:
             prints |= kernel.prints or kernel.traps
             for names, write in ((kernel.globals_read, False), (kernel.globals_written, True)):
@@ -332,10 +406,7 @@ class Effects(Allocations):
         if not kernels or any(kernel.may_be_any for kernel in kernels):
             prints = True
             writes |= sum(1 << self.symbol(g).number for g in self.program.globals.values() if g.space != "host")
-        op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
-        op.says = any(kernel.prints for kernel in kernels)
-        self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
-        return state
+        return reads, writes, prints
 
     def _variables(self, kernel: ir.Kernel, names: Iterable[str]) -> Iterator[ir.GlobalVar | None]:
         """The variables of the device of these names, None for one that is not seen; and those that a file which
@@ -390,21 +461,24 @@ class Effects(Allocations):
                 kind = StreamKind.NON_BLOCKING
             else:
                 kind = StreamKind.UNKNOWN
-        stream = Stream(
-            self._fresh_name(call), kind, any(f.startswith("o|") for f in self.family), self.device_of_streams(state)
-        )
-        again = not stream.summary and stream in state.orders.pending and stream not in state.destroyed
+        device, rounds = self.device_of_streams(state), self.rounds
+        stream = Stream(self._fresh_name(call), kind, bool(rounds), device, rounds)
+        cells = [cell for expr in args.named.get("stream_out", ()) for cell in self.cells(state, ir.Deref(expr))]
         each = self.reach.in_threads(call) and not self.lints  # what one thread does wrong by itself is wrong
-        if where is not In.REWRITTEN and (again or each):
-            stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, stream.device)  # several of them are alive
+        if where is not In.REWRITTEN and (each or self._is_another(stream, mem.StreamValue(stream), cells, state)):
+            stream = Stream(stream.name + "+", StreamKind.UNKNOWN, True, device)
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
         state.made(stream)
-        state.orders.created(stream)
-        for expr in args.named.get("stream_out", ()):
-            self.store(state, self.cells(state, ir.Deref(expr)), frozenset({mem.StreamValue(stream)}), call.span)
+        self.store(state, cells, frozenset({mem.StreamValue(stream)}), call.span)
         return state
+
+    def _is_another(self, x: Stream | Event, value: mem.Value, cells: Collection[mem.Cell], state: State) -> bool:
+        """Whether what is created here is not the only one of its name: an earlier one may be there still, and somebody
+        holds it.
+        """
+        return not x.summary and x in state.alive and _is_held(value, state, cells)
 
     def _stream_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         streams = self.streams(state, args.stream)
@@ -417,28 +491,30 @@ class Effects(Allocations):
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call), streams=streams)
         if where is not In.ORIGINAL:
             state.destroyed |= {s for s in streams if not is_default(s) and s is not UNKNOWN_STREAM}
+            state.alive -= streams if self.one_stream(streams) else frozenset()
             self._give_back(args.stream, state)
         return state
 
-    def _events(self, expr: ir.Expr | None, state: State) -> list[Event]:
+    def _events(self, expr: ir.Expr | None, state: State) -> tuple[list[Event], bool]:
+        """The events that an argument may be, and whether it is one of them for certain. A null handle, and one that is
+        not known, are no event of them.
+        """
         values = self.values(state, expr) if expr is not None else mem.NOTHING
-        return [v.event for v in values if isinstance(v, mem.EventValue)]
+        events = [v.event for v in values if isinstance(v, mem.EventValue)]
+        return events, len(values) == len(events) == 1 and all(map(self.is_one, events))
+
+    def _may_be_others(self, expr: ir.Expr | None, state: State) -> bool:
+        """Whether an argument may be an event of which nothing is known."""
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        return not values - {mem.ZERO} or any(not isinstance(v, mem.EventValue) for v in values - {mem.ZERO})
 
     def _event_create(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         brought = state.device if where is In.REWRITTEN else ""
-        event = Event(self._fresh_name(call), any(f.startswith("o|") for f in self.family), brought)
+        event = Event(self._fresh_name(call), bool(self.rounds), brought, self.rounds)
         cells = [c for expr in args.named.get("event_out", ()) for c in self.cells(state, ir.Deref(expr))]
-        if where is In.REWRITTEN:
-            if event in state.brought:
-                event = Event(event.name + "+", True, brought)  # several of them are alive
-            state.brought |= {event}
-        elif not event.summary and event in state.orders.pending:
-            held = {v for c in cells for v in state.env.read(c)}
-            if held - {mem.EventValue(event), mem.OTHER, mem.ZERO}:
-                event = Event(event.name + "+", True)
-        if event not in state.orders.pending or not event.summary:
-            state.orders.pending.pop(event, None)
-            state.orders.lost.pop(event, None)
+        again = where is In.REWRITTEN and event in state.alive
+        if again or self._is_another(event, mem.EventValue(event), cells, state):
+            event = Event(event.name + "+", True, brought)
         state.made(event)
         self.store(state, cells, frozenset({mem.EventValue(event)}), call.span)
         return state
@@ -451,11 +527,11 @@ class Effects(Allocations):
         return not (known and meant and state.since_reset.issuperset(meant))
 
     def _event_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events = self._events(args.one("event"), state)
+        events, certain = self._events(args.one("event"), state)
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
-            if len(events) == 1 and not events[0].summary:
-                state.brought -= {events[0]}
+        if certain:
+            state.alive -= set(events)
         if self._ended_by_reset(args.one("event"), events, state) and where is not In.ORIGINAL:
             op = self.operation("destroy", call, "an event", state)
             self.wrong(Wrong.DESTROYED_AFTER_RESET, op, Point(call.span, f"`{call.callee}`", call))
@@ -465,13 +541,13 @@ class Effects(Allocations):
         """What Q alone does with an event needs one that is created, and not destroyed since: an object may have been
         copied with its event, or made by a constructor that is not seen. Under capture it would belong to the graph.
         """
-        if not events or any(e.brought and e not in state.brought for e in events):
+        if not events or any(e.brought and e not in state.alive for e in events):
             self._not_understood(call, state, "may be given an event that is not there")
         if state.capturing:
             self._not_understood(call, state, "may run while a stream is captured")
 
     def _record(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        (events, certain), streams = self._events(args.one("event"), state), self.streams(state, args.stream)
         orders = state.orders
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
@@ -484,7 +560,7 @@ class Effects(Allocations):
         for event in events:
             if where is In.ORIGINAL:
                 self._not_understood(call, state)
-            elif len(events) == 1 and len(streams) == 1 and UNKNOWN_STREAM not in streams:
+            elif certain and self.one_stream(streams):
                 (s,) = streams
                 orders.record(event, s, where)
             else:  # one of several: the event orders only what all of them would
@@ -498,23 +574,22 @@ class Effects(Allocations):
                 orders.lost[event] = orders.lost.get(event, 0) | lost
         for s in streams:
             orders.leave(s, where)
-            orders.ran(s, where, len(streams) == 1 and UNKNOWN_STREAM not in streams)
+            orders.ran(s, where, self.one_stream(streams))
         return state
 
     def _not_understood(self, call: ir.Call, state: State, text: str = "is taken away") -> None:
         self.wrong(Wrong.NOT_UNDERSTOOD, None, Point(call.span, f"`{call.callee}` {text}", call))
 
     def _wait(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events, streams = self._events(args.one("event"), state), self.streams(state, args.stream)
+        (events, certain), streams = self._events(args.one("event"), state), self.streams(state, args.stream)
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
         for s in streams:
-            if not events:
+            if self._may_be_others(args.one("event"), state):
                 state.orders.after_anything(s)
                 state.apart = 0
             for event in events:
-                certain = len(events) == 1 and len(streams) == 1 and UNKNOWN_STREAM not in streams
-                self.await_(s, event, state, where, certain)
+                self.await_(s, event, state, where, certain and self.one_stream(streams))
         return state
 
     def _sync_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -522,14 +597,14 @@ class Effects(Allocations):
         return state
 
     def _sync_event(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        events = self._events(args.one("event"), state)
+        events, certain = self._events(args.one("event"), state)
         if where is In.REWRITTEN:
             self._is_there(events, call, state)
-        if not events:
+        if self._may_be_others(args.one("event"), state):
             state.orders.after_anything(HOST)
             state.may_wait()
         for event in events:
-            self.await_(HOST, event, state, where, certain=len(events) == 1)
+            self.await_(HOST, event, state, where, certain)
         return state
 
     def _sync_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -541,7 +616,7 @@ class Effects(Allocations):
         state.may_wait()  # it may ask until it has
         observers: list[Observer] = list(self.streams(state, args.stream)) if args.stream is not None else []
         for expr in args.named.get("event", ()):
-            observers += self._events(expr, state)
+            observers += self._events(expr, state)[0]
         point = Point(call.span, f"the program asks `{call.callee}`", call)
         for x in observers:
             for number in numbers(state.orders.lost.get(x, 0) & ~self.told):
@@ -562,22 +637,25 @@ class Effects(Allocations):
         state.env.write([_stream_of(handle)], made)
         return state
 
-    def _handles(self, args: Arguments, state: State) -> list[mem.Handle]:
+    def _handles(self, args: Arguments, state: State) -> tuple[list[mem.Handle], bool]:
+        """The handles that an argument may be, and whether it is that one for certain."""
         expr = args.one("handle")
-        return [v for v in (self.values(state, expr) if expr is not None else ()) if isinstance(v, mem.Handle)]
+        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        handles = [v for v in values if isinstance(v, mem.Handle)]
+        return handles, len(values) == len(handles) == 1
 
     def _handle_set_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        handles = self._handles(args, state)
+        handles, certain = self._handles(args, state)
         values: Values = frozenset(mem.StreamValue(s) for s in self.streams(state, args.stream))
         for handle in handles:
             before = state.env.read(_stream_of(handle))
-            weak = len(handles) > 1 or before >= _SEVERAL
+            weak = not certain or before >= _SEVERAL
             state.env.write([_stream_of(handle)], values | before if weak else values)
         return state
 
     def _handle_destroy(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        handles = self._handles(args, state)
-        if len(handles) == 1 and not state.env.read(_stream_of(handles[0])) >= _SEVERAL:
+        handles, certain = self._handles(args, state)
+        if certain and not state.env.read(_stream_of(handles[0])) >= _SEVERAL:
             state.env.write([_stream_of(handles[0])], mem.NOTHING)
         return state
 
@@ -589,8 +667,8 @@ class Effects(Allocations):
             state.device = self._device_of_a_round(state, call)
             self._devices |= {state.device, "?"}
             return state
-        if any(f.startswith("o|") for f in self.family) and expr is not None and not device.isdigit():
-            self.many.add(device)
+        if self.rounds and expr is not None and not device.isdigit():
+            self.many.setdefault(device, self.rounds)
         if not state.live and not state.orders.pending[HOST] and self._devices == {"0"}:
             self._devices = {device}  # the program picks its device before it does anything
             if not self.placed and device not in self.many:
@@ -606,9 +684,7 @@ class Effects(Allocations):
         name = self.name_of(OF_A_ROUND, call)
         orders = state.orders
         streams = [s for s in orders.pending if isinstance(s, Stream) and s.device == name]
-        if any(f.startswith("o|") for f in self.family) or any(
-            not is_default(s) and s not in state.destroyed for s in streams
-        ):
+        if self.rounds or any(not is_default(s) and s not in state.destroyed for s in streams):
             return "?"
         orders.forget(name)
         for op in self.operations_in(orders.pending[HOST]):
@@ -617,7 +693,7 @@ class Effects(Allocations):
         for number in numbers(state.live):
             if self.outcome.objects[number].device == name:
                 self.outcome.objects[number].device = "?"
-        state.brought = frozenset(event for event in state.brought if event.brought != name)
+        state.alive = frozenset(x for x in state.alive if not isinstance(x, Event) or x.brought != name)
         return name
 
     def _number(self, state: State, expr: ir.Expr, call: ir.Call) -> str | None:
@@ -673,9 +749,15 @@ class Effects(Allocations):
         return state
 
     def _clock(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        self.host_observes(
-            state, Wrong.CLOCK, Point(call.span, f"`{call.callee}` reads a clock", call), everything=True
-        )
+        point = Point(call.span, f"`{call.callee}` reads a clock", call)
+        self.host_observes(state, Wrong.CLOCK, point, everything=True)
+        return state
+
+    def _read(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """What a file tells may be a time: how long the process has run, when something was written."""
+        if self.reach.reads_times:
+            point = Point(call.span, f"`{call.callee}` reads a file that may tell the time", call)
+            self.host_observes(state, Wrong.CLOCK, point, everything=True)
         return state
 
     def _exit(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -720,17 +802,21 @@ class Effects(Allocations):
         return state
 
     def _register(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """Whichever part of an object is registered, the object may be pinned from here on: which part a later copy
+        works on is not known, and it may be unregistered again. Of an address that is not followed, nobody knows what
+        lies there.
+        """
         for role in ("hr", "hw", "hrw"):
             for expr in args.named.get(role, ()):
-                for number in numbers(self.mask(self.values(state, expr)) & ~1):
-                    self.outcome.objects[number].memory = "pinned"
+                values = self.values(state, expr)
+                self.may_pin(values)
+                self.pins_unknown |= not values
         return state
 
     def _free_memory(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        if state.allocated and where is In.BOTH:
-            op = self.operation("query", call, "the pool", state)
-            moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
-            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved)
+        setting = args.one("setting")
+        if not isinstance(setting, ir.Const) or _SETTING.fullmatch(setting.text) is None:
+            self.asks_for_free_memory(call, state, where)
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -739,6 +825,8 @@ class Effects(Allocations):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         self._give_away(values, state)
+        if api.why is None or "thread" not in api.why:
+            self._may_be_pinned(call.given, values, state)
         self.hands_out(values, call.given, call, state)
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
@@ -752,6 +840,7 @@ class Effects(Allocations):
                 return state
             if any(isinstance(v, mem.Function) for v in values):
                 self.works_elsewhere = True
+                self.pins_unknown |= self.registers
                 bits |= self._visible(state)
             elif state.threads and not self.works_elsewhere:
                 joins = call.receiver is not None and not call.args  # a thread of this program, if nobody calls it
@@ -760,6 +849,9 @@ class Effects(Allocations):
         functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
         if any(self.reach.works_on_device(f) for f in functions):
             bits |= self._all_that_is_held(state)
+        point = Point(call.span, f"`{call.callee}` runs, which is out of reach", call)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, everything=True)
+        self.faults_are_reported(state, point)
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
         self._foreign_work(call, f"`{call.callee}`", bits, state)
@@ -792,21 +884,33 @@ class Effects(Allocations):
         return bool(kind) and self.tables.method(kind, call.callee) is not None
 
 
+_SETTING = re.compile(
+    r"(?:.*\W)?(?:cudaMemPoolAttr|CU_MEMPOOL_ATTR_)(?:Reuse|REUSE|ReleaseThreshold$|RELEASE_THRESHOLD$)\w*"
+)
+"""What the program itself has set for a pool: all other attributes tell of its memory (cuda_runtime_api.h 13.0)."""
+
 _SEVERAL: Values = frozenset({mem.OTHER})
 """Beside the streams of handles that one call has made, of which several may be alive: each may have any of them."""
 
 
-def _is_held(handle: mem.Handle, state: State, replaced: Collection[mem.Cell]) -> bool:
-    """Whether a handle is kept in another place than the one that gets a new one. What is made by `new` may be another
-    object each time.
+def _is_held(value: mem.Value, state: State, replaced: Collection[mem.Cell]) -> bool:
+    """Whether a handle, stream or event is kept in another place than the one that gets a new one. What is made by
+    `new` may be another object each time.
     """
-    kept = [(root, path) for root, inner in state.env for path, values in inner.items() if handle in values]
+    kept = [(root, path) for root, inner in state.env for path, values in inner.items() if value in values]
     new = {root for root, path in replaced if root[0] == "memory" or mem.is_summary(path)}
     return any(cell not in replaced or len(replaced) > 1 or cell[0] in new for cell in kept)
 
 
 def _stream_of(handle: mem.Handle) -> mem.Cell:
     return mem.stream_of(handle.name), ()
+
+
+def _registers(program: Program, tables: Tables) -> frozenset[str]:
+    """The files in which host memory is registered."""
+    calls = (stmt for function in program.functions() for stmt in walk(function.body) if isinstance(stmt, ir.Call))
+    rows = ((call, tables.lookup(call.callee, len(call.args))) for call in calls if call.receiver is None)
+    return frozenset(call.span.path for call, api in rows if api is not None and api.effect is Effect.REGISTER)
 
 
 def _names_nosync(program: Program) -> bool:

@@ -20,14 +20,16 @@ from cudafix.ordering import ranges
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, State, Unwinding, joined
 from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
-from cudafix.ordering.plain import NUMBERS
+from cudafix.ordering.pageable import shows_elements_of_others
+from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
-from cudafix.ordering.state import HOST, Bits, In, numbers
+from cudafix.ordering.state import HOST, STATUS, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
 
 MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
+_NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
@@ -329,6 +331,8 @@ class Engine(Machine):
             mem.has_number(state.env[root].get((), mem.NOTHING)) for root in self.exposed
         ):
             return False
+        if self.in_disguise and id(stmt) in found.writes:
+            return False
         if any(self.device_memory(state, expr) for expr in found.handed.get(id(stmt), ())):
             return False
         return not self.is_rewritten(stmt.span)
@@ -387,11 +391,16 @@ class Engine(Machine):
         return state
 
     def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
-        values = self.values(state, value)
+        values = self.as_address(target, self.values(state, value))
         targets = self.cells(state, target)
         made = self._lambda_with(target)
         if made is not None:
             values = self._counted(state, value, values, target)
+        if self.in_disguise:
+            self._stored_anywhere(state, target, span)
+        self.kept_in(target, (value,), state)
+        if self.is_seen_as_bytes(target):
+            self.seen_as_bytes(state, values)
         if not targets:
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
@@ -404,9 +413,6 @@ class Engine(Machine):
             targets *= 2
         elif not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
-        if again or any(step == ("at", mem.ANY) for _, path in targets for step in path):
-            values = mem.kept_among_others(values)
-            inner = {path: mem.kept_among_others(held) for path, held in inner.items()}
         self.store(state, targets, values, span)
         self.store_parts(state, targets, inner, span)
 
@@ -432,6 +438,41 @@ class Engine(Machine):
             return values
         said = self.named(state, self.cells(state, value), values, self.name_of("the number", (target, value)))
         return values if said is None else frozenset({mem.Number(said)})
+
+    def _stored_anywhere(self, state: State, place: ir.Expr, span: ir.Span) -> None:
+        """The host stores where an address leads that was made of text or bytes: which variable, is not known."""
+        while isinstance(place, ir.Field):
+            place = place.base
+        if isinstance(place, ir.Index | ir.Deref) and mem.ANYWHERE in self.values(state, place.base):
+            text = "is live where the host stores through an address that was made of text, bytes or a number"
+            self.obstacle(state.live, "escapes", text, span)
+
+    def kept_in(self, holder: ir.Expr, values: Iterable[ir.Expr], state: State) -> None:
+        """Something keeps these. Where it is a map, or has `std::reference_wrapper`s, who stores through it is not
+        followed: the numbers of the variables that it leads to are not known from here on.
+        """
+        while isinstance(holder, ir.Field | ir.Index | ir.Deref):
+            holder = holder.base
+        kind = self.type_of(holder) if isinstance(holder, ir.Var) else ""
+        if _NOT_FOLLOWED.search(kind) is None:
+            return
+        for value in values:
+            led = self.whole(state, value)
+            if "reference_wrapper" in kind:  # it is made of the variable itself
+                led = led.union(*(map(mem.Ref, self.cells(state, e)) for e in ir.variables(value)))
+            self.unfollowed.update(v.cell[0] for v in led if isinstance(v, mem.Ref) and v.cell[0][0] != "memory")
+
+    def is_seen_as_bytes(self, place: ir.Expr) -> bool:
+        """Whether a place is a pointer to bytes that its function stores through. Such a pointer may lead to an object
+        of any type (C++20, 7.2.1 [basic.lval] 11).
+        """
+        return isinstance(place, ir.Var) and place.name in self.frame.function.kept("bytes", stored_as_bytes)
+
+    def seen_as_bytes(self, state: State, values: Values) -> None:
+        """Somebody has a pointer to bytes, and stores through it: addresses there may be others from now on."""
+        places = self.leads_to_addresses(state, values)
+        self.of_bytes.update(root for root, _ in places)
+        self.written_as_bytes(state, places)
 
     def _owned(self, state: State, target: ir.Var, value: ir.Opaque, values: Values, span: ir.Span) -> None:
         """An object of some class takes a pointer; its destructor, or the deleter that it is given, may free it."""
@@ -471,7 +512,9 @@ class Engine(Machine):
             raise OutOfBudget
 
     def escape(self, state: State, values: Values, name: str, text: str, span: ir.Span) -> None:
-        bits = self.mask(self.reachable(state, values)) & ~1
+        reachable = self.reachable(state, values)
+        self.unfollowed.update(v.cell[0] for v in reachable if isinstance(v, mem.Ref) and v.cell[0][0] != "memory")
+        bits = self.mask(reachable) & ~1
         if bits:
             self.escaped |= bits
             self.obstacle(bits, name, text, span)
@@ -494,6 +537,10 @@ class Engine(Machine):
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=reads, writes=writes)
         for place in stmt.writes:
             self.overwritten(state, self.cells(state, place))
+            if self.in_disguise:
+                self._stored_anywhere(state, place, stmt.span)
+        for member in beside_elements(stmt.writes):
+            self.written_as_bytes(state, self.cells(state, member))
         return state
 
     def overwritten(self, state: State, cells: Iterable[Cell], fields: bool = True, array: bool = False) -> None:
@@ -546,8 +593,9 @@ class Engine(Machine):
                 values = self.values(state, place.base)
                 kept = frozenset(v for v in values if isinstance(v, mem.Handle))  # one of what a tuple keeps
                 bits |= self.mask(values) | (self.mask(self.reachable(state, kept)) if kept else 0)
-            if state.live & self.host_visible and self._leads_anywhere(state, place):
-                bits |= state.live & self.host_visible
+            shows = isinstance(place, ir.Var | ir.Field) and shows_elements_of_others(self.type_of(place))
+            if shows or self._leads_anywhere(state, place):
+                bits |= self.any_of_the_host(state)
         return bits
 
     def _leads_anywhere(self, state: State, place: ir.Expr) -> bool:
@@ -556,10 +604,32 @@ class Engine(Machine):
         """
         while isinstance(place, ir.Field):
             place = place.base
-        if not isinstance(place, ir.Index | ir.Deref) or self.in_python:
+        if not isinstance(place, ir.Index | ir.Deref):
             return False
+        values = self.values(state, place.base)
+        if self.in_python:  # an array is no pointer; what memory it shows, nobody says
+            return self._may_show_anything(values)
         kind = self.type_of(place.base)
-        return (not kind or "*" in kind or "&" in kind) and self.is_unset(self.values(state, place.base))
+        if (not kind or "*" in kind or "&" in kind) and self.is_unset(values):
+            return True
+        cells = self.cells(state, place) if not mem.has_pointer(values) else []
+        return any(not self.has_own_elements(mem.reference(cell)) for cell in cells)
+
+    def may_lead_anywhere(self, state: State, pointer: ir.Expr) -> bool:
+        """The same of what a function of the host is given."""
+        if isinstance(pointer, ir.Const | ir.FuncRef):
+            return False
+        values = self.values(state, pointer)
+        if self.in_python:
+            return self._may_show_anything(values)
+        kind = self.type_of(pointer)
+        if "*" in kind or (not kind and (self.pins_unknown or bool(self.shared_bit))):
+            return self.is_unset(values)
+        return any(isinstance(v, mem.Ref) and not self.has_own_elements(v) for v in values)
+
+    def _may_show_anything(self, values: Values) -> bool:
+        """Whether the memory of an object of Python may be some that the device works on while nobody waits."""
+        return (self.pins_unknown or bool(self.shared_bit)) and not self.is_resolved(values)
 
     def _if(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.If)
@@ -642,7 +712,11 @@ class Engine(Machine):
                 for path, held in state.env.under(cell):
                     if path:
                         inside[path] = inside.get(path, mem.NOTHING) | held
-            self.frame.value |= self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
+            value = self.values(state, stmt.value) if inside else self.whole(state, stmt.value)
+            if "*" in self.frame.function.returns and mem.OTHER in value:
+                value |= {mem.ANYWHERE}
+                self.in_disguise = True
+            self.frame.value |= value
         self.frame.returned = self._met(self.frame.returned, state, stmt, self.frame.loops)
         return None
 
@@ -688,8 +762,9 @@ class Engine(Machine):
     def is_family(self, loop: ir.Loop) -> bool:
         """Whether the rounds of a loop work on members of a family of buffers, streams or events, one each."""
         if id(loop) not in self._families:
-            on_device = ranges.picks(loop) and self.reach.device_work_in(loop.body, self.frame.function.cls)
-            self._families[id(loop)] = on_device
+            function = self.frame.function
+            works = self.reach.device_work_in(loop.body, function.cls) or ranges.copies(loop, function)
+            self._families[id(loop)] = works and ranges.picks(loop)
         return self._families[id(loop)]
 
     def _rounds(self, loop: ir.Loop, state: State, at_least_once: bool = False) -> State | None:
@@ -755,11 +830,15 @@ class Engine(Machine):
         outer = self.family
         index = [(self.root(loop.index.name), ())]
 
-        def others(start: State) -> State | None:
+        def others(start: State, behind: bool = False) -> State | None:
             self.family = (*outer, f"o|{bounds}")
-            self.others += 1
+            # a round of the same indices around here has picked the generic one: these are judged for themselves
+            stands_for = f"k|{bounds}" not in outer
+            self.others += stands_for
             start.env.write(index, frozenset({mem.Number(f"o|{bounds}")}))
             waits, start.round_waits = start.round_waits, {}
+            # the generic round may be the first: only when all are over has each waited for what was there before
+            earlier = 0 if behind else start.orders.pending[HOST]
             head = start
             while True:
                 end = self._round(loop, self.block(loop.condition, head.copy()))
@@ -767,14 +846,15 @@ class Engine(Machine):
                     break
                 done, end.round_waits = end.round_waits, {}
                 if not head.join(end):
+                    head.unreported &= ~done.pop(STATUS, 0) | earlier
                     for x, bits in done.items():  # each member's round has waited for that member's own operations
-                        head.orders.pending[x] &= ~bits
-                        head.orders.lost[x] = head.orders.lost.get(x, 0) & ~bits
+                        head.orders.pending[x] &= ~bits | earlier
+                        head.orders.lost[x] = head.orders.lost.get(x, 0) & (~bits | earlier)
                         if x is HOST:
                             head.orders.host_knows()
                     break
             head.round_waits = waits
-            self.others -= 1
+            self.others -= stands_for
             self.family = outer
             return head if end is not None else None
 
@@ -785,7 +865,7 @@ class Engine(Machine):
             current = self._round(loop, self.block(loop.condition, current))
             self.family = outer
         if current is not None:
-            current = others(current)
+            current = others(current, behind=True)
         if current is not None:
             current.env.write(index, frozenset({mem.OTHER}))
         self.loops -= 1
@@ -887,12 +967,14 @@ class Engine(Machine):
             self.obstacle(
                 state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
             )
-            seen = state.live & self.host_visible  # what it has kept may lead to any of it
+            seen = self.any_of_the_host(state)  # what it has kept may lead to any of it
             point = Point(function.span, "a lambda runs that has outlived its variables", None)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=seen, writes=seen)
         for n, param in enumerate(function.params):
             if n < len(args):
                 state.env.write([(self.root(param.name), ())], args[n])
+                if self.is_seen_as_bytes(ir.Var(param.name)):
+                    self.seen_as_bytes(state, args[n])
             elif param.default is not None:
                 state.env.write([(self.root(param.name), ())], self.values(state, param.default))
         if function.object:
@@ -901,6 +983,8 @@ class Engine(Machine):
             state.env.write([(self.root("this"), ())], this)
         end = self._met(self.block(function.body, state), self.frame.returned, function, self.loops)
         value = self.frame.value
+        if end is not None and (self.pinned or self.pins_unknown):
+            self._variables_end(function, end)
         given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside
         self.frames.pop()
@@ -917,6 +1001,17 @@ class Engine(Machine):
                 places = (self.place(end, given[n]) for n in given_back if n < len(given))
                 end.env.gone |= {cell for cell in places if cell is not None}
         return end, value
+
+    def _variables_end(self, function: ir.Function, end: State) -> None:
+        """Pinned memory of local variables is given back where they end: no copy may still work on it."""
+        pointers = {name for name, kind in function.types.items() if kind[-1:] in ("*", "&")} - function.arrays
+        names = function.types.keys() - pointers
+        own: list[mem.Root] = [("local", self.frame.name, name) for name in sorted(names) if name[:1] != "%"]
+        bits = self.mask(mem.Ref((root, ())) for root in own) & self.of_the_host
+        if not self.pins_unknown:
+            bits &= self.pinned
+        point = Point(function.span, f"the variables of `{last(function.name)}` end", None)
+        self.host_observes(end, Wrong.HOST_ACCESS, point, writes=bits)
 
     def _needs_its_closure(self, function: ir.Function) -> bool:
         """Whether a lambda names variables of the function around it."""

@@ -35,7 +35,7 @@ class State:
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
     issued: Bits = 0  # work that may have been issued, where the program is looked at for defects
     apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited
-    brought: frozenset[Event] = frozenset()  # events that Q alone creates, and that may not be destroyed yet
+    alive: frozenset[Stream | Event] = frozenset()  # what was created, and may not be destroyed yet
     # Loops over a family: what a round has waited for, of the operations of that round's own members.
     round_waits: dict[Observer, Bits] = field(default_factory=dict)
 
@@ -57,12 +57,14 @@ class State:
             self.unwaited,
             self.issued,
             self.apart,
-            self.brought,
+            self.alive,
             dict(self.round_waits),
         )
 
     def made(self, one: Stream | Event) -> None:
         """A stream or an event is created: a reset of the device before that does not end it."""
+        self.orders.created(one)
+        self.alive |= {one}
         if self.since_reset is not None and not one.summary:
             self.since_reset |= {one}
 
@@ -92,7 +94,7 @@ class State:
             self.unwaited,
             self.issued,
             self.apart,
-            self.brought,
+            self.alive,
         )
 
     def join(self, other: State) -> bool:
@@ -121,7 +123,7 @@ class State:
         self.unwaited = self.unwaited & other.unwaited | (self.unwaited | other.unwaited) & only
         self.apart = self.apart & other.apart | (self.apart | other.apart) & only
         self.issued |= other.issued
-        self.brought |= other.brought
+        self.alive |= other.alive
         self._round_waits_of_both(other)
         return changed or before != self._flags()
 

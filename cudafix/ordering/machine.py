@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from bisect import insort
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from enum import Enum
 from functools import lru_cache
 
 from cudafix import ir
-from cudafix.link import SOURCES, Program
+from cudafix.link import SOURCES, Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
+from cudafix.ordering.pageable import NAMES, element_of, owns_pageable_elements
+from cudafix.ordering.plain import ADDRESS, NUMBERS
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.scopes import Scopes
 from cudafix.ordering.slicing import NULLS, Slicer
-from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, Bits, Stream, StreamKind, numbers
+from cudafix.ordering.state import HOST, LEGACY, PER_THREAD, STATUS, Bits, Event, Stream, StreamKind, numbers
 
 MAX_PATH = 24  # steps from a variable to a part of it
 UNKNOWN_STREAM = Stream("a stream that is not known", StreamKind.UNKNOWN, summary=True)
@@ -31,6 +34,7 @@ _MAY_STILL_RUN = frozenset(
 the operation is only assumed.
 """
 FOR_THE_DEVICE = frozenset(("device", "async", "pitched", "array"))  # memory that only the device can touch
+_SHARED = object()
 ON_DEVICE = FOR_THE_DEVICE | {"managed"}
 _CURRENT = "current"  # of a default stream that a constant names: the device that is current where it is used
 _STREAMS = {
@@ -38,6 +42,7 @@ _STREAMS = {
     "cudaStreamLegacy": replace(LEGACY, device=_CURRENT),
 }
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
+_NEVER_FOLLOWED = re.compile(r"\b(?:FILE|DIR)\b")  # what only the C library looks into (C17 7.21.1, POSIX `dirent.h`)
 
 
 class Followed(Enum):
@@ -74,12 +79,22 @@ class Machine:
         self.default_stream = PER_THREAD if per_thread else LEGACY
         external = Object(0, "external", "external", None, True, "?")
         self.outcome = Outcome([external], [], {}, {}, [], {}, {})
+        imported = (name for module in program.modules if module.path.endswith(ir.PYTHON) for name in module.includes)
+        self.outcome.unseen = frozenset(imported)
         self.async_objects: Bits = 0
         self.host_visible: Bits = 0  # memory that both the host and the device can touch
         self.lints = overlay.mends or not (overlay.replaced or overlay.removed)  # look for the program's own defects
         self.straight = False  # where a jump arrives, only what comes from above counts
         self.arrivals = False  # there is such a place, and both come there
         self.escaped: Bits = 0
+        self.of_the_host: Bits = 0  # memory that the host allocates, and variables
+        self.pinned: Bits = 0  # those that may be pinned: they are registered, or unseen code may do so
+        self.shared_bit: Bits = 0  # that of `shared`, as soon as there is such memory
+        self.pins_elsewhere = False  # a function that is not run here may pin what it finds in global variables
+        self.registers = False  # the program pins memory that it has got elsewhere
+        self.pins_unknown = False  # memory is pinned of which nobody knows where it is: any of the host's may be
+        self.scalars: dict[Root, int] = {}  # the objects of variables that are one number
+        self.kept: Bits = 0  # what libraries of the host have got, and may use whenever they are called
         self.rewritten_only: Bits = 0
         self.frame: Frame
         self.frames: list[Frame] = []
@@ -90,12 +105,16 @@ class Machine:
         self.followed = Followed.SHORT
         self.mixed_up = False  # what was not followed may have stored more than it would have
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
-        self.others = 0  # inside how many rounds that are not the generic one
+        self.others = 0  # inside how many rounds for which the generic one stands
         self.loops = 0
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
         self.nesting = 0  # how many blocks are around here
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
+        self.in_disguise = False  # an address may have been made of text, bytes or a number
+        self.of_bytes: set[Root] = set()  # the places with addresses that were written as bytes
+        self.unfollowed: set[Root] = set()  # the variables whose address is kept where it is not followed
+        self.aliased = program.kept("aliased", lambda: _aliased(program))
         self.exposed: set[Root] = set()  # the variables whose address somebody holds
         self.around = program.kept("around", lambda: _around(program))
         self.outlived: set[str] = set()  # functions that have ended while somebody holds one which stands in them
@@ -113,7 +132,7 @@ class Machine:
         self._devices: set[str] = {"0"}
         self.home = "0"  # the device that the program works on first
         self.placed = False  # it did
-        self.many: set[str] = set()  # the names that stand for several devices, one in each round of a family
+        self.many: dict[str, tuple[str, ...]] = {}  # the names that stand for several devices, one in each such round
         self._picked: dict[tuple[object, ...], int] = {}
 
     # -- expressions -----------------------------------------------------------------------------------------------
@@ -135,6 +154,8 @@ class Machine:
         return self.meaning(name).root
 
     def _root(self, name: str) -> Root:
+        if name in self.aliased:
+            return _OUT_OF_SIGHT
         if name.startswith("::"):
             return self._global(name[2:])
         if "::" in name and not name.startswith("%"):
@@ -190,6 +211,9 @@ class Machine:
                 key = self.key(state, index)
                 found = [mem.at(v, key) for v in self.values(state, base)]
                 pointed = [c for c in found if c is not None]
+                if pointed and isinstance(base, ir.Deref):  # of an array that is led to as a whole, its elements
+                    wholes = [root for root, path in self.cells(state, base) if path == (mem.FIRST,)]
+                    pointed += [(root, (("at", key),)) for root in wholes if root[0] != "memory"]
                 return pointed or [(root, (*path, ("at", key))) for root, path in self.cells(state, base)]
             case ir.Choice(options):
                 return [c for option in options for c in self.cells(state, option)]
@@ -200,6 +224,27 @@ class Machine:
 
     def values(self, state: State, expr: ir.Expr) -> Values:
         """What an expression may evaluate to."""
+        found = self._held_by(state, expr)
+        if self.unfollowed and mem.has_number(found) and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            if not self.unfollowed.isdisjoint(root for root, _ in self.cells(state, expr)):
+                found = frozenset(v for v in found if not isinstance(v, mem.Number)) | {mem.OTHER}
+        if self.in_disguise and mem.ANYWHERE not in found and self._is_read_from_anywhere(state, expr, found):
+            return found | {mem.ANYWHERE}
+        return found
+
+    def _is_read_from_anywhere(self, state: State, expr: ir.Expr, found: Values) -> bool:
+        """Whether an expression may name a place that was written as bytes, or that is found through an address which
+        was made of text or bytes.
+        """
+        while isinstance(expr, ir.Field):
+            expr = expr.base
+        if isinstance(expr, ir.Index | ir.Deref) and mem.ANYWHERE in self.values(state, expr.base):
+            return True
+        if not self.of_bytes or not isinstance(expr, ir.Var | ir.Index | ir.Deref) or not mem.leading(found):
+            return False
+        return not self.of_bytes.isdisjoint(root for root, _ in self.cells(state, expr))
+
+    def _held_by(self, state: State, expr: ir.Expr) -> Values:
         match expr:
             case ir.Var(name):
                 root, is_array, variable = self.meaning(name)
@@ -245,7 +290,8 @@ class Machine:
             case ir.Opaque(parts):
                 inside = [v for part in parts for v in self._made_of(state, part)]
                 kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)
-                return frozenset({mem.OTHER, *(v for v in kept if v is not None)})
+                made = [v for v in kept if v is not None]
+                return frozenset({mem.COMPUTED if made else mem.OTHER, *made})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
 
@@ -294,6 +340,19 @@ class Machine:
             return frozenset({self.default_of(state)})
         return frozenset(found) or frozenset({UNKNOWN_STREAM})
 
+    def is_one(self, x: Stream | Event) -> bool:
+        """Whether this is one stream or event for certain: of a family, in the round that it belongs to."""
+        return not x.summary or (bool(x.rounds) and set(x.rounds) <= set(self.family))
+
+    def one_stream(self, streams: Collection[Stream]) -> bool:
+        """Whether a stream argument that may be these is one stream for certain."""
+        return len(streams) == 1 and all(map(self.is_one, streams))
+
+    @property
+    def rounds(self) -> tuple[str, ...]:
+        """The rounds around here that stand for several: what is made in them is made in each."""
+        return tuple(key for key in self.family if key.startswith("o|"))
+
     def stream_of(self, state: State, value: mem.Value) -> Stream | None:
         """The stream that a value is."""
         if value == mem.ZERO:
@@ -304,13 +363,16 @@ class Machine:
 
     def default_of(self, state: State) -> Stream:
         """The default stream of the device that is current: each device has one of its own (docs/FACTS.md)."""
+        self.outcome.default_stream = True
         return self._of_device(self.default_stream, state)
 
     def _of_device(self, stream: Stream, state: State) -> Stream:
         device = self.device_of_streams(state)
         if device == "?":
             return UNKNOWN_STREAM
-        return replace(stream, device=device, summary=device in self.many) if device != stream.device else stream
+        if device == stream.device:
+            return stream
+        return replace(stream, device=device, summary=device in self.many, rounds=self.many.get(device, ()))
 
     def device_of_streams(self, state: State) -> str:
         """The device that is current, as streams name it."""
@@ -330,12 +392,14 @@ class Machine:
         """The memory object of an allocation, the same one whenever the same call runs in the same context."""
         found = self._objects.get(identity)
         if found is None:
-            summary = any(f.startswith("o|") for f in self.family)
+            summary = bool(self.rounds)
             found = Object(len(self.outcome.objects), memory, after, call, summary, state.device)
             self._objects[identity] = found
             self.outcome.objects.append(found)
             if after == "async":
                 self.async_objects |= 1 << found.number
+            elif after == "host":
+                self.of_the_host |= 1 << found.number
             elif after in ("pinned", "mapped", "managed") and not summary:
                 self.host_visible |= 1 << found.number
         elif found.device != state.device:
@@ -359,7 +423,85 @@ class Machine:
             found = Object(len(self.outcome.objects), "host", "host", None, False, "?")
             self._objects[root] = found
             self.outcome.objects.append(found)
+            kind, is_array = self._kind_of(root)
+            if kind in NUMBERS and not is_array:
+                self.scalars[root] = found.number
+            else:
+                self.of_the_host |= 1 << found.number
+            if root[0] == "global" and self.pins_elsewhere:
+                self.pinned |= 1 << found.number
         return found
+
+    def _kind_of(self, root: Root) -> tuple[str, bool]:
+        """The type of a variable as it is declared, as far as that is known, and whether it is an array of these."""
+        if (variable := self.global_at(root)) is not None:
+            return variable.type, variable.array
+        frame = next((f for f in reversed(self.frames) if f.name == root[1]), None)
+        return (frame.function.types.get(root[2], ""), root[2] in frame.arrays) if frame is not None else ("", False)
+
+    def shared(self) -> Object:
+        """All memory that a second mapping, a file or another process can reach: whichever it is, it is one block."""
+        found = self._objects.get(_SHARED)
+        if found is None:
+            found = Object(len(self.outcome.objects), "host", "host", None, True, "?")
+            self._objects[_SHARED] = found
+            self.outcome.objects.append(found)
+            self.of_the_host |= 1 << found.number
+            self.shared_bit = 1 << found.number
+        return found
+
+    def has_own_elements(self, value: mem.Value) -> bool:
+        """Whether a pointer leads into the memory of the object that it is said to lead into, by the type of that: not
+        where it is a view of another object, a pointer that is not followed, or has its elements from an allocator of
+        which nothing is known.
+        """
+        if not isinstance(value, mem.Ref):
+            return isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL
+        root, path = value.cell
+        if all(kind == "field" for kind, _ in path):
+            return True
+        if self.in_python or (root[0] == "memory" and all(kind == "at" for kind, _ in path)):
+            return True
+        if root[0] == "memory":
+            return False
+        kind, is_array = self._kind_of(root)
+        if (variable := self.global_at(root)) is not None and variable.elsewhere:
+            return False  # a file that is not seen has it, and may pin it
+        own = self.program.kept("own containers", lambda: _own_containers(self.program))
+        for n, (step, name) in enumerate(path):
+            if step == "field":
+                kind, is_array = self.classes.type_of_part(kind, [name]), False
+            elif is_array:
+                is_array = False
+            elif last(kind.partition("<")[0]) not in own and owns_pageable_elements(kind):
+                kind = element_of(kind) if n + 1 < len(path) else ""
+            else:
+                return False
+        return True
+
+    def is_resolved(self, values: Iterable[mem.Value]) -> bool:
+        """Whether it is known of a host address where it leads, whichever of these it is. Null leads nowhere."""
+        found = [v for v in values if v != mem.ZERO]
+        return bool(found) and all(map(self.has_own_elements, found))
+
+    def may_pin(self, values: Values) -> None:
+        """What these addresses lead to may be pinned from here on. What comes from code that is not seen may lie in
+        what such code has got, or in variables that it knows the names of.
+        """
+        self.pinned |= self.mask(values) & self.of_the_host
+        if values >= mem.UNKNOWN:
+            self.pinned |= self.wide(1) & self.of_the_host
+            self.pins_elsewhere = True
+            for root, found in self._objects.items():
+                if isinstance(root, tuple) and root[0] == "global":
+                    self.pinned |= 1 << found.number
+        rest = values - mem.UNKNOWN
+        self.pins_unknown |= bool(rest) and not self.is_resolved(rest)
+
+    def any_of_the_host(self, state: State) -> Bits:
+        """Where a pointer may lead that the host uses, and the device may use too, of which nothing is known."""
+        bits = 1 | (state.live & self.host_visible) | self.pinned
+        return self.wide(bits) if self.pins_unknown else bits
 
     def mask(self, values: Iterable[mem.Value]) -> Bits:
         """The objects that pointers lead to."""
@@ -370,7 +512,7 @@ class Machine:
             elif isinstance(value, mem.Ref):
                 root = value.cell[0]
                 bits |= 1 << (int(root[1]) if root[0] == "memory" else self.variable(root).number)
-        return bits
+        return bits | 1 if bits & self.shared_bit else bits
 
     def reachable(self, state: State, values: Values) -> Values:
         """Everything that can be reached from pointers, handles and structs of them."""
@@ -417,14 +559,18 @@ class Machine:
         functions in any order does, and what is made in a loop is not made where that has no round.)
         """
         if not self.is_unset(values):
-            return 0
-        return sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+            shown = any(isinstance(v, mem.Ref) and not self.has_own_elements(v) for v in values)
+            return self.any_of_the_host(state) if shown else 0
+        device = sum(1 << n for n in numbers(state.live) if self.outcome.objects[n].memory != "host")
+        return device | (self.any_of_the_host(state) if self.pinned or self.pins_unknown else 0)
 
     def type_of(self, expr: ir.Expr) -> str:
         raise NotImplementedError
 
     def is_unset(self, values: Values) -> bool:
         """Whether nothing is known of where a pointer leads, though it must have been set."""
+        if mem.ANYWHERE in values:
+            return True
         known = any(not isinstance(v, mem.Other | mem.Number) or v == mem.ZERO for v in values)
         return not (known or self.any_order or self.empty)
 
@@ -438,6 +584,50 @@ class Machine:
         while isinstance(expr, ir.Offset):
             expr = expr.base
         return bool(state.env.gone) and self.place(state, expr) in state.env.gone
+
+    def as_address(self, place: ir.Expr, values: Values) -> Values:
+        """What a place holds in which values are stored: what is no address becomes one where the place is a pointer by
+        its type. It was made of text, bytes or a number, and may be the address of anything.
+        """
+        if mem.OTHER not in values:
+            return values
+        kind = self._type_stored_in(place)
+        if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:
+            return values
+        self.in_disguise = True
+        return values | {mem.ANYWHERE}
+
+    def _type_stored_in(self, place: ir.Expr) -> str:
+        """The type of an lvalue: what a pointer leads to has one `*` less than that."""
+        if not isinstance(place, ir.Index | ir.Deref):
+            return self.type_of(place)
+        kind = self._type_stored_in(place.base).rstrip()
+        if isinstance(place, ir.Deref) and kind.endswith("&"):  # a reference by its name is an address
+            return kind[:-1]
+        if isinstance(place.base, ir.Var) and self.meaning(place.base.name).is_array:
+            return kind
+        kind = kind.rstrip("& ")
+        return kind[:-1] if kind.endswith("*") else self.type_of(place)
+
+    def written_as_bytes(self, state: State, places: Iterable[Cell]) -> None:
+        """Somebody writes bytes into places: each address or handle that they hold may be another one from here on."""
+        for root, path in list(places):
+            base = path[:-1] if path and path[-1][0] == "at" else path
+            for inner, values in state.env.under((root, base)):
+                if mem.leading(values):
+                    cell = root, (*base, *inner)
+                    state.env.replace(cell, values | {mem.ANYWHERE})
+                    self.in_disguise = True
+
+    def leads_to_addresses(self, state: State, values: Values) -> list[Cell]:
+        """The places that pointers lead to and that hold addresses or handles."""
+        cells = [cell for v in values if (cell := mem.at(v, "0")) is not None and cell[0] != _OUT_OF_SIGHT]
+        found: list[Cell] = []
+        for root, path in cells:
+            base = path[:-1] if path and path[-1][0] == "at" else path
+            if any(mem.leading(held) for _, held in state.env.under((root, base))):
+                found.append((root, path))
+        return found
 
     def device_memory(self, state: State, expr: ir.Expr) -> Bits:
         """The memory of the device, which the host cannot touch, that an argument may lead to: a pointer, or a struct
@@ -522,9 +712,13 @@ class Machine:
 
     def wide(self, bits: Bits) -> Bits:
         """External memory may be anything that has escaped, and the other way round."""
+        escaped = self.escaped
+        if self.pins_unknown:
+            escaped |= self.of_the_host
+            escaped |= sum(1 << n for root, n in self.scalars.items() if root in self.exposed)
         if bits & 1:
-            bits |= self.escaped
-        return bits | 1 if bits & self.escaped else bits
+            bits |= escaped
+        return bits | 1 if bits & escaped else bits
 
     def host_observes(
         self, state: State, kind: Wrong, point: Point, *, reads: Bits = 0, writes: Bits = 0, everything: bool = False
@@ -554,6 +748,8 @@ class Machine:
         """
         orders = state.orders
         state.unreported = (state.unreported & orders.pending[HOST]) | orders.lost.get(HOST, 0)
+        if HOST in state.round_waits:
+            state.round_waits[STATUS] = state.round_waits[HOST]
 
     def work_of(self, device: str) -> Bits:
         """The operations that a wait for a device covers."""
@@ -565,6 +761,12 @@ class Machine:
                 if op.device == device:
                     bits |= 1 << op.number
         return bits
+
+
+def _own_containers(program: Program) -> frozenset[str]:
+    """The classes of a program that are called like containers of the standard library."""
+    named = (last(cls.partition("<")[0]) for module in program.modules for cls in module.fields)
+    return NAMES.intersection(named)
 
 
 def _around(program: Program) -> dict[str, str]:
@@ -579,3 +781,33 @@ def _closures(program: Program) -> dict[tuple[str, str], str]:
     function and the name, the lambda.
     """
     return {(f.name.rpartition(LAMBDA)[0], copy): f.name for f in program.functions() for copy in f.copies}
+
+
+def _aliased(program: Program) -> frozenset[str]:
+    """The variables at namespace scope that may share memory with others: those without a declaration of their own,
+    which are members of an anonymous union (C++20, 11.5.2 [class.union.anon]) or names of a structured binding, and
+    what such a binding is made of (9.6 [dcl.struct.bind]).
+    """
+    found: set[str] = set()
+    for function in program.functions():
+        if function.span.path.endswith(ir.PYTHON):
+            continue
+        for stmt in ir.walk(function.body):
+            places: tuple[ir.Expr | None, ...] = ()
+            match stmt:
+                case ir.Assign(target, value):
+                    places = (target,)
+                    if isinstance(target, ir.Var) and "[" in target.name:
+                        found.update(e.name for e in ir.variables(value) if isinstance(e, ir.Var) and "::" in e.name)
+                case ir.HostAccess(_, writes):
+                    places = writes
+                case ir.Call():
+                    places = (stmt.result, *(arg for arg in stmt.args if isinstance(arg, ir.Addr)))
+                case _:
+                    pass
+            for place in places:
+                while isinstance(place, ir.Field | ir.Index | ir.Addr):
+                    place = place.base
+                if isinstance(place, ir.Var) and place.name.startswith("::") and place.name[2:] not in program.globals:
+                    found.add(place.name)
+    return frozenset(found)

@@ -84,6 +84,16 @@ class Mixed(Other):
 
 
 @dataclass(frozen=True, slots=True)
+class Computed(Other):
+    """Marks a value that was computed from the pointers and handles beside it: a number, or an object that has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anywhere(Other):
+    """An address that was made of text, bytes or a number: it may be that of any memory, whatever stands beside it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Unset:
     """Nothing yet: what a cell with a stream may hold where no stream was made on one of the paths."""
 
@@ -93,10 +103,12 @@ Values: TypeAlias = frozenset[Value]
 Cells: TypeAlias = dict[Path, Values]  # of one root
 _Group: TypeAlias = str | int | tuple[str | int, ...]
 
-_LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function)  # what is worth more than a number
+_LEADS = (Ptr, Ref, StreamValue, EventValue, Handle, Function, Anywhere)  # what is worth more than a number
 
 OTHER = Other()
 MIXED = Mixed()
+COMPUTED = Computed()
+ANYWHERE = Anywhere()
 UNSET = Unset()
 ZERO = Number("0")
 EXTERNAL = 0  # the memory object that stands for everything that was not seen being allocated
@@ -130,17 +142,9 @@ def at(value: Value, key: str) -> Cell | None:
     return None
 
 
-def kept_among_others(values: Values) -> Values:
-    """What an element of which the index is not known may hold. Which of several events of one name it is, and so what
-    a wait for it orders, is not known any more.
-    """
-    events = {v for v in values if isinstance(v, EventValue)}
-    return values - events | {OTHER} if events else values
-
-
 @lru_cache(maxsize=1 << 12)
 def leading(values: Values) -> Values:
-    """The pointers, handles and functions among values."""
+    """The pointers, handles and functions among values, and what may be one."""
     return frozenset(v for v in values if isinstance(v, _LEADS))
 
 
@@ -155,6 +159,12 @@ def has_stream(values: Values) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
+def has_queue(values: Values) -> bool:
+    """Whether a stream or an event is among values."""
+    return any(isinstance(v, StreamValue | EventValue) for v in values)
+
+
+@lru_cache(maxsize=1 << 12)
 def has_number(values: Values) -> bool:
     return any(isinstance(v, Number) for v in values)
 
@@ -166,7 +176,7 @@ def moved(value: Value) -> Value | None:
     if isinstance(value, Ref):
         cell = at(value, ANY)
         return Ref(cell) if cell else None
-    return None
+    return value if value is ANYWHERE else None
 
 
 @lru_cache(maxsize=1 << 13)
@@ -453,22 +463,28 @@ class Environment:
         inner = self[root]
         exact = inner.get(path)
         if exact is not None or not inner:
-            return exact or NOTHING
+            found = exact or NOTHING
+            # which element it is is not known, nor whether somebody has set that
+            return found | {OTHER} if has_queue(found) and any(key == ANY for _, key in path) else found
         found = _held(inner, path) if path else NOTHING
-        if has_stream(found) and any(_is_vaguer(other, path) for other in inner):
-            return found | {OTHER}  # a stream that is stored at an unknown index need not be this one
+        if has_queue(found) and any(_is_vaguer(other, path) for other in inner):
+            return found | {OTHER}  # a stream or an event that is stored at an unknown index need not be this one
         return found or _unwritten(inner, path)
 
-    def holds(self, number: int) -> bool:
-        """Whether a pointer to a memory object is kept anywhere outside of it."""
+    def holders(self, number: int) -> list[Cell]:
+        """Where a pointer to a memory object is kept outside of it."""
         root: Root = ("memory", number, "")
-        return any(
-            (isinstance(value, Ptr) and value.object == number) or (isinstance(value, Ref) and value.cell[0] == root)
+        return [
+            (other, path)
             for other, inner in self
             if other != root
-            for values in inner.values()
-            for value in values
-        )
+            for path, values in inner.items()
+            if any(
+                (isinstance(value, Ptr) and value.object == number)
+                or (isinstance(value, Ref) and value.cell[0] == root)
+                for value in values
+            )
+        ]
 
     def write(self, cells: Iterable[Cell], values: Values) -> None:
         targets = list(cells)
@@ -481,6 +497,12 @@ class Environment:
             inner[path] = values if strong else held | values
             self._set(root, inner)
             self._renewed(root)
+
+    def replace(self, cell: Cell, values: Values) -> None:
+        """A cell that is there holds this now, whichever of several it stands for."""
+        root, path = cell
+        self._set(root, {**self[root], path: values})
+        self._renewed(root)
 
     def _renewed(self, root: Root) -> None:
         """Something in a place is written: its cells may hold something again."""

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from cudafix import ir
 from cudafix.ordering.engine import Engine
 from cudafix.ordering.frames import State
-from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.program import Object, Operation, Point, Wrong, stream_arguments
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
 
@@ -44,7 +43,7 @@ class Operations(Engine):
             self.rewritten_only |= bit
         if where is In.ORIGINAL:
             return
-        exact = len(streams) == 1
+        exact = self.one_stream(streams)
         for s in streams:
             orders.known(s)
             if exact:
@@ -75,7 +74,7 @@ class Operations(Engine):
             low = touched & -touched
             touched ^= low
             obj = self.outcome.objects[low.bit_length() - 1]
-            if obj.allocated_by & pending and not obj.summary:
+            if obj.allocated_by & pending:
                 allocation = self.operations_in(obj.allocated_by & pending)[0]
                 self.wrong(Wrong.USE_BEFORE_ALLOCATION, allocation, Point(span, op.text, op.stmt), obj, streams=streams)
             dangles = self._dangles(op.stmt, obj, state)
@@ -94,7 +93,7 @@ class Operations(Engine):
                 self.outcome.objects[number].used_by |= bit
                 used = self.outcome.first_use.setdefault(number, [])
                 used.extend(s for s in sorted(streams, key=lambda s: s.name) if s not in used)
-        orders.issue(bit, streams)
+        orders.issue(bit, streams, exact)
         state.issued |= bit if self.lints else 0
         if self.lints and exact and certain and (reads | writes) & self.host_visible and touches_async:
             state.unwaited |= bit
@@ -161,8 +160,7 @@ class Operations(Engine):
             orders.known(x)
             orders.enter(x, where)
         if y.summary:
-            certain = False
-            if self.others and where is not In.ORIGINAL:
+            if certain and self.is_one(y) and where is not In.ORIGINAL:
                 own = 0
                 for bits in orders.own.values():
                     own |= bits
@@ -171,6 +169,7 @@ class Operations(Engine):
                     own |= orders.there.get(y.device, 0)
                 left = orders.synchronized(y) if isinstance(y, Stream) else orders.pending[y]
                 state.round_waits[x] = state.round_waits.get(x, 0) | (own & ~left)
+            certain = False
         if x is HOST:
             orders.host_waits(y, certain, where)
             state.unwaited &= orders.pending[HOST] if certain else 0
@@ -181,10 +180,10 @@ class Operations(Engine):
             orders.ran(x, where, certain)
 
     def host_waits_for(self, streams: Iterable[Stream], state: State, where: In) -> None:
-        one = list(streams)
-        for s in one:
+        several = frozenset(streams)
+        for s in several:
             state.orders.known(s)
-            self.await_(HOST, s, state, where, certain=len(one) == 1 and s is not UNKNOWN_STREAM)
+            self.await_(HOST, s, state, where, certain=self.one_stream(several))
 
     def was_freed(self, obj: Object, state: State) -> bool:
         """Whether memory is freed on all paths to here, in the original too; a client that does this is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from cudafix import ir
 
@@ -17,6 +18,7 @@ ADDRESS = re.compile(r"\*|\bu?intptr_t\b|\bCUdeviceptr\b")  # in a type: a point
 VECTORS = frozenset(
     f"{kind}{n}" for kind in ("char", "uchar", "short", "ushort", "int", "uint", "float") for n in "1234"
 )
+BYTES = re.compile(r"(?:(?:un)?signed )?char|(?:std::)?byte|(?:std::)?u?int8_t|uchar|BYTE|Byte")
 ONE_NUMBER = re.compile(r"(?:std::)?\w+\s*<\s*([\w ]+?)\s*(?:,[^<>]*)?>")  # a container of one type
 
 
@@ -29,7 +31,7 @@ def may_lead(value: ir.Expr | None, function: ir.Function, computed: bool = Fals
         case None | ir.Const():
             return False
         case ir.Var(name):  # a reference by its name is an address, what it refers to a `Deref`
-            return name in function.arrays or function.types.get(name) not in PLAIN
+            return may_be_array(name, function) or function.types.get(name) not in PLAIN
         case ir.Deref(ir.Var(name) as pointer):
             referred = function.types.get(name, "").removesuffix("&").strip()
             return referred not in PLAIN and not holds_numbers(pointer, function)
@@ -51,10 +53,10 @@ def is_address(value: ir.Expr, function: ir.Function) -> bool:
         case ir.Addr() | ir.Offset() | ir.FuncRef():
             return True
         case ir.Var(name):
-            return name in function.arrays or ADDRESS.search(function.types.get(name, "")) is not None
+            return may_be_array(name, function) or ADDRESS.search(function.types.get(name, "")) is not None
         case ir.Index(ir.Var(name)) | ir.Deref(ir.Var(name)):
             kind = function.types.get(name, "")
-            return kind.count("*") > 1 or ("*" in kind and (kind.endswith("&") or name in function.arrays))
+            return kind.count("*") > 1 or ("*" in kind and (kind.endswith("&") or may_be_array(name, function)))
         case ir.Choice(parts) | ir.Opaque(parts):
             return any(is_address(part, function) for part in parts)
         case _:
@@ -71,7 +73,7 @@ def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
     if not isinstance(array, ir.Var):
         return False
     kind = function.types.get(array.name, "")
-    if "*" in kind and (kind.endswith("&") or ":" in array.name or is_own_array(array, function)):
+    if "*" in kind and (kind.endswith("&") or ":" in array.name or may_be_array(array.name, function)):
         return False  # an array of pointers, or it may be one or a reference to one
     plain = kind.removesuffix("&").strip()
     container = ONE_NUMBER.fullmatch(plain)
@@ -79,6 +81,45 @@ def holds_numbers(array: ir.Expr, function: ir.Function) -> bool:
     return element.removeprefix("const ") in NUMBERS | VECTORS
 
 
+def may_be_array(name: str, function: ir.Function) -> bool:
+    """Whether a variable is an array that a function declares, or may be one of the function around a lambda."""
+    return name in function.arrays or name in function.captures
+
+
 def is_own_array(place: ir.Expr, function: ir.Function) -> bool:
     """Whether a place is an array that a function declares."""
     return isinstance(place, ir.Var) and place.name in function.arrays
+
+
+def points_to_bytes(kind: str) -> bool:
+    """Whether a type is a pointer to bytes that may be stored through."""
+    return kind.count("*") == 1 and BYTES.fullmatch(kind.rstrip("& ").removesuffix("*").rstrip()) is not None
+
+
+def beside_elements(writes: Sequence[ir.Expr]) -> Iterator[ir.Field]:
+    """The members of unions that change because elements of another member are written: `u.bytes[i] = x`."""
+    arrays = [place.base for place in writes if isinstance(place, ir.Index) and isinstance(place.base, ir.Field)]
+    for place in writes if arrays else ():
+        if isinstance(place, ir.Field) and any(one != place and one.base == place.base for one in arrays):
+            yield place
+
+
+def stored_as_bytes(function: ir.Function) -> frozenset[str]:
+    """The variables of a function that are pointers to bytes through which it stores, or hands to somebody who may."""
+    names = {name for name, kind in function.types.items() if points_to_bytes(kind) and name not in function.arrays}
+    found: set[str] = set()
+    for stmt in ir.walk(function.body) if names else ():
+        places: list[ir.Expr] = []
+        match stmt:
+            case ir.HostAccess(_, writes):
+                places += writes
+            case ir.Assign(target, value):
+                places += (target, value)
+            case ir.Call():
+                places += (*stmt.args, *(() if stmt.result is None else (stmt.result,)))
+            case _:
+                pass
+        for place in places:
+            bases = (one.base for one in ir.variables(place) if isinstance(one, ir.Index | ir.Deref | ir.Offset))
+            found.update(base.name for base in (*bases, place) if isinstance(base, ir.Var) and base.name in names)
+    return frozenset(found)

@@ -24,6 +24,14 @@ def key_of(stmt: ir.Stmt) -> Key:
     return Key(stmt.span.path, stmt.span.start)
 
 
+_WITH_STREAM = {"cudaMallocAsync": 3, "cudaFreeAsync": 2}
+
+
+def lacks_stream(call: ir.Call) -> bool:
+    """Whether a call has no stream although its function has no default for it: it does not compile."""
+    return len(call.args) < _WITH_STREAM.get(call.callee, 0)
+
+
 def stream_arguments(api: Api, given: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
     """What a call names as its stream: an argument, or a field of one."""
     for role, expr in zip(roles_of(api, len(given)), given, strict=False):
@@ -243,6 +251,8 @@ class Outcome:
     resets: dict[Key, ir.Call] = field(default_factory=dict)
     peers: list[ir.Span] = field(default_factory=list)
     assumption: Assumption | None = None  # what every proof from this root rests on
+    unseen: frozenset[str] = frozenset()  # the packages of Python that are imported and not in the tree
     blocking: bool = False  # a stream that waits for the legacy stream is created
     uncalm: set[ir.Span] = field(default_factory=set)  # functions in which something was lost for the host
+    default_stream: bool = False  # something runs on the default stream, or waits for it
     steps: int = 0  # statements run for it, rounds of loops and other ways counted

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from cudafix import ir
 from cudafix.ir import blocks_of
 from cudafix.link import Program, last
+from cudafix.ordering.plain import may_lead
 
 _ASSIGN_ANY = frozenset(("builtins.setattr", "builtins.vars", "builtins.exec"))
 
@@ -36,6 +37,12 @@ def picks(loop: ir.Loop) -> bool:
             if any(isinstance(e, ir.Index) and loop.index in set(ir.variables(e.index)) for e in ir.variables(expr)):
                 return True
     return False
+
+
+def copies(loop: ir.Loop, function: ir.Function) -> bool:
+    """Whether each round of a loop stores in an element of its own what may be an address or a handle."""
+    assigned = (s for s in ir.walk(loop.body) if isinstance(s, ir.Assign) and isinstance(s.value, ir.Index))
+    return any(isinstance(s.target, ir.Index) and may_lead(s.value, function) for s in assigned)
 
 
 def assigned_again(function: ir.Function) -> frozenset[str]:

@@ -11,7 +11,7 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, handed_over
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Effect
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 
 _LEAVES_NOTHING = HOST_EFFECTS | {
     Effect.ALLOC,
@@ -30,6 +30,10 @@ _LEAVES_NOTHING = HOST_EFFECTS | {
     Effect.SET_DEVICE,
     Effect.FREE_MEMORY,
 }
+_ORDINARY_FILE = re.compile(
+    r'"(?!(?:[^"]*/)?(?:proc|sys|dev|run)(?:/|"))[^"\\]*"|\'(?!(?:[^\']*/)?(?:proc|sys|dev|run)(?:/|\'))[^\'\\]*\''
+)
+"""A file's name, as it is written, that holds no times: those of proc(5) and sysfs(5) are made when they are read."""
 THREAD = re.compile(r"\bstd::j?thread\b")
 
 
@@ -87,7 +91,8 @@ class Reach:
                 api = self.tables.lookup(stmt.callee, len(stmt.args)) if isinstance(stmt, ir.Call) else None
                 effect = api.effect if api is not None else None
                 by_alias = api is None and isinstance(stmt, ir.Call) and stmt.callee.endswith("::now")
-                if by_alias or effect in (Effect.CLOCK, Effect.RECORD):
+                reads_time = effect is Effect.READ and self.reads_times
+                if by_alias or reads_time or effect in (Effect.CLOCK, Effect.RECORD):
                     found.update(since or ())
                     since = []
                 elif since is not None and effect is Effect.ALLOC:
@@ -95,6 +100,38 @@ class Reach:
                 elif effect is not Effect.FREE and self._reaches_device(stmt, function.cls):
                     since = None
         return frozenset(found)
+
+    @cached_property
+    def reads_times(self) -> bool:
+        """Whether a file that the program reads may tell the time. It tells none where the program opens files by names
+        that are written out, all of them ordinary ones, and gets no file from elsewhere.
+        """
+        if self.program.main is None:
+            return True
+        opened = False
+        for function in self.program.functions():
+            for stmt in walk(function.body):
+                if isinstance(stmt, ir.Assign) and _makes_a_file(stmt, function):
+                    return True
+                if not isinstance(stmt, ir.Call):
+                    continue
+                api = self._library(stmt, function)
+                if api is None:
+                    if stmt.result is not None and not list(self.program.reached_by(stmt, function.cls)):
+                        return True  # it may have opened a file
+                    continue
+                roles = roles_of(api, len(stmt.given))
+                names = [e for role, e in zip(roles, stmt.given, strict=False) if role == "path"]
+                opened |= bool(names)
+                if not all(isinstance(e, ir.Const) and _ORDINARY_FILE.fullmatch(e.text) for e in names):
+                    return True
+        return not opened
+
+    def _library(self, call: ir.Call, function: ir.Function) -> Api | None:
+        if call.receiver is None:
+            return self.tables.lookup(call.callee, len(call.args))
+        kind = function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
+        return self.tables.method(kind, call.callee)
 
     def in_threads(self, call: ir.Call) -> bool:
         """Whether other host threads may run a call too."""
@@ -168,3 +205,12 @@ class Reach:
 
 def _names_global(stmt: ir.Stmt) -> bool:
     return any(isinstance(expr, ir.Var) and "::" in expr.name for expr in ir.values_in(stmt))
+
+
+def _makes_a_file(stmt: ir.Assign, function: ir.Function) -> bool:
+    """Whether a file stream is made of something: what the constructor is given is not seen."""
+    kind = function.types.get(stmt.target.name, "") if isinstance(stmt.target, ir.Var) else ""
+    if "fstream" not in kind or not isinstance(stmt.value, ir.Opaque) or not stmt.value.parts:
+        return False
+    name = stmt.value.parts[0]
+    return not (isinstance(name, ir.Const) and _ORDINARY_FILE.fullmatch(name.text))

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.models.api import Api, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.calls import Calls
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.plain import NUMBERS
-from cudafix.ordering.program import stream_arguments
+from cudafix.ordering.program import lacks_stream, stream_arguments
 from cudafix.ordering.state import Bits, Stream, numbers
 
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
@@ -29,6 +29,7 @@ class Arguments:
     host_reads: Bits = 0
     host_writes: Bits = 0
     stream: ir.Expr | None = None
+    lacks_stream: bool = False  # its stream is one that nobody can name: the call does not compile
     named: dict[str, list[ir.Expr]] = field(default_factory=dict)
 
     def one(self, role: str) -> ir.Expr | None:
@@ -43,7 +44,7 @@ class Roles(Calls):
     """What the arguments of library calls lead to, and what is kept of them."""
 
     def arguments(self, call: ir.Call, api: Api, state: State) -> Arguments:
-        args = Arguments()
+        args = Arguments(lacks_stream=lacks_stream(call))
         given = call.given
         roles = zip(roles_of(api, len(given)), given, strict=False)
         for role, expr in ((role, expr) for one, expr in roles for role in one.split("+")):
@@ -59,7 +60,7 @@ class Roles(Calls):
                     args.reads |= values
                 if "w" in role:
                     args.writes |= values
-            elif role in ("hr", "hw", "hrw"):
+            elif role in ("hr", "hw", "hrw", "path"):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
                 )
@@ -67,15 +68,19 @@ class Roles(Calls):
                     scalars = {v for v in self.values(state, expr) if isinstance(v, mem.Ptr) and self._is_scalar(v)}
                     args.reads |= scalars
                     args.writes |= scalars if "w" in role[1:] else mem.NOTHING
-                if "r" in role[1:]:
+                if not api.any and self.may_lead_anywhere(state, expr):
+                    bits |= self.any_of_the_host(state)
+                if role == "path" or "r" in role[1:]:
                     args.host_reads |= bits
-                if "w" in role[1:]:
+                if role != "path" and "w" in role[1:]:
                     args.host_writes |= bits
                     places = self._elements_of(state, expr) or self.cells(state, expr) if expr is call.receiver else []
                     self.overwritten(state, [*places, *self.cells(state, ir.Deref(expr))], array=True)
             elif role == "look":
                 values = self.reachable(state, self.whole(state, expr))
                 args.host_reads |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE)
+                if self.may_lead_anywhere(state, expr):
+                    args.host_reads |= self.any_of_the_host(state)
             elif role == "use":
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
@@ -85,8 +90,7 @@ class Roles(Calls):
                 args.host_writes |= seen
                 self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
             elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
-                args.host_reads |= state.live & self.host_visible | 1
-                args.host_writes |= state.live & self.host_visible | 1
+                self._sees_all(args, state)
                 self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
             elif role == "swap":
                 bits = self.touched(state, (expr,))
@@ -106,6 +110,13 @@ class Roles(Calls):
             args.named.setdefault(role, []).append(expr)
         if args.stream is None:
             args.stream = next(stream_arguments(api, given), None)
+        if api.anywhere:
+            self._sees_all(args, state)
+        if api.effect in HOST_EFFECTS:
+            args.host_reads |= self.kept
+            args.host_writes |= self.kept
+        for expr in args.named.get("found", ()):
+            self.store(state, self.cells(state, ir.Deref(expr)), mem.UNKNOWN, call.span)
         for role in ("handle_out", "keeper_out", "graph_out", "pool_out"):
             for expr in args.named.get(role, ()):
                 if api.effect is not Effect.HANDLE_CREATE or role != "handle_out":
@@ -128,6 +139,12 @@ class Roles(Calls):
             if of is not None:
                 self.store(state, self.cells(state, ir.Deref(expr)), self.values(state, of), call.span)
         return args
+
+    def _sees_all(self, args: Arguments, state: State) -> None:
+        """The host may read and write all memory that it can see."""
+        seen = state.live & self.host_visible | self.any_of_the_host(state) | 1
+        args.host_reads |= seen
+        args.host_writes |= seen
 
     def _are_memory(self, api: Api, given: Sequence[ir.Expr]) -> bool:
         """Whether all that a call is given as memory, but for its temporary storage, are pointers by their type."""
@@ -157,6 +174,8 @@ class Roles(Calls):
     def streams_for(self, api: Api, args: Arguments, state: State) -> frozenset[Stream]:
         if args.stream is not None:
             return self.streams(state, args.stream)
+        if args.lacks_stream and not self.lints:  # where defects are looked for, it is one, on the default stream
+            return frozenset({UNKNOWN_STREAM})
         handle = args.one("handle")
         if handle is None and (api.on == "unknown" or (api.on == "global" and self._sets_the_stream(api))):
             return frozenset({UNKNOWN_STREAM})
@@ -192,6 +211,9 @@ class Roles(Calls):
         kept = args.named.get("keep", ())
         if kept:
             values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in kept))
+            if not self.in_python:  # a view shows the elements of the object that it is made of
+                named = [e for e in kept if isinstance(e, ir.Var | ir.Field) and not self._is_number(e)]
+                self.escaped |= self.mask(mem.Ref(c) for e in named for c in self.cells(state, e)) & self.of_the_host
             kind = f"<{call.template_args}>" if call.template_args else ""
             holder = call.receiver if call.receiver is not None else call.result
             self.owned_by(kind or (self.type_of(holder) if holder is not None else ""), values, call.span, state)
@@ -209,6 +231,8 @@ class Roles(Calls):
             for handle in handles:
                 state.env.write([(("global", "", handle.name), (("at", mem.ANY),))], values)
             if not handles and not self._put_in(call, args, state):
+                if api.effect in HOST_EFFECTS and not {"keeper", "keeper_out", "graph"} & args.named.keys():
+                    self.kept |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE) & ~1
                 self.escape(state, values, "escapes", f"is kept by `{call.callee}`", call.span)
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
@@ -231,9 +255,8 @@ class Roles(Calls):
         if any(isinstance(v, mem.Function) for v in kept):  # which one is called, with which variables, is not known
             return False
         for expr in args.named.get("keep", ()):
-            inside = {path: mem.kept_among_others(held) for path, held in self.parts(state, expr).items()}
-            state.env.write(elements, mem.kept_among_others(self.values(state, expr)))
-            state.env.write_parts(elements, inside)
+            state.env.write(elements, self.values(state, expr))
+            state.env.write_parts(elements, self.parts(state, expr))
         return True
 
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
@@ -246,13 +269,16 @@ class Roles(Calls):
             key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
             inside = frozenset(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
             return values | inside
+        if api.returns == "given":
+            held = mem.NOTHING.union(*(self._addresses(state, e) for e in call.given))
+            return held | {mem.OTHER, *(m for v in held if (m := mem.moved(v)) is not None)}
         if api.returns == "pointer":
             return frozenset(
                 {mem.Ptr(self.new_object(("host", *self.context(call)), "host", "host", call, state).number)}
             )
         if api.returns == "hidden":
-            seen = numbers(state.live & self.host_visible | 1)
-            return frozenset({mem.OTHER, *(mem.Ptr(number, True) for number in seen)})
+            seen = numbers(self.any_of_the_host(state))
+            return frozenset({mem.COMPUTED, *(mem.Ptr(number, True) for number in seen)})
         if api.returns in ("handle", "keeper"):
             return frozenset({mem.Handle(self._handle_name(call))})
         return frozenset({mem.OTHER})
@@ -264,14 +290,14 @@ class Roles(Calls):
         targets = [e for role in ("hw", "hrw") for e in args.named.get(role, ())]
         if not targets:
             return
-        held: dict[mem.Path, Values] = {(): mem.kept_among_others(mem.leading(returned))}  # in one element or struct
+        held: dict[mem.Path, Values] = {(): mem.leading(returned)}  # in one element or struct
         sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
         read = [part for expr in sources for v in self._memory_of(state, expr) for part in state.env.inside(v)]
         for expr in args.named.get("put", ()):
             read += [((), self.values(state, expr)), *self.parts(state, expr).items()]
         for path, inner in read:
             path = path[1:] if path and path[0][0] == "at" else path
-            held[path] = held.get(path, mem.NOTHING) | mem.kept_among_others(mem.leading(inner))
+            held[path] = held.get(path, mem.NOTHING) | mem.leading(inner)
         parts = {path: inner for path, inner in held.items() if inner}
         cost = sum(map(len, parts.values()))
         for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():

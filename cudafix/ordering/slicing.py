@@ -19,20 +19,31 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 from cudafix.ordering.deciding import deciding, owner
-from cudafix.ordering.plain import NUMBERS, ONE_NUMBER, is_address, is_own_array, may_lead
+from cudafix.ordering.plain import (
+    ADDRESS,
+    NUMBERS,
+    ONE_NUMBER,
+    beside_elements,
+    holds_numbers,
+    is_address,
+    is_own_array,
+    may_be_array,
+    may_lead,
+    stored_as_bytes,
+)
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
-_INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.NOTHING})
-_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "put", "kind", "flags", "device"))
+_INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
+_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "put", "path", "kind", "flags", "device"))
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
 _STORES = _WRITES | {"swap"}
 _OF_RECEIVERS = frozenset((role,) for role in _STORES)
-_HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
+_HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path"))
 _READS = frozenset(("hr", "hrw"))
 _MEMORY_WRITES = frozenset(("hw", "hrw"))
 _HANDED = _HOST_MEMORY | {"hidden"}
-_ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.EXIT})
+_ON_THE_HOST = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.EXIT})
 _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold is destroyed where no call is written
 _STD = ("std::", "::std::")
 
@@ -50,17 +61,23 @@ def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> 
             return False
         case ir.Addr(ir.Var(name)):
             kind = function.types.get(name, "")
-            return kind not in NUMBERS or (raw and (kind == "double" or name in function.arrays))
+            return kind not in NUMBERS or (raw and (kind == "double" or may_be_array(name, function)))
         case ir.Addr(ir.Index(base)) | ir.Offset(base) | ir.Index(base):
             return _holds_pointers(base, function, raw)
         case ir.Var(name) if name in function.types:
             kind = function.types[name].removesuffix("&").strip()
-            if name not in function.arrays and not (":" in name and "*" in kind):  # it may be an array of pointers
+            if not may_be_array(name, function) and not (":" in name and "*" in kind):  # it may be an array of pointers
                 container = ONE_NUMBER.fullmatch(kind)
                 kind = container.group(1) if container is not None else kind[:-1].strip() if kind[-1:] == "*" else kind
             return raw or (kind not in NUMBERS and kind not in _HALVES)
         case _:
             return True
+
+
+def _may_be_addresses(expr: ir.Expr, function: ir.Function) -> bool:
+    """Whether an argument may be a pointer to addresses, or a reference to one, by its type as far as that is known."""
+    named = isinstance(expr, ir.Var) and ADDRESS.search(function.types.get(expr.name, "")) is not None
+    return _holds_pointers(expr, function) or (named and not holds_numbers(expr, function))
 
 
 def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
@@ -157,7 +174,7 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):
         if isinstance(arg, str | ir.Const | ir.FuncRef):
             continue
-        if role in _HANDED or (role == "-" and api.returns != "same" and not isinstance(arg, ir.Opaque)):
+        if role in _HANDED or (role == "-" and api.returns not in ("same", "given") and not isinstance(arg, ir.Opaque)):
             yield arg
 
 
@@ -229,6 +246,10 @@ class Slicer:
             types,
         )
 
+    def stores_bytes(self, function: ir.Function) -> bool:
+        """Whether a function, or one that it calls, stores through a pointer to bytes."""
+        return id(function) in self._program.reaching_those("bytes", lambda f: bool(f.kept("bytes", stored_as_bytes)))
+
     # -- inert functions ---------------------------------------------------------------------------------------------
 
     def is_inert(self, function: ir.Function) -> bool:
@@ -256,7 +277,11 @@ class Slicer:
             outside = not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name
             return outside and (_is_null(stmt.value) or may_lead(stmt.value, function))
         if isinstance(stmt, ir.HostAccess):
-            return any(self._stores_a_number(place, function) for place in stmt.writes)
+            return any(beside_elements(stmt.writes)) or any(
+                self._stores_a_number(place, function) for place in stmt.writes
+            )
+        if isinstance(stmt, ir.Call) and stmt.result is not None and self._is_address_outside(stmt.result, function):
+            return True  # a number or text becomes an address
         if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt, function))):
             return True
         if id(stmt) in self._fills and self._a_field_decides():
@@ -264,7 +289,9 @@ class Slicer:
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch | ir.Unknown)
         named = stmt.receiver is None or ir.is_any_of(stmt.callee)
-        if named and self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+        if named and (own := self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path)):
+            if any(map(self.stores_bytes, own)):  # it may store in the addresses of others
+                return any(isinstance(e, ir.Addr) and _holds_pointers(e, function) for e in stmt.args)
             return False  # what it calls is asked on its own
         if stmt.receiver is not None and self._is_own_method(stmt, stmt.receiver, function):
             return False  # and so are all methods of this name
@@ -279,9 +306,24 @@ class Slicer:
                 role == "hrw" and expr == stmt.receiver and _holds_pointers(expr, function)
             ):
                 return True
+        if api.stores_bytes and any(
+            role in _WRITES and _may_be_addresses(expr, function)
+            for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False)
+        ):
+            return True
         if any(isinstance(part, ir.Var) and part.name in self._callables for part in _parts(stmt)):
             return True
         return any(self._is_of_the_program(expr) for expr in for_the_host(stmt, api, False))
+
+    def _is_address_outside(self, place: ir.Expr, function: ir.Function) -> bool:
+        """Whether a place that others see may hold an address, by its type as far as that is known."""
+        if isinstance(place, ir.Field):
+            named = self._program.kept("members", lambda: _members(self._program))
+            return any(ADDRESS.search(kind) for kind in named.get(place.name, ()))
+        if isinstance(place, ir.Var):
+            variable = self._program.globals.get(place.name.removeprefix("::"))
+            return variable is not None and ADDRESS.search(variable.type) is not None
+        return is_address(place, function)
 
     def _is_own_method(self, call: ir.Call, receiver: ir.Expr, function: ir.Function) -> bool:
         """Whether the declared class of an object has the method itself that is called on it."""
@@ -416,8 +458,8 @@ class Slicer:
                     self._pointers(expr)
                 elif role != "-":
                     names_in(expr, self._observed)
-            if api.returns == "same" and given:
-                self._pointers(given[0], exact=True)
+            for expr in given[:1] if api.returns == "same" else given if api.returns == "given" else ():
+                self._pointers(expr, exact=True)
         if call.result is not None and not isinstance(call.result, ir.Var):
             names_in(call.result, self._observed)
 
@@ -493,6 +535,8 @@ class Slicer:
                 return None
 
     def _host_access(self, stmt: ir.HostAccess) -> Way | None:
+        if any(beside_elements(stmt.writes)):
+            return None
         for place in stmt.writes:
             if self._decides(place, self._function):
                 return None
@@ -537,6 +581,8 @@ class Slicer:
             own = self._own(call)
             if not own or not all(self.is_inert(f) for f in own):
                 return None
+            if any(map(self.stores_bytes, own)) and any(_holds_pointers(e, self._function) for e in given):
+                return None
             written = given
             self._handed += [e for e in given if self._may_point(e)]
         elif (
@@ -545,6 +591,8 @@ class Slicer:
             and all(role.rstrip("*") in _HOST_ROLES for role in api.roles)
         ):
             written = tuple(e for r, e in zip(roles_of(api, len(given)), given, strict=False) if r in _WRITES)
+            if api.stores_bytes and any(_may_be_addresses(e, self._function) for e in written):
+                return None
             self._handed += [e for e in for_the_host(call, api, call.receiver is not None) if self._may_point(e)]
             if any(map(self._may_work, _parts(call))):
                 return None
@@ -634,6 +682,16 @@ def expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
 def _parts(call: ir.Call) -> Iterator[ir.Expr]:
     """What a call is given, and everything inside it."""
     return (part for expr in call.args for part in ir.variables(expr))
+
+
+def _members(program: Program) -> dict[str, set[str]]:
+    """The types of the data members of all classes, by their names."""
+    found: dict[str, set[str]] = {}
+    for module in program.modules:
+        for fields in module.fields.values():
+            for name, member in fields.items():
+                found.setdefault(name, set()).add(member.type)
+    return found
 
 
 def _callable_variables(program: Program) -> frozenset[str]:

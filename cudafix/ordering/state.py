@@ -32,7 +32,8 @@ class StreamKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream by where it came from. A `summary` stands for several streams (all but the generic one of a family).
+    """A stream by where it came from. A `summary` stands for several streams: all but the generic one of a family, one
+    in each of these `rounds`; or what one place has made again while an earlier one was still there.
     `device` is empty for the device that the program works on first, and `?` where it is not known.
     """
 
@@ -40,6 +41,7 @@ class Stream:
     kind: StreamKind
     summary: bool = False
     device: str = ""
+    rounds: tuple[str, ...] = ()
     _hash: int = field(init=False, compare=False, repr=False)  # streams are keys everywhere
 
     def __post_init__(self) -> None:
@@ -51,13 +53,14 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event by where it was created. A `summary` stands for several. Of one that is of Q alone, `brought` is the
-    device that was current there, which has to be that of the streams that it is recorded on.
+    """An event by where it was created. A `summary` stands for several, as that of a `Stream`. Of one that is of Q
+    alone, `brought` is the device that was current there, which has to be that of the streams that it is recorded on.
     """
 
     name: str
     summary: bool = False
     brought: str = ""
+    rounds: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -76,6 +79,7 @@ class Host:
 Observer: TypeAlias = Stream | Event | Host
 
 HOST = Host()
+STATUS = Host()  # in what a round has waited for: what the host has also looked at the status of
 LEGACY = Stream("0", StreamKind.LEGACY)
 PER_THREAD = Stream("cudaStreamPerThread", StreamKind.BLOCKING)
 # What a stream would have to wait for if it were created now.
@@ -180,13 +184,21 @@ class Orders:
                 for s in [s for s in self.pending if isinstance(s, Stream) and s.kind is StreamKind.LEGACY]:
                     self.after(x, s, certain=_of_one_device(s, x) and not s.summary)
 
-    def created(self, x: Stream) -> None:
-        """A stream is created here; an older one of the same name (an earlier round of a loop) is forgotten."""
-        if not x.summary:
-            for gone in (x, _end_of(x)):
-                self.pending.pop(gone, None)
-                self.lost.pop(gone, None)
-        self.known(x)
+    def created(self, x: Stream | Event) -> None:
+        """A stream or an event is created here; an older one of the same name (an earlier round of a loop) is
+        forgotten. What a summary has waited for, its new member has not.
+        """
+        end = (_end_of(x),) if isinstance(x, Stream) else ()
+        for one in (x, *end):
+            if not x.summary:
+                self.pending.pop(one, None)
+                self.lost.pop(one, None)
+            elif one in self.pending:
+                like = _stands_for(one)
+                self.pending[one] |= self.pending[like]
+                self.lost[one] = self.lost.get(one, 0) | self.lost.get(like, 0)
+        if isinstance(x, Stream):
+            self.known(x)
 
     def forget(self, device: str) -> None:
         """The name of a device stands for another one from here on."""
@@ -267,14 +279,14 @@ class Orders:
 
     # -- steps -----------------------------------------------------------------------------------------------------
 
-    def issue(self, bit: Bits, streams: Iterable[Stream]) -> None:
-        """An operation is issued on the one stream of `streams`, or on an unknown one of several.
+    def issue(self, bit: Bits, streams: Iterable[Stream], one: bool = True) -> None:
+        """An operation is issued on the stream of `streams`, if that is `one`, else on an unknown one of several.
 
         It becomes pending for every other observer, recorded events included. It never is for its own stream; but of
-        several streams, or of a summary, the next step may run on another member.
+        several streams the next step may run on another one.
         """
         own = list(streams)
-        exact = own[0] if len(own) == 1 and not (own[0].summary and own[0].kind is StreamKind.UNKNOWN) else None
+        exact = own[0] if one and len(own) == 1 else None
         devices = {s.device if s.kind in (StreamKind.BLOCKING, StreamKind.LEGACY) else "?" for s in own}
         if devices != {""}:
             self.elsewhere |= bit

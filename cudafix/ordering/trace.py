@@ -339,7 +339,7 @@ class Tracer(Effects):
             )
             (lane, *others) = self.streams(state, expr)
             if not others:
-                events = [e for arg in call.args for e in self._events(arg, state)]
+                events = [e for arg in call.args for e in self._events(arg, state)[0]]
                 moment = self._moment(self._kind, lane, key, text, ~state.orders.pending[lane], state)
                 for event in events:
                     if api.effect is Effect.RECORD:

@@ -58,6 +58,10 @@ def _result(listing: Listing, entry: Entry) -> dict[str, Any]:
                 {"name": each.name, "subject": readable(each.subject), "message": readable(each)}
                 for each in item.assumptions
             ],
+            "defaults": [
+                {"name": each.name, "subject": readable(each.subject), "message": readable(each)}
+                for each in item.defaults
+            ],
             "group": item.group,
             "edits": _edits(listing, item),
         }

@@ -98,6 +98,12 @@ class Terminal:
             self._print(f"  {count:5} refused: {name}")
         for reason, count in sorted((+left).items(), key=_most):
             self._print(f"  {count:5} left: {reason}")
+        if resting := sum(bool(finding.defaults) for finding in selection.chosen):
+            fixes = f"{_count(resting, 'fix', 'fixes')} {'rests' if resting == 1 else 'rest'}"
+            self._print(
+                f"{fixes} on the default stream being the legacy one: no build file was found; `default_stream` in the "
+                "configuration settles it"
+            )
 
     def _headline(self, item: Finding | Refusal) -> None:
         line: list[Piece] = [(self._position(item.path, item.offset), "bold"), ": "]
@@ -158,5 +164,5 @@ def _most(row: tuple[str, int]) -> tuple[int, str]:
     return -row[1], row[0]
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _count(number: int, noun: str, several: str = "") -> str:
+    return f"{number} {noun if number == 1 else several or noun + 's'}"

@@ -93,6 +93,11 @@ class Blocks(Calls):
             for variable, cls, count in reversed(scope.destroyed):
                 if self.out and isinstance(self.out[-1], (ir.Return, ir.Break, ir.Continue, ir.Goto)):
                     return
+                if isinstance(variable, ir.Var) and variable.name in self.storage:
+                    # its memory is given back, and the next one to use that memory writes there
+                    place = ir.Index(variable, ir.Opaque(()))
+                    self.emit(ir.HostAccess((), (place,), self.span(at)))
+                    continue
                 if cls is None and not (isinstance(variable, ir.Var) and variable.name in self.holding):
                     continue
                 # each call has an offset of its own, backwards from the closing brace

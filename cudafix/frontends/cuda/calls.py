@@ -67,6 +67,7 @@ class Calls(Objects):
     """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
     plain_call = False  # the call runs a function of this file that calls nothing itself
+    use: Site | None = None  # the statement that uses the macro which is lowered here
 
     # -- sites --------------------------------------------------------------------------------------------------------
 
@@ -92,6 +93,7 @@ class Calls(Objects):
             continuation=place.continuation,
             blocked=fixed or blocked,
             fixed=fixed,
+            use=self.use,
         )
         if style is None:
             self.file.styles.wants_style(made)

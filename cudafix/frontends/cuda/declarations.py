@@ -238,6 +238,8 @@ def declared(base: str, node: Node, text: bytes) -> Declared | None:
             to_function = nested and parameters is not None
             return Declared(label, kind + "[]" * array, array > 0, reference, node, parameters, to_function, bindings)
         if name == "pointer_declarator":
+            if is_pointer(kind) or kind.startswith("cuda"):
+                array = 0  # a pointer to an array (of pointers, streams or events) is none
             kind += "*" if kind.endswith("*") else " *"
         elif name == "array_declarator":
             array += 1

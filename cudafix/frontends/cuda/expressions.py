@@ -91,10 +91,11 @@ _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begin
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
-_TEXT = re.compile(r"(?:std::)?string")
+_TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
+_TEXT_VIEW = re.compile(r"\b\w*string_view\b")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
@@ -143,6 +144,7 @@ class Expressions:
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
+        self.storage: set[str] = set()  # arrays and containers of a file that pins memory
         self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
         self.views: set[str] = set()  # the variables that got what a method of such an object returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
@@ -632,7 +634,8 @@ class Expressions:
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
-        if isinstance(base, Const) or (is_number(self.type_of(base)) and not is_number(self.type_of(index))):  # `0[p]`
+        counts = is_number(self.type_of(base)) and not self.holds_numbers(self.type_of(base))
+        if isinstance(base, Const) or (counts and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
         self.overloaded(node, "[]", (base, index))
         return index_of(base, index)
@@ -799,6 +802,7 @@ class Expressions:
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
+        self._look_through(node, left, right)
         self.copied(node, kind, (right,))
         self.copied(node, other, (left,))
         if operator in ("+", "-"):
@@ -809,6 +813,12 @@ class Expressions:
             if isinstance(left, Offset) or (isinstance(left, (Var, Field, Index, Deref)) and not kind and not other):
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
+
+    def _look_through(self, node: Node, *places: Expr) -> None:
+        """A view is compared by what it views (C++20, [string.view.comparison])."""
+        for place in places:
+            if _TEXT_VIEW.search(self.type_of(place)):
+                self.touch(node, Deref(place))
 
     def _is_macro_of_a_log(self, node: Node) -> bool:
         """Whether `VLOG(2) << …` begins with a macro that is not in the tree: it may leave out what follows."""
@@ -1233,14 +1243,18 @@ class Expressions:
         span = self.span(node)
         text = self.file.original if span.path == self.file.path else self.source.text
         start, end = (span.start, span.end) if span.path == self.file.path else (node.start_byte, node.end_byte)
-        names, anywhere = assembly.given(text[start:end].decode("utf-8", "replace"))
-        places = [self.resolve(name, node) for name in names if name != "this"]
-        for place in (Deref(Var("this")), *places) if "this" in names else places:
+        written = assembly.given(text[start:end].decode("utf-8", "replace"))
+        places = [self.resolve(name, node) for name in written.names if name != "this"]
+        for place in (Deref(Var("this")), *places) if "this" in written.names else places:
             for write in (False, True):
                 self.touch(node, place, write)
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
-        return self.unknown("inline assembly", node) if anywhere else opaque(*places)
+        if not written.known:
+            return self.unknown("inline assembly", node)
+        if written.clock:
+            self.emit(ir.Call("asm", (), span, Span(span.path, span.start, span.start), span.end, self.site(node)))
+        return opaque(*places)
 
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""
@@ -1333,6 +1347,7 @@ class Expressions:
                     if negated is not None:
                         self.overloaded(negated, "!", (given,))
                     return ir.Test("other", None, text)
+                self._look_through(node, first, second)
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="

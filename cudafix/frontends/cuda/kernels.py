@@ -90,6 +90,7 @@ def summarize(
         if variable.space != "host":  # the device sees no host globals
             name = variable.name.rpartition("::")[2].encode()
             touched[name] = (*touched.get(name, ()), variable.name)
+    touched = _initialized(text, touched) if touched else touched
     device = [_described(one, _summary(one, text, index, macros, touched), text, path) for one in found]
     lambdas = QueryCursor(_lambdas()).captures(root).get("lambda", ()) if found else ()
     device += [_of_lambda(node, text, path, macros, touched) for node in lambdas]
@@ -128,6 +129,7 @@ def _described(one: Definition, summary: _Summary, text: bytes, path: str) -> ir
         one.cls is not None,
         one.side == "kernel",
         tuple(sorted(set(summary.calls), key=_order)),
+        frozenset(_mentions(one, head, text)),
     )
 
 
@@ -135,6 +137,73 @@ def _order(call: ir.DeviceCall) -> tuple[object, ...]:
     """What calls are sorted by: in which order nodes and names are found is not the same in another text."""
     params, names = (tuple(tuple(sorted(one)) for one in given) for given in (call.params, call.globals))
     return call.name, call.scope, call.method, len(params), params, names, call.libraries
+
+
+def _mentions(one: Definition, head: bytes, text: bytes) -> Iterator[str]:
+    """Functions that run without a call in the body: in default arguments and initializers of members, and `begin` and
+    `end` of a range (C++17, 9.5.4 [stmt.ranged]).
+    """
+    own = one.name.rpartition("::")[2].encode()
+    parameters = head.partition(own)[2].lstrip().removeprefix(b"(")
+    yield from ("".join(m[1].decode().split()).rpartition("::")[2] for m in _CALLED.finditer(parameters))
+    if re.search(rb"\bfor\s*\([^;()]*[^:;()]:[^:;]", text[one.body.start_byte : one.body.end_byte]):
+        yield from ("begin", "end", "operator++", "operator*", "operator!=")
+
+
+def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
+    """The types that a text defines: their names, the words in what they are made of (bases, members, what an alias
+    stands for; not the bodies of methods), and the functions that their initializers call.
+    """
+
+    def words(part: bytes) -> frozenset[str]:
+        return frozenset(word.decode() for word in _WORD.findall(part))
+
+    for name, meant in _ALIAS_TYPE.findall(text):
+        yield name.decode(), words(meant), frozenset()
+    for meant, name in _TYPEDEF.findall(text):
+        yield name.decode(), words(meant), frozenset()
+    for match in _CLASS.finditer(text):
+        parts, start, depth, at = [match[2]], match.end(), 1, match.end()
+        while depth and (brace := _BRACE.search(text, at)) is not None:
+            at = brace.end()
+            depth += 1 if brace[0] == b"{" else -1
+            if depth == 2 and brace[0] == b"{" and _BODY.search(text, max(start, brace.start() - 200), brace.start()):
+                parts.append(text[start : brace.start()] + b";")
+                while depth > 1 and (brace := _BRACE.search(text, at)) is not None:
+                    at = brace.end()
+                    depth += 1 if brace[0] == b"{" else -1
+                start = at
+        statements = b"".join((*parts, text[start:at])).split(b";")
+        called = (m for one in statements if _STARTS.match(one) for m in _CALLED.finditer(one))
+        fields = b" ".join(one for one in statements if b"(" not in one or _STARTS.match(one))
+        starts = frozenset("".join(m[1].decode().split()).rpartition("::")[2] for m in called)
+        yield match[1].decode(), words(match[2] + b" " + fields), starts
+
+
+_ALIAS_TYPE = re.compile(rb"\busing\s+(\w+)\s*=\s*([^;]*);")
+_TYPEDEF = re.compile(rb"\btypedef\s+([^;{}]*?)(\w+)\s*;")
+_CLASS = re.compile(rb"\b(?:struct|class|union)\s+(?:__align__\(\d+\)\s*|alignas\([^)]*\)\s*)?(\w+)([^;{}()]*)\{")
+_BRACE = re.compile(rb"[{}]")
+_BODY = re.compile(rb"(?:\)|\b(?:const|noexcept|override|final|try))\s*(?::[^;]*|->[^;]*)?$")
+_STARTS = re.compile(rb"[^(]*[^(=!<>]=[^=]|[^(]*\w\s*\{")
+
+
+def _initialized(text: bytes, touched: Mapping[bytes, tuple[str, ...]]) -> dict[bytes, tuple[str, ...]]:
+    """The variables of the device by name, each with those whose addresses it has from its initializer."""
+    found = {name: dict.fromkeys(full) for name, full in touched.items()}
+    edges = [
+        (name, word)
+        for match in _INITIALIZED.finditer(text)
+        for name in {*_WORD.findall(match[1])} & touched.keys()
+        for word in {*_WORD.findall(match[2])} & touched.keys()
+    ]
+    for _ in edges:  # a chain of pointers is as long as this
+        for name, word in edges:
+            found[name] |= found[word]
+    return {name: tuple(full) for name, full in found.items()}
+
+
+_INITIALIZED = re.compile(rb"\b(?:__device__|__managed__|__constant__|static)\b([^;(){}=]*)([={][^;]*);")
 
 
 def _of_lambda(
@@ -162,7 +231,11 @@ def _scopes(text: bytes) -> ir.Scopes:
 
     aliases = frozenset((one.decode(), "".join(other.decode().split())) for one, other in _ALIAS.findall(text))
     return ir.Scopes(
-        names(_NAMESPACE), names(_OPENS) | names(_USING), aliases, frozenset(w.decode() for w in _VALUE.findall(text))
+        names(_NAMESPACE),
+        names(_OPENS) | names(_USING),
+        aliases,
+        frozenset(w.decode() for w in _VALUE.findall(text)),
+        tuple(_types(text)) if b"__device__" in text or b"__global__" in text or b"constexpr" in text else (),
     )
 
 
@@ -265,7 +338,9 @@ def _summary(
     here = {word: touched[word] for word in words & touched.keys()}
     summary.globals_read |= set().union(*here.values())
     summary.words = {sys.intern(word.decode()) for word in words - here.keys()} - names.keys()
-    summary.words |= {sys.intern(f"operator{sign.decode()}") for sign in _SIGNS.findall(written_out)}
+    summary.words |= {
+        sys.intern(f"operator{'[]' if sign == b'[' else sign.decode()}") for sign in _SIGNS.findall(written_out)
+    }
     disguised = _TO_POINTER.search(written_out) is not None  # a number may be an address: `(float *)address`
     passed = {
         name
@@ -354,7 +429,15 @@ def _summary(
         summary.keeps = True
         summary.traps |= "trap" in acts or "exit" in acts
         summary.unknown.add("asm")
-    if not is_number(one.returns) and one.returns != "void":  # its caller may write through what it returns
+    pasted = any(b"##" in macros[name].body for name in used)
+    if pasted:  # which names it makes is not known
+        summary.unknown.add("##")
+        summary.globals_read |= set().union(*touched.values())
+        summary.globals_written |= set().union(*touched.values())
+    head = text[one.node.start_byte : one.body.start_byte].partition(b"(")[0]
+    if b"&" in head or (
+        not is_number(one.returns) and one.returns != "void"
+    ):  # its caller may write through what it returns
         summary.globals_written |= summary.globals_read
     if const := {
         number

@@ -487,6 +487,9 @@ class Statements(Loops):
             return None
         body, source = parsed
         kept = self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place
+        used_by, around = self.use, self.place
+        if used_by is None and around is not None:
+            self.use = ir.Site(around.span, around.indent, "", ";", around.needs_braces, blocked=self.blocked)
         if macro.path != self.file.path:
             self.fixed = self.fixed or "defined in another file"
         if names:
@@ -505,6 +508,7 @@ class Statements(Loops):
             return self.value(body, None, False)
         finally:
             self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place = kept
+            self.use = used_by
 
     # -- whole functions ----------------------------------------------------------------------------------------------
 

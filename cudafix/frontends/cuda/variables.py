@@ -381,6 +381,9 @@ class Variables(Blocks):
         parts = (*cls.bases, *(k for k in cls.fields.values() if not is_pointer(k))) if cls is not None else (kind,)
         if any(map(self.is_unseen, parts)):
             self.scopes[-1].destroyed.append((var, None, kind))
+        elif b"HostRegister" in self.source.text and (one.array or self.holds_numbers(kind)):
+            self.storage.add(var.name)
+            self.scopes[-1].destroyed.append((var, None, kind))
         return ir.Declare(var, element_type(one.type), one.array, self.span(node))
 
     def _future_name(self, one: Declared, kind: str) -> str:

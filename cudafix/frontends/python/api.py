@@ -104,9 +104,6 @@ class Api(Containers):
             self.value(other)
         look = Look.CHECKED if call.checked or looked_at else Look.IGNORED
         result = status if status is not None else self.temporary()
-        if bindings.c_name(call.dotted) in ("cudaHostRegister", "cuMemHostRegister"):
-            # which arrays are views of it is not known
-            self.emit(ir.Unknown("memory that Python has made is registered", self.span(node)))
         site = self._api_site(call)
         plain = bindings.c_name(call.dotted) or ""
         if plain in _LAUNCHES:

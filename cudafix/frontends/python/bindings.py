@@ -16,7 +16,7 @@ from cudafix.models.api import Api, Effect
 from cudafix.models.python import CONTEXTS, MODULES, RESULTS, TWINS
 
 _OUT = frozenset(
-    ("new", "out", "alias", "stream_out", "event_out", "handle_out", "keeper_out", "pool_out", "graph_out")
+    ("new", "out", "found", "alias", "stream_out", "event_out", "handle_out", "keeper_out", "pool_out", "graph_out")
 )
 _API = re.compile("|".join(map(re.escape, MODULES)))
 _INERT = frozenset((Effect.NOTHING, Effect.HOST, Effect.STATUS))

@@ -17,22 +17,19 @@ import libcst as cst
 from cudafix.findings import Assumption, Place
 from cudafix.frontends.python import streams
 from cudafix.frontends.python.meaning import Dotted
-from cudafix.frontends.python.placement import HOST_PACKAGES
 from cudafix.frontends.python.prefilter import NOTEBOOK
 from cudafix.frontends.python.terms import literal
 from cudafix.frontends.python.uses import File, PythonProgram, Use
 from cudafix.including import MOST_MODULES
+from cudafix.models.python import GPU_LIBRARIES, HOST_PACKAGES
 
-_GPU_LIBRARIES = frozenset(
-    "torch torchvision jax jaxlib tensorflow cudf cuml cugraph cuspatial cuvs raft_dask dask_cuda mpi4py tensorrt "
-    "polygraphy onnxruntime paddle mxnet pycuda nvidia_dali cuquantum custatevec cutensor nvmath cuda cucim warp "
-    "pylibraft kvikio ucp ucxx nccl triton chainer xgboost lightgbm cupy cupyx numba rmm".split()
-)
 _THREADS = frozenset("threading _thread concurrent asyncio multiprocessing joblib gevent trio anyio".split())
 """Packages that run functions in other host threads."""
 _CLOCKS = re.compile(
-    r"(?:time\.(?:time|perf_counter|monotonic|process_time)(?:_ns)?|timeit\..*|datetime\.datetime\.(?:now|utcnow)|"
-    r"cupyx\.profiler\..*|cupyx\.time\..*)$"
+    r"(?:time\.(?:time|perf_counter|monotonic|process_time|thread_time|clock_gettime)(?:_ns)?|timeit\..*|psutil\..*|"
+    r"time\.(?:localtime|gmtime|ctime|asctime|strftime)|datetime\.(?:datetime\.(?:now|utcnow|today)|date\.today)|"
+    r"(?:os\.times|resource\.getrusage|uuid\.uuid1)|subprocess\..*|os\.(?:popen|system|stat|getloadavg)|"
+    r"cupy\.cuda\.get_elapsed_time|cupyx\.profiler\..*|cupyx\.time\..*|pynvml\..*)$"
 )
 _INDEPENDENT_HOST_MEMORY = re.compile(
     r".*(?:pinned|Pinned|_async$|malloc_managed|ManagedMemory|managed_array|mapped_array|\.mapped$|hostAlloc|"
@@ -84,7 +81,7 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
             yield Obstacle("unknown_call", "what `import *` brings is not seen", star or Place(file.path, 0, "here"))
         for name in sorted(file.imports):
             package = name.split(".")[0]
-            if package in _GPU_LIBRARIES and package not in own:
+            if package in GPU_LIBRARIES and package not in own:
                 place = _in_text(file, re.compile(rb"\b" + package.encode() + rb"\b"))
                 text = f"`{package}` works on the same device, on streams of its own choice"
                 yield Obstacle("external_library", text, place or Place(file.path, 0, "here"))
@@ -246,7 +243,7 @@ def assumptions(program: PythonProgram) -> Iterator[Assumption]:
     for file in program.files.values():
         for name in file.imports:
             root = name.lstrip(".").split(".")[0]
-            known = root in sys.stdlib_module_names or root in HOST_PACKAGES or root in _GPU_LIBRARIES
+            known = root in sys.stdlib_module_names or root in HOST_PACKAGES or root in GPU_LIBRARIES
             if root and not known and program.tree.find(root, file.path) is None and not name.startswith("."):
                 unseen.add(root)
     for one in sorted(unseen):

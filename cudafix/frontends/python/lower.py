@@ -10,6 +10,7 @@ something unknown.
 from __future__ import annotations
 
 import re
+import sys
 from typing import NamedTuple
 
 import libcst as cst
@@ -27,6 +28,7 @@ from cudafix.frontends.python.statements import HEADER, Statements, function
 from cudafix.frontends.python.terms import NOTHING
 from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
 from cudafix.ir import FuncRef, Span
+from cudafix.models.python import GPU_LIBRARIES, HOST_PACKAGES
 
 _RUNTIME_IMPORT = re.compile(r"\bcudart\b|\bcuda\.bindings\b")
 _ENDS = frozenset(
@@ -82,8 +84,22 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
     variables = tuple(
         ir.GlobalVar(f"::{outline.id}::{one}", "", "host", False, Span(source.path, 0, 0)) for one in names
     )
-    module = ir.Module(source.path, (body, *unit.functions), _kernels(unit), variables, ())
+    module = ir.Module(source.path, (body, *unit.functions), _kernels(unit), variables, _unseen(outline, modules))
     return Lowered(module, _writer(unit))
+
+
+def _unseen(outline: Outline, modules: Modules) -> tuple[str, ...]:
+    """The packages that a file imports, that are not in the tree, and that set no hooks as far as nobody has said."""
+    roots = {name.split(".")[0]: name for names in outline.imports.values() for name in names if name}
+    return tuple(
+        sorted(
+            root
+            for root, name in roots.items()
+            if not (root in sys.stdlib_module_names or root in HOST_PACKAGES or root in GPU_LIBRARIES)
+            and modules.find(root, outline.path) is None
+            and modules.find(name, outline.path) is None
+        )
+    )
 
 
 def _class_body(unit: Unit, top: Statements, node: cst.ClassDef) -> None:

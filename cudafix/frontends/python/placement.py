@@ -10,12 +10,7 @@ import libcst as cst
 from cudafix.findings import Edit
 from cudafix.frontends.python.names import bindings_of
 from cudafix.frontends.python.uses import File
-
-HOST_PACKAGES = frozenset(
-    "numpy scipy matplotlib pandas PIL tqdm pytest sympy imageio skimage yaml rich click seaborn psutil IPython "
-    "ipywidgets tabulate requests sklearn networkx h5py plotly bokeh nvtx pynvml google".split()
-)
-"""Packages that do not work on the device, or not on arrays of another package."""
+from cudafix.models.python import HOST_PACKAGES
 
 
 class Top(NamedTuple):

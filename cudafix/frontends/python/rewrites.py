@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 
 from cudafix.frontends.python import streams
 from cudafix.frontends.python.ast_names import Names
-from cudafix.frontends.python.placement import HOST_PACKAGES
+from cudafix.models.python import HOST_PACKAGES
 
 WAITS = frozenset(
     (

@@ -1,4 +1,3 @@
-#define CUDA_API_PER_THREAD_DEFAULT_STREAM
 #include <cuda_runtime.h>
 
 void work(float *v);

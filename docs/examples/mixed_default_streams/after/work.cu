@@ -1,4 +1,3 @@
-#define CUDA_API_PER_THREAD_DEFAULT_STREAM
 #include <cuda_runtime.h>
 
 __global__ void scale(float *v, int n)

@@ -1,0 +1,522 @@
+"""Allocations whose size is found by trial: one that fails is tried again with another size.
+
+So a program measures how much device memory is free, without asking for it. A pool keeps what was freed, and where its
+release threshold is raised the process keeps all that was ever tried.
+
+A size is tried if it depends on whether an allocation failed: it was changed where one has failed, or it is that of an
+allocation in a branch for the failure, and differs. What tells of the failure is the status, what is computed from it,
+what a function returns that allocates, an exception, or the condition of a loop. Which of two branches is the one for
+the failure is not always known; then both are, but for one that ends the function with an error. Sizes are followed
+through variables, fields, arguments and calls; fields are told apart by name, whatever the object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from cudafix import ir
+from cudafix.link import Program, last
+from cudafix.models import Tables
+from cudafix.models.api import Effect, roles_of
+from cudafix.ordering.deciding import keys_of, owner
+
+Key: TypeAlias = tuple[str, str]
+
+_OF_THE_DEVICE = frozenset({"device", "async", "managed", "pitched", "array"})
+_ERRORS = re.compile(r"-?[1-9]\d*|-1|false|False|nullptr|NULL|None|EXIT_FAILURE|cudaError\w+|CUDA_ERROR\w+")
+_ENDS = frozenset({"exit", "abort", "_exit", "quick_exit", "std::exit", "std::abort", "terminate", "throw", "raise"})
+_LAST_ERROR = frozenset({"cudaGetLastError", "cudaPeekAtLastError"})
+_MOST_ROUNDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """An allocation, or the call of a function that allocates: what its size is made of, how that is written, and what
+    names the block.
+    """
+
+    sizes: frozenset[Key]
+    written: tuple[ir.Expr, ...]
+    made: frozenset[Key] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What may hold at a point: the allocations before it, and what was changed since one has failed.
+
+    `failed` is what must hold: 2 if an allocation has failed, 1 if it has, or has not, and a branch depends on it.
+    `given_up`: one may have failed, and nothing has been done since as if it had not. `untested` are variables with a
+    status that nobody has looked at, and `since` the ones that were changed since that.
+    """
+
+    events: frozenset[_Event] = frozenset()
+    changed: frozenset[Key] = frozenset()
+    untested: frozenset[Key] = frozenset()
+    since: frozenset[Key] = frozenset()
+    failed: int = 0
+    given_up: bool = False
+
+
+def _joined(states: Iterable[_State | None]) -> _State | None:
+    found = [state for state in states if state is not None]
+    if not found:
+        return None
+    return _State(
+        frozenset().union(*(s.events for s in found)),
+        frozenset().union(*(s.changed for s in found)),
+        frozenset().union(*(s.untested for s in found)),
+        frozenset().union(*(s.since for s in found)),
+        min(s.failed for s in found),
+        any(s.given_up for s in found),
+    )
+
+
+@dataclass(slots=True)
+class _Summary:
+    """A function that allocates: the parameters and shared variables that sizes are made of, those that it changes
+    where an allocation has failed, and whether what it returns tells of that.
+    """
+
+    params: frozenset[int] = frozenset()
+    shared: frozenset[Key] = frozenset()
+    changed_params: frozenset[int] = frozenset()
+    changed: frozenset[Key] = frozenset()
+    tells: bool = False
+
+
+def trials(program: Program, tables: Tables) -> frozenset[int]:
+    """The allocations of device memory (by `id`) whose size is found by trial."""
+    return program.kept("sizes by trial", lambda: _Trials(program, tables).found)
+
+
+class _Trials:
+    def __init__(self, program: Program, tables: Tables) -> None:
+        self.program = program
+        self.tables = tables
+        self.found: frozenset[int] = frozenset()
+        allocating = program.reaching("allocates device memory", self.is_allocation)
+        functions = [function for function in program.functions() if id(function) in allocating]
+        self.summaries = {id(function): _Summary() for function in functions}
+        if not any(map(_may_try, functions)):
+            return
+        found: set[int] = set()
+        for _ in range(_MOST_ROUNDS):
+            before = repr(list(self.summaries.values()))
+            found = set()
+            for function in functions:
+                walk = _Walk(self, function)
+                walk.run()
+                self.summaries[id(function)] = walk.summary
+                found |= walk.tried
+            if repr(list(self.summaries.values())) == before:
+                break
+        self.found = frozenset(found)
+
+    def is_allocation(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call):
+            return False
+        api = self.tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
+        return api is not None and api.effect is Effect.ALLOC and api.memory in _OF_THE_DEVICE
+
+    def called(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
+        """The functions that allocate, and that a call may reach."""
+        return [f for f in self.program.reached_by(call, cls) if id(f) in self.summaries]
+
+    def below(self, functions: Iterable[ir.Function]) -> set[int]:
+        """The allocations that functions run."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        stack = list(functions)
+        while stack:
+            function = stack.pop()
+            if id(function) in seen:
+                continue
+            seen.add(id(function))
+            for stmt in ir.walk(function.body):
+                if self.is_allocation(stmt):
+                    found.add(id(stmt))
+                elif isinstance(stmt, ir.Call):
+                    stack += self.called(stmt, function.cls)
+        return found
+
+
+def _may_try(function: ir.Function) -> bool:
+    """Whether there is any branch, loop or handler: else nothing depends on a failure."""
+    return any(isinstance(stmt, ir.If | ir.Loop | ir.Try | ir.Switch) for stmt in ir.walk(function.body))
+
+
+@dataclass(slots=True)
+class _Exits:
+    breaks: list[_State] = field(default_factory=list)
+    continues: list[_State] = field(default_factory=list)
+    assigned: frozenset[Key] = frozenset()
+    frees: bool = False
+
+
+class _Walk:
+    """One function, walked with what its callees are known to do."""
+
+    def __init__(self, trials: _Trials, function: ir.Function) -> None:
+        self.trials = trials
+        self.function = function
+        self.here = owner(function)
+        self.tried: set[int] = set()
+        self.summary = _Summary()
+        self.loops: list[_Exits] = []
+        self.labels: dict[str, list[_State]] = {}
+        self.events: dict[_Event, set[int]] = {}
+        self.feeds: dict[Key, set[Key]] = {}
+        self.statuses: set[Key] = set()
+        self.names: set[str] = set()
+        self._flow()
+
+    def keys(self, expr: ir.Expr | None) -> frozenset[Key]:
+        return frozenset(keys_of(expr, self.here, self.function.types)) if expr is not None else frozenset()
+
+    def target(self, expr: ir.Expr) -> frozenset[Key]:
+        while isinstance(expr, ir.Index):
+            expr = expr.base
+        return self.keys(expr)
+
+    # -- facts of the whole function -----------------------------------------------------------------------------------
+
+    def _flow(self) -> None:
+        """What flows into which variable, and which of them tell whether an allocation has failed."""
+        assigned: list[tuple[frozenset[Key], frozenset[Key]]] = []
+        for stmt in ir.walk(self.function.body):
+            match stmt:
+                case ir.Assign(target, value):
+                    assigned.append((self.target(target), self.keys(value)))
+                case ir.Call(result=result):
+                    tells = self._tells(stmt)
+                    if tells:
+                        self.names.add(last(stmt.callee))
+                        if result is not None:
+                            self.statuses |= self.target(result)
+                        if self.trials.is_allocation(stmt) and stmt.look is ir.Look.IGNORED:
+                            self.statuses |= self._made(stmt)
+                    elif result is not None:
+                        values = frozenset[Key]().union(*map(self.keys, stmt.given))
+                        assigned.append((self.target(result), values))
+                        if self._is_host_only(stmt):
+                            into = (e for e in stmt.given if isinstance(e, ir.Addr))
+                            assigned += [(self.target(e.base), values) for e in into]
+                case _:
+                    pass
+        for targets, values in assigned:
+            for one in targets:
+                self.feeds.setdefault(one, set()).update(values)
+        growing = True
+        while growing:
+            growing = False
+            for targets, values in assigned:
+                if not values.isdisjoint(self.statuses) and not targets <= self.statuses:
+                    self.statuses |= targets
+                    growing = True
+        self.names |= {name for _, name in self.statuses if not name.startswith(("%", "."))}
+        self.names |= {name[1:] for _, name in self.statuses if name.startswith(".")}
+
+    def _is_host_only(self, call: ir.Call) -> bool:
+        api = self.trials.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+        return api is None or api.effect is Effect.NOTHING
+
+    def _tells(self, call: ir.Call) -> bool:
+        if self.trials.is_allocation(call) or call.callee in _LAST_ERROR:
+            return True
+        return any(self.trials.summaries[id(f)].tells for f in self.trials.called(call, self.function.cls))
+
+    def _made(self, call: ir.Call) -> frozenset[Key]:
+        api = self.trials.tables.lookup(call.callee, len(call.args))
+        assert api is not None
+        found = zip(roles_of(api, len(call.args)), call.args, strict=False)
+        return frozenset[Key]().union(*(self.keys(e) for role, e in found if role == "new"))
+
+    def _closure(self, keys: Iterable[Key]) -> frozenset[Key]:
+        found = set(keys)
+        stack = list(found)
+        while stack:
+            fresh = self.feeds.get(stack.pop(), set()) - found
+            found |= fresh
+            stack += fresh
+        return frozenset(found)
+
+    def _event(self, call: ir.Call) -> _Event | None:
+        """What a call allocates, if it does."""
+        event: _Event | None = None
+        if self.trials.is_allocation(call):
+            api = self.trials.tables.lookup(call.callee, len(call.args))
+            assert api is not None
+            given = zip(roles_of(api, len(call.args)), call.args, strict=False)
+            sizes = tuple(expr for role, expr in given if role == "-")
+            event = _Event(frozenset[Key]().union(*map(self.keys, sizes)), sizes, self._made(call))
+            self.events.setdefault(event, set()).add(id(call))
+        elif callees := self.trials.called(call, self.function.cls):
+            known = [self.trials.summaries[id(f)] for f in callees]
+            written = tuple(e for n, e in enumerate(call.args) if any(n in one.params for one in known))
+            shared = frozenset[Key]().union(*(one.shared for one in known))
+            event = _Event(shared.union(*map(self.keys, written)), written)
+            self.events.setdefault(event, set()).update(self.trials.below(callees))
+        if event is not None:
+            self._sized(self._closure(event.sizes))
+        return event
+
+    def _sized(self, sizes: frozenset[Key]) -> None:
+        params = {(self.here, param.name): n for n, param in enumerate(self.function.params)}
+        self.summary.params |= {params[key] for key in sizes if key in params}
+        self.summary.shared |= self._shared(sizes)
+
+    def _shared(self, keys: frozenset[Key]) -> frozenset[Key]:
+        """Those that other functions see. A lambda shares the variables of the function around it."""
+        return keys if "::<lambda@" in self.function.name else frozenset(key for key in keys if not key[0])
+
+    # -- one walk ------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        end = self.block(self.function.body, _State())
+        self._leaves(end)
+
+    def _leaves(self, state: _State | None) -> None:
+        if state is None:
+            return
+        self.summary.changed |= self._shared(state.changed)
+        for n, param in enumerate(self.function.params):
+            if (self.here, param.name) in state.changed and (param.by_reference or "*" in param.type):
+                self.summary.changed_params |= {n}
+
+    def block(self, block: ir.Block, state: _State | None) -> _State | None:
+        previous: ir.Stmt | None = None
+        for stmt in block:
+            if isinstance(stmt, ir.Label):
+                state = _joined([state, *self.labels.get(stmt.name, ())])
+            if state is not None:
+                state = self.statement(stmt, previous, state)
+            previous = stmt
+        return state
+
+    def statement(self, stmt: ir.Stmt, previous: ir.Stmt | None, state: _State) -> _State | None:
+        match stmt:
+            case ir.Assign(target, value):
+                return self._stored(self.target(target), self.keys(value), isinstance(target, ir.Var), state)
+            case ir.Call():
+                return self._call(stmt, state)
+            case ir.If(test):
+                return self._if(stmt, test, state)
+            case ir.Launch():
+                return replace(state, untested=frozenset(), given_up=False)
+            case ir.Switch():
+                inside = replace(state, failed=1) if isinstance(previous, ir.Call) and self._tells(previous) else state
+                exits = _Exits()
+                self.loops.append(exits)
+                ends = [self.block(arm, inside) for arm in stmt.arms]
+                self.loops.pop()
+                if self.loops:
+                    self.loops[-1].continues += exits.continues
+                return _joined(
+                    [replace(s, failed=state.failed) for s in (*ends, *exits.breaks, state) if s is not None]
+                )
+            case ir.Loop():
+                return self._loop(stmt, state)
+            case ir.Try():
+                return self._try(stmt, state)
+            case ir.Return(value):
+                returned = self.keys(value)
+                tells = bool(state.events) and not returned.isdisjoint(self.statuses)
+                self.summary.tells |= tells or bool(state.failed and state.events)
+                if state.failed and self.loops and any(returned & self._closure(e.sizes) for e in state.events):
+                    self._are_tried(state.events)
+                self._leaves(state)
+                return None
+            case ir.Break() | ir.Continue():
+                if self.loops:
+                    self._goes_on(state)
+                    exits = self.loops[-1]
+                    (exits.breaks if isinstance(stmt, ir.Break) else exits.continues).append(state)
+                return None
+            case ir.Goto(label):
+                self.labels.setdefault(label, []).append(state)
+                return None
+            case ir.Unknown(why) if why == "backward goto":
+                for event in self.events:
+                    if state.failed and not state.changed.isdisjoint(self._closure(event.sizes)):
+                        self._are_tried([event])
+                return state
+            case _:
+                return state
+
+    def _goes_on(self, state: _State) -> None:
+        """A loop that tries sizes, frees what it got, and ends or goes on where one fails."""
+        exits = self.loops[-1]
+        if state.failed and exits.frees:
+            self._are_tried(e for e in state.events if not self._closure(e.sizes).isdisjoint(exits.assigned))
+
+    def _are_tried(self, events: Iterable[_Event]) -> None:
+        for event in events:
+            self.tried |= self.events.get(event, set())
+
+    def _stored(self, targets: frozenset[Key], values: frozenset[Key], whole: bool, state: _State) -> _State:
+        state = replace(state, since=state.since | targets)
+        after_failure = bool(state.events) and (state.failed > 0 or not values.isdisjoint(self.statuses))
+        if after_failure or not values.isdisjoint(state.changed):
+            return replace(state, changed=state.changed | targets)
+        return replace(state, changed=state.changed - targets) if whole else state
+
+    def _call(self, call: ir.Call, state: _State) -> _State | None:
+        if last(call.callee) in _ENDS:
+            return None
+        event = self._event(call)
+        if event is not None:
+            again = not state.changed.isdisjoint(self._closure(event.sizes))
+            itself = self.function in self.trials.called(call, self.function.cls)
+            others = [other for other in state.events if other.written != event.written]
+            if again or (others and (state.failed == 2 or (itself and state.failed))):
+                self._are_tried([event, *(others or state.events)])
+            known = [self.trials.summaries[id(f)] for f in self.trials.called(call, self.function.cls)]
+            changed = state.changed.union(*(one.changed for one in known))
+            for n, arg in enumerate(call.args):
+                if any(n in one.changed_params for one in known):
+                    changed |= self.keys(arg)
+            status = self.target(call.result) if call.result is not None and self._tells(call) else frozenset[Key]()
+            if self.trials.is_allocation(call) and call.look is ir.Look.IGNORED:
+                status |= self._made(call)
+            untested = frozenset(key for key in status if not key[1].startswith("%"))
+            return _State(state.events | {event}, changed, state.untested | untested)
+        if call.callee in _LAST_ERROR:
+            untested = self.target(call.result) if call.result is not None else frozenset[Key]()
+            return replace(state, untested=state.untested | {key for key in untested if not key[1].startswith("%")})
+        given = frozenset[Key]().union(*map(self.keys, call.given))
+        state = replace(state, untested=state.untested - given)  # a function that checks it
+        if self._frees(call):
+            state = replace(state, untested=frozenset(), given_up=False)
+        written = frozenset[Key]().union(*(self.target(e.base) for e in call.given if isinstance(e, ir.Addr)))
+        if call.result is not None:
+            written |= self.target(call.result)
+        return self._stored(written, given, False, state) if written else state
+
+    def _if(self, stmt: ir.If, test: ir.Test, state: _State) -> _State | None:
+        then = other = state
+        if state.events and self._is_about_failure(test):
+            tested = self.keys(test.place)
+            rest = state.untested - tested if tested else frozenset[Key]()
+            before = replace(state, untested=rest)
+            pointer = test.place is not None and "*" in self._type_of(test.place)
+            if test.kind in ("ok", "failed") or pointer:
+                bad = test.kind in ("failed", "null")
+                then, other = replace(before, failed=2 * bad), replace(before, failed=2 * (not bad))
+            elif _ends_with_error(stmt.then):
+                then, other = replace(before, failed=2), replace(before, failed=0)
+            elif stmt.other and _ends_with_error(stmt.other):
+                then, other = replace(before, failed=0), replace(before, failed=2)
+            else:
+                then = other = replace(before, failed=1)
+        then, other = (replace(s, given_up=s.given_up or bool(s.failed)) for s in (then, other))
+        one, two = self.block(stmt.then, then), self.block(stmt.other, other)
+        if one is not None and two is not None:
+            joined = _joined([one, two])
+            assert joined is not None
+            return replace(joined, failed=state.failed if joined.events == state.events else 0)
+        return one or two
+
+    def _type_of(self, place: ir.Expr) -> str:
+        return self.function.types.get(place.name, "") if isinstance(place, ir.Var) else ""
+
+    def _is_about_failure(self, test: ir.Test) -> bool:
+        if test.place is not None:
+            return not self.keys(test.place).isdisjoint(self.statuses)
+        return not self.names.isdisjoint(re.findall(r"[A-Za-z_]\w*", test.text))
+
+    def _loop(self, stmt: ir.Loop, state: _State) -> _State | None:
+        inside = list(ir.walk((*stmt.condition, *stmt.body, *stmt.step)))
+        assigned = (self.target(s.target) for s in inside if isinstance(s, ir.Assign))
+        exits = _Exits(
+            assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index)),
+            frees=any(isinstance(s, ir.Call) and self._frees(s) for s in inside),
+        )
+        in_condition = any(isinstance(s, ir.Call) and self._tells(s) for s in ir.walk(stmt.condition))
+        open_condition = not stmt.forever and stmt.range is None
+        entry: _State | None = state
+        left: list[_State] = []
+        for _ in range(_MOST_ROUNDS):
+            if entry is None:
+                break
+            self.loops.append(exits)
+            exits.breaks, exits.continues = [], []
+            condition = self.block(stmt.condition, entry)
+            if condition is not None:
+                # what the condition says is not known
+                depends = in_condition or (open_condition and bool(condition.untested))
+                if depends and condition.events:
+                    condition = replace(condition, failed=1, changed=condition.changed | condition.since)
+                    self._takes_all(condition, exits) if in_condition else None
+                left.append(condition)
+            body = _joined([self.block(stmt.body, condition), *exits.continues])
+            end = self.block(stmt.step, body)
+            if end is not None and open_condition and end.untested:
+                end = replace(end, failed=1, changed=end.changed | end.since)
+            if end is not None and (end.given_up or end.failed):
+                self._goes_on_with(end, exits)
+            if end is not None and stmt.at_least_once:
+                left.append(end)
+            if stmt.forever:
+                for state_of_break in (s for s in exits.breaks if s.failed == 2):
+                    self._takes_all(state_of_break, exits)
+            self.loops.pop()
+            left += exits.breaks
+            again = _joined([entry, end])
+            if end is not None and end.failed and again is not None and not _same_but_for_failure(again, entry):
+                entry = replace(again, failed=end.failed)
+            elif again is None or again == entry:
+                break
+            else:
+                entry = again
+        ways = left if not stmt.forever else [s for s in left if s in exits.breaks] or exits.breaks
+        end = _joined(ways) if ways or stmt.forever else state
+        return replace(end, failed=state.failed if end.events == state.events else 0) if end is not None else None
+
+    def _goes_on_with(self, state: _State, exits: _Exits) -> None:
+        for event in state.events:
+            if exits.frees and not self._closure(event.sizes).isdisjoint(exits.assigned):
+                self._are_tried([event])
+
+    def _takes_all(self, state: _State, exits: _Exits) -> None:
+        """A loop that ends where no further block can be had."""
+        for event in state.events:
+            if not event.made.isdisjoint(exits.assigned):
+                self._are_tried([event])
+
+    def _frees(self, call: ir.Call) -> bool:
+        api = self.trials.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+        return api is not None and api.effect is Effect.FREE and api.memory in _OF_THE_DEVICE
+
+    def _try(self, stmt: ir.Try, state: _State) -> _State | None:
+        end = self.block(stmt.body, state)
+        calls = [s for s in ir.walk(stmt.body) if isinstance(s, ir.Call)]
+        events = frozenset(event for call in calls if (event := self._event(call)) is not None)
+        thrown = state
+        if events:
+            changed = end.changed if end is not None else state.changed
+            thrown = replace(state, events=state.events | events, changed=state.changed | changed, failed=2)
+        ends = [self.block(handler, thrown) for handler in stmt.handlers]
+        if end is None and len([e for e in ends if e is not None]) == 1:
+            return next(e for e in ends if e is not None)
+        joined = _joined([end, *ends])
+        return replace(joined, failed=state.failed if joined.events == state.events else 0) if joined else None
+
+
+def _same_but_for_failure(one: _State, other: _State) -> bool:
+    return replace(one, failed=0) == replace(other, failed=0)
+
+
+def _ends_with_error(block: ir.Block) -> bool:
+    """Whether a branch ends the function, or the program, as for an error."""
+    if not block:
+        return False
+    match block[-1]:
+        case ir.Return(value):
+            return isinstance(value, ir.Const) and _ERRORS.fullmatch(value.text) is not None
+        case ir.Call(callee):
+            return last(callee) in _ENDS
+        case _:
+            return False

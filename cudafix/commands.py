@@ -381,7 +381,14 @@ def _found(options: _Options, settings: Config) -> tuple[discovery.Sources, Conf
 
 def _look_at(texts: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
     files = Files.of(texts)
-    report = _report(files, options, settings)
+    report = None
+    while report is None:
+        try:
+            report = _report(files, options, settings)
+        except ChangedError as error:  # noqa: PERF203 of that file nothing is known; the others are looked at without it
+            if error.problem.path not in files or files.facts(error.problem.path).unread:
+                raise
+            files = files.without(error.problem)
     guarded = files if settings.is_too_old and settings.guard else None
     if not settings.ignored and not any(files.facts(path).suppresses for path in files):
         return Analysis(files, report, select(report, settings, guarded=guarded))

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
-from cudafix.files import CANDIDATE, Files
+from cudafix.files import CANDIDATE, ChangedError, FailedError, Files
 from cudafix.findings import Problem, Refusal, Report
 
 NAME = "internal_error"
@@ -34,6 +35,17 @@ def of(files: Files, paths: Iterable[str], context: frozenset[str], error: Excep
     more = f" and {len(given) - 1} more" if len(given) > 1 else ""
     problem = Problem(given[0] if given else ".", f"internal error{more and f' (here{more})'}: {what}")
     return Report((), tuple(refusals), (problem,), len(refusals))
+
+
+@contextmanager
+def alone(path: str) -> Iterator[None]:
+    """What fails here concerns one file: nothing is known of that one then. Raises `FailedError`."""
+    try:
+        yield
+    except (ChangedError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise FailedError(Problem(path, f"internal error: {words(error)}")) from error
 
 
 def words(error: Exception) -> str:

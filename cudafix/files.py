@@ -94,6 +94,10 @@ class ChangedError(Exception):
         self.problem = problem
 
 
+class FailedError(ChangedError):
+    """cudafix itself failed on a file, looked at alone. The message says where."""
+
+
 class _Read:
     """Texts that were read, in place of those that were read before if they are too many."""
 
@@ -139,6 +143,10 @@ class Files(Mapping[str, bytes]):
         """Other files, with what was read so far."""
         return Files(entries, self._own, self._read)
 
+    def without(self, problem: Problem) -> Files:
+        """The same files, one of them as one that cannot be worked on."""
+        return self.with_entries({**self.entries, problem.path: Entry.unknown(problem)})
+
     def held(self) -> Files:
         """The same files with all of their texts in memory, for another process."""
         return Files(self.entries, {path: self[path] for path in self})
@@ -183,12 +191,12 @@ class Files(Mapping[str, bytes]):
 
     def __getitem__(self, path: str) -> bytes:
         entry = self.entries[path]
+        if entry.facts.unread:
+            return b""
         if path in self._own:
             return self._own[path]
         if path in self._read.texts:
             return self._read.texts[path]
-        if entry.facts.unread:
-            return b""
         data = read(path)
         if isinstance(data, Problem):
             raise ChangedError(data)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cudafix import failures
 from cudafix.cache import Cache, signature
 from cudafix.files import Files
 
@@ -33,7 +34,7 @@ _DEFINITION = (
 _DEFINED = re.compile(rb"^" + _DEFINITION, re.MULTILINE)
 _DEFINED_INSIDE = re.compile(rb"^[ \t]{0,8}" + _DEFINITION, re.MULTILINE)  # of a namespace, as many indent it
 _SILENT = re.compile(
-    rb"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL
+    rb"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL
 )  # comments and literals
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
 _OPERATOR = re.compile(rb"\boperator\b[^(]*(?:\(\s*\))?")  # also `operator()`
@@ -43,7 +44,7 @@ _PARENTHESIS = re.compile(rb"([()])")
 _NAMESPACE = re.compile(rb"^\s*(?:inline\s+)?(?:namespace\b|extern\s*$)")  # a literal is left out
 _CALLED = re.compile(rb"\b" + _NO_FUNCTION + rb"([A-Za-z_]\w*)\s*\(")
 _BASES = re.compile(rb"\b(?:class|struct)\b[^;:{}()=]*:((?:::|[^;:{}()=])+)\{")
-_MEMBER = re.compile(rb"([A-Za-z_]\w*)\s*(?:<[^<>]*>)?\s*::\s*(?:~|operator\b)")
+_MEMBER = re.compile(rb"\b([A-Za-z_]\w*)\s*(?:<[^<>]*>\s*)?::\s*(?:~|operator\b)")
 _EXTERN = re.compile(rb"\bextern\b[^;{}]*?\b([A-Za-z_]\w*)\s*(?:\[[^;]*|\)\s*\([^;]*)?;")  # `extern void (*hook)(int);`
 _STATIC = re.compile(rb"\bstatic\b")
 _SHARED = re.compile(rb"\b(?:static|inline)\b[^;{}()]*?\b([A-Za-z_]\w*)\s*(?:[;={]|\[[^;]*;)")  # static members too
@@ -161,7 +162,8 @@ class Outlines:
         key = self._key(kind, self._files.digest(path))
         content = self._content(key)
         if content is None:
-            content = marshal.dumps(make(self._files[path]), _WITHOUT_REFERENCES)
+            with failures.alone(path):
+                content = marshal.dumps(make(self._files[path]), _WITHOUT_REFERENCES)
             self._keep(key, content)
         self._said[kind, path] = hashlib.sha256(content).digest()
         return marshal.loads(content)  # noqa: S302 its check sum was right

@@ -83,9 +83,10 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
     refusals: _Refusals = {}
     groups = 0
     for path in sorted(others):
-        file = uses.file_of(tree, path)
-        for refusal in foreign.examine(file) if file is not None else ():
-            refusals[refusal.path, refusal.offset, "foreign"] = refusal
+        with failures.alone(path):
+            file = uses.file_of(tree, path)
+            for refusal in foreign.examine(file) if file is not None else ():
+                refusals[refusal.path, refusal.offset, "foreign"] = refusal
     failed: dict[str, Exception] = {}
     for program in uses.programs(tree, wanted, failed):
         program.has_rmm = program.has_rmm or program.main.path in config.rmm

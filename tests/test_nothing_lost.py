@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cudafix import cli
+from cudafix import cli, driver, outlines
+from cudafix.files import ChangedError
+from cudafix.findings import Problem
 from tests.cases import ROOT
 
 CASE = ROOT / "fixtures" / "stream_ordered_pairs" / "pinned_result_is_read_after_the_free" / "before"
@@ -177,3 +181,62 @@ def test_imports_that_lead_through_thousands_of_modules_or_in_a_circle_are_resol
     (tree / "main.py").write_text("from package.m0 import make\n\nfor _ in range(9):\n    print(make().sum())\n")
     code, _, err = run(capsys, "check", "main.py", "package")
     assert code in (0, 1), err
+
+
+def test_a_file_that_is_changed_while_the_others_are_proved_is_a_line(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "b.cu").write_bytes(SOURCE)
+    asked = driver.analyze
+
+    def late(*arguments: Any) -> Any:
+        if "gone" not in seen:
+            seen.append("gone")
+            raise ChangedError(Problem("b.cu", "cannot be read: No such file or directory"))
+        return asked(*arguments)
+
+    seen: list[str] = []
+    monkeypatch.setattr(driver, "analyze", late)
+    code, out, err = run(capsys, "check")
+    assert (code, err) == (2, "cudafix: b.cu: cannot be read: No such file or directory\n")
+    assert "a.cu" in out
+    assert "stream_ordered_pairs" in out
+
+
+def test_the_rest_is_decided_where_cudafix_fails_on_one_file(
+    tree: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tree / "b.cu").write_bytes(SOURCE + b"// odd\n")
+    made = outlines._words_of
+
+    def fails(data: bytes) -> Any:
+        if b"odd" in data:
+            raise RecursionError("too deep")
+        return made(data)
+
+    monkeypatch.setattr(outlines, "_words_of", fails)
+    code, out, err = run(capsys, "check")
+    assert code == 2
+    assert err.startswith("cudafix: b.cu: internal error: RecursionError (too deep)")
+    assert err.count("\n") == 1
+    assert "stream_ordered_pairs" in out
+
+
+HOSTILE = {
+    "comments that never end": b"/*" * 200_000,
+    "a name of a million letters": b"int " + b"v" * 1_000_000 + b";\n",
+    "a million spaces": b"a" + b" " * 1_000_000 + b"\n",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_words_are_found_in_a_time_that_is_linear_in_the_text(text: bytes) -> None:
+    start = time.process_time()
+    outlines._words_of(SOURCE + text)
+    assert time.process_time() - start < 5
+
+
+def test_macros_that_double_sixty_times_end(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    doubled = b"".join(b"#define B%d(x) B%d(x) B%d(x)\n" % (n + 1, n, n) for n in range(60))
+    (tree / "a.cu").write_bytes(doubled + SOURCE.replace(b"int main() {", b"int main() {\n    int v;\n    B60(v)", 1))
+    assert run(capsys, "check")[0] in (0, 1)

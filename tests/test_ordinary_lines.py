@@ -11,6 +11,7 @@ import pytest
 from cudafix.config import Config
 from cudafix.driver import analyze
 from cudafix.findings import Safety
+from cudafix.tree import Tree
 from tests.fixtures import rewritten
 from tests.test_ways_to_memory import cases
 
@@ -818,3 +819,34 @@ int main() {{
 }}
 """
     assert not any(f.safety is Safety.PROVEN for f in analyze({"a.cu": source.encode()}, Config()).findings)
+
+
+def test_a_kernel_that_calls_many_functions_is_the_same_kernel_in_another_text() -> None:
+    functions = "".join(f"__device__ float f{n}(float x) {{ return x * {n}; }}\n" for n in range(12))
+    calls = "".join(f"    p[{n}] += f{n}(p[{n}]) + f{(n * 5) % 12}(q[{n}]);\n" for n in range(12))
+    text = f"""#include <cuda_runtime.h>
+{functions}__global__ void k(float *p, const float *q) {{
+{calls}}}
+int main() {{
+    float *p, *q;
+    for (int n = 0; n < 3; n++) {{
+        cudaMalloc(&p, 48);
+        cudaMalloc(&q, 48);
+        k<<<1, 1>>>(p, q);
+        cudaFree(p);
+        cudaFree(q);
+    }}
+    return 0;
+}}
+"""
+    found = analyze({"a.cu": text.encode()}, Config())
+    assert [refusal.name for refusal in found.refusals] == []
+    assert found.findings
+
+
+def test_what_is_known_of_a_kernel_does_not_lean_on_where_it_stands() -> None:
+    calls = " + ".join(f"f{n}(p[{n}])" for n in range(40))
+    kernel = f"__global__ void k(float *p) {{ p[0] = {calls}; }}\n"
+    texts = [b"// moved\n" * n + kernel.encode() for n in range(20)]
+    known = [Tree({"a.cu": text}).variants_of("a.cu")[0].module.kernels[0].facts() for text in texts]
+    assert all(facts == known[0] for facts in known)

@@ -165,12 +165,17 @@ def test_a_small_run_starts_no_process(
     assert driver.analyze(files, Config(), jobs=8) == expected
 
 
-def test_a_worker_that_is_killed_is_one_line(
+def test_what_kills_its_worker_is_a_result_of_its_own(
     files: dict[str, bytes], at_once: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    program = files["a_buffer_is_freed_through_its_alias/main.cu"]
+    few = {"a/main.cu": program, "b/main.cu": program, "c/main.cu": program}
     monkeypatch.setattr(execution, "work", _die)
-    with pytest.raises(executors.ExecutorError, match=r"a worker process was killed.*`-j 1`"):
-        driver.analyze(files, Config(), jobs=2)
+    report = driver.analyze(few, Config(), jobs=2)
+    assert {refusal.name for refusal in report.refusals} == {"internal_error"}
+    assert all("a worker process was killed" in problem.message for problem in report.problems)
+    assert report.problems
+    assert not report.findings
 
 
 def _die(batch: Batch) -> None:

@@ -356,7 +356,7 @@ def test_export_runs_with_a_bare_python_and_import_takes_its_results(project: Pr
     assert "--except main.cu:4" in taken.out
     results.write_text(results.read_text()[:-20])
     assert "results.json: not JSON" in project.verify("--import", str(results)).err
-    assert f"{there}: is not empty" in project("true", "--export", str(there)).err
+    assert f"{there}: is there already, and not an empty folder" in project("true", "--export", str(there)).err
 
 
 def test_fixtures_are_exported_run_in_parts_and_recorded(project: Project, tmp_path: Path) -> None:
@@ -401,7 +401,7 @@ def test_an_interrupt_leaves_nothing_running_and_no_record(project: Project, num
     assert _until(lambda: pid.exists() and pid.read_text().strip() != "")
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    assert (process.returncode, out, err.strip()) == (2, "", "cudafix: interrupted")
+    assert (process.returncode, out, err.strip()) == (128 + number, "", "cudafix: interrupted")
     group = int(pid.read_text())
     assert _until(lambda: not _group_lives(group))
     assert [path.name for path in project.folder.iterdir()] == ["main.cu"]

@@ -794,18 +794,23 @@ class Calls(Objects):
 
     def _unread(self, macro: Macro, node: Node, values: tuple[Expr, ...]) -> Expr:
         """A macro of which it is not understood what it does: to what it is given, or to all that it names."""
-        self.unread(f"macro `{macro.name}`", node, () if self._names_more(macro, frozenset()) else values)
+        self.unread(f"macro `{macro.name}`", node, () if self._names_more(macro) else values)
         return opaque(*values)
 
-    def _names_more(self, macro: Macro, around: frozenset[str]) -> bool:
+    def _names_more(self, macro: Macro) -> bool:
         """Whether the body of a macro, or of one in it, makes names, or has that of a variable or function."""
-        words = {word.decode() for word in words_in(macro.body)} - set(macro.params or ())
-        if b"##" in macro.body or any(word in self.file.hosts or self.local(word) is not None for word in words):
-            return True
-        if any(self.file.index.is_declared_function(word) or self._global(word) is not None for word in words):
-            return True
-        inner = (self.file.macros[word] for word in words - around if word in self.file.macros)
-        return any(self._names_more(one, around | words) for one in inner)
+        seen: set[str] = set()
+        queue = [macro]
+        while queue:
+            one = queue.pop()
+            words = {word.decode() for word in words_in(one.body)} - set(one.params or ())
+            if b"##" in one.body or any(word in self.file.hosts or self.local(word) is not None for word in words):
+                return True
+            if any(self.file.index.is_declared_function(word) or self._global(word) is not None for word in words):
+                return True
+            queue += (self.file.macros[word] for word in words - seen if word in self.file.macros)
+            seen |= words
+        return False
 
     def bind(self, macro: Macro, nodes: list[Node]) -> dict[str, Bound] | None:
         params = macro.params or ()

@@ -128,9 +128,15 @@ def _described(one: Definition, summary: _Summary, text: bytes, path: str) -> ir
         summary.stores,
         one.cls is not None,
         one.side == "kernel",
-        tuple(dict.fromkeys(summary.calls)),
+        tuple(sorted(set(summary.calls), key=_order)),
         frozenset(_mentions(one, head, text)),
     )
+
+
+def _order(call: ir.DeviceCall) -> tuple[object, ...]:
+    """What calls are sorted by: in which order nodes and names are found is not the same in another text."""
+    params, names = (tuple(tuple(sorted(one)) for one in given) for given in (call.params, call.globals))
+    return call.name, call.scope, call.method, len(params), params, names, call.libraries
 
 
 def _mentions(one: Definition, head: bytes, text: bytes) -> Iterator[str]:

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
-from cudafix import ir
+from cudafix import failures, ir
 from cudafix.files import Files
 from cudafix.frontends.python import lower, source
 from cudafix.frontends.python.lowering import Methods
@@ -188,7 +188,9 @@ class PythonTree:
                 continue
             read, outline = self.source(path), self.outline(path)
             if isinstance(read, source.Source) and outline is not None:
-                if lower.is_script(read.module, outline, self.modules):
+                with failures.alone(path):
+                    is_script = lower.is_script(read.module, outline, self.modules)
+                if is_script:
                     program = self.program(path)
                     if not candidates.isdisjoint(program):
                         covered.update(program)

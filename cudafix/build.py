@@ -299,6 +299,11 @@ def _is_build_file(name: str) -> bool:
     )
 
 
+def _may_be_read(name: str) -> bool:
+    """Whether a build may take options from a file that it names: it reads it, or hands it to the compiler."""
+    return _is_build_file(name) or name.endswith((*HEADERS, ".txt", ".rsp", ".opt", ".opts", ".flags", ".args", ".cfg"))
+
+
 class _Builds:
     """The build files around one folder, up to its repository or the root of the configuration."""
 
@@ -418,7 +423,11 @@ class _Files:
             if entries > _MOST_ENTRIES:
                 break
             folders[:] = sorted(
-                name for name in folders if (not name.startswith(".") or name in _HIDDEN) and name not in _LEFT_OUT
+                name
+                for name in folders
+                if (not name.startswith(".") or name in _HIDDEN)
+                and name not in _LEFT_OUT
+                and not name.endswith((".egg-info", ".dist-info"))
             )
             if not deep:
                 folders[:] = []
@@ -464,6 +473,12 @@ class _Files:
         """The build files of a folder, and of those in it that hold no sources."""
         return self._speaking.get(folder, [])
 
+    def _meant(self, name: bytes, folder: str) -> list[str]:
+        """The files that a bare name may mean in a folder: of several, those in this folder or in one above it."""
+        files = self._named[name]
+        near = [file for file in files if (folder + os.sep).startswith(os.path.dirname(file) + os.sep)]
+        return files if len(files) == 1 else near
+
     def named_in(self, file: str) -> list[str]:
         """The files of the tree that a build file names. Of those that every folder may have, only by their folder."""
         if file not in self._naming:
@@ -472,12 +487,12 @@ class _Files:
             found = [
                 f
                 for word in words & self._named.keys()
-                if word.decode() not in _DESCRIPTIONS
-                for f in self._named[word]
+                if word.decode() not in _DESCRIPTIONS and _may_be_read(word.decode())
+                for f in self._meant(word, os.path.dirname(file))
             ]
             for match in _WITH_FOLDER.findall(self.text(file)):
                 at = os.path.normpath(os.path.join(os.path.dirname(file), match.decode("utf-8", "replace")))
-                if os.path.split(at) in self.files:
+                if os.path.split(at) in self.files and _may_be_read(os.path.basename(at)):
                     found.append(at)
             self._naming[file] = [f for f in found if not f.endswith((".md", ".rst", ".html", ".ipynb"))]
         return self._naming[file]

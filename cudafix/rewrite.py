@@ -192,6 +192,7 @@ class Rewriter:
             stmt is None
             or stmt.span.path in self.config.context
             or not _has_room(stmt, function)
+            or (stmt is not call and _outside(stmt) is not None)  # what else the macro does may be used elsewhere too
             or self.writer(call.span.path).needs_context(call.site)
         ):
             stmt, once = call, False

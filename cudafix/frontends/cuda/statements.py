@@ -323,6 +323,7 @@ class Statements(Loops):
             found = [
                 self.resolve(one, node) for one in used_names if self.local(one) is not None or self._is_member(one)
             ]
+            found += [value for _, value, _ in captures.initialized.values()]
             return opaque(*(part for place in found for part in self.held_by(place)))
         inner = Statements(self.file, self.source, name, self.cls, self.namespace, self.text)
         inner.scopes = [Scope({k: v for scope in self.scopes for k, v in scope.names.items()})]

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from cudafix.align import opcodes
+from cudafix.guard import CONDITION
 from cudafix.models import Tables
 from cudafix.models.api import Effect
 
@@ -30,6 +31,10 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_GUARDED = re.compile(  # see `cudafix.guard`
+    rb"^[ \t]*" + re.escape(CONDITION) + rb"[ \t]*\r?\n(.*?)(?:^[ \t]*#else[ \t]*\r?\n.*?)?^[ \t]*#endif[^\n]*\n",
+    re.MULTILINE | re.DOTALL,
+)
 _ASSIGNS = frozenset("= += -= *= /= %= &= |= ^= <<= >>= ++ -- :=".split())
 _BRACES = frozenset({("{",), ("}",)})
 _LAUNCH = frozenset(("<<<", "asm", "__asm__", "new", "delete"))
@@ -86,8 +91,13 @@ def changed(old: bytes, new: bytes, path: str, tables: Tables) -> str:
     if old == new:
         return ""
     python = path.endswith((".py", ".ipynb"))
-    one, other = (_lines(text) if python else list(_statements(text)) for text in (old, new))
+    one, other = (_lines(text) if python else list(_statements(_unguarded(text))) for text in (old, new))
     return _unexplained(one, other, python, tables)
+
+
+def _unguarded(text: bytes) -> bytes:
+    """The text as a CUDA with stream-ordered allocation reads it: what stands for older ones is the code as it was."""
+    return _GUARDED.sub(rb"\1", text)
 
 
 def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tables: Tables) -> str:

@@ -808,6 +808,8 @@ def _aliased(program: Program) -> frozenset[str]:
             for place in places:
                 while isinstance(place, ir.Field | ir.Index | ir.Addr):
                     place = place.base
-                if isinstance(place, ir.Var) and place.name.startswith("::") and place.name[2:] not in program.globals:
+                if not isinstance(place, ir.Var) or place.name.startswith("::<"):  # a name of cudafix's own
+                    continue
+                if place.name.startswith("::") and place.name[2:] not in program.globals:
                     found.add(place.name)
     return frozenset(found)

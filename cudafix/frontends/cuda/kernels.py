@@ -93,10 +93,19 @@ def summarize(
     touched = _initialized(text, touched) if touched else touched
     device = [_described(one, _summary(one, text, index, macros, touched), text, path) for one in found]
     lambdas = QueryCursor(_lambdas()).captures(root).get("lambda", ()) if found else ()
-    device += [_of_lambda(node, text, path, macros, touched) for node in lambdas]
+    device += [_of_lambda(node, text, path, macros, touched) for node in _outermost(lambdas)]
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
     return tuple(kernels), tuple(device), scopes
+
+
+def _outermost(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Those that stand in no other one: what a lambda does holds what the lambdas in it do."""
+    end = 0
+    for node in sorted(nodes, key=lambda node: node.start_byte):
+        if node.end_byte > end:
+            end = node.end_byte
+            yield node
 
 
 def _may_be_on_device(one: Definition, text: bytes) -> bool:
@@ -646,6 +655,10 @@ def _call(
 
     def calls(name: str, method: bool = False) -> None:
         given = [roots.of(value) for value in values]
+        if any(value.end_byte - value.start_byte > _LONG for value in values):
+            all_written()
+            summary.calls.append(ir.DeviceCall("", summary.scope, False, (), ()))
+            return
         libraries = {
             scope.decode()
             for value in values

@@ -120,7 +120,7 @@ class Writer:
             self.line(array(kind, name))
 
     def create(self) -> None:
-        made = {
+        made: dict[str, tuple[Callable[[str], str], ...]] = {
             "stream": (
                 lambda at: f"cudaStreamCreateWithFlags(&{self.of('s', at)}, cudaStreamNonBlocking);",
                 lambda at: f"{self.of('s', at)} = {self.helper('make_stream')}();",

@@ -123,8 +123,8 @@ def test_only_one_command_writes_at_a_time(tree: Path) -> None:
         assert (run.returncode, run.stderr) == (2, "cudafix: another cudafix is writing here; nothing was written\n")
     first.kill()
     first.communicate()
-    run = subprocess.run([sys.executable, "-c", f"{COMMAND} main()", "apply", "--allow-dirty"], cwd=tree)
-    assert run.returncode == 0, "the lock of a command that was killed is gone"
+    again = subprocess.run([sys.executable, "-c", f"{COMMAND} main()", "apply", "--allow-dirty"], cwd=tree)
+    assert again.returncode == 0, "the lock of a command that was killed is gone"
     assert all(path.read_bytes() != SOURCE for path in tree.glob("*.cu"))
 
 

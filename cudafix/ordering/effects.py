@@ -470,7 +470,7 @@ class Effects(Allocations):
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
-        state.made(stream)
+        state.made(stream, self.of_other_rounds(stream))
         self.store(state, cells, frozenset({mem.StreamValue(stream)}), call.span)
         return state
 
@@ -515,7 +515,7 @@ class Effects(Allocations):
         again = where is In.REWRITTEN and event in state.alive
         if again or self._is_another(event, mem.EventValue(event), cells, state):
             event = Event(event.name + "+", True, brought)
-        state.made(event)
+        state.made(event, self.of_other_rounds(event))
         self.store(state, cells, frozenset({mem.EventValue(event)}), call.span)
         return state
 

@@ -23,7 +23,7 @@ from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
-from cudafix.ordering.state import HOST, STATUS, Bits, In, numbers
+from cudafix.ordering.state import FRESH, HOST, STATUS, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
 
 MAX_DEPTH = 40  # inlined calls
@@ -829,6 +829,10 @@ class Engine(Machine):
         self.frame.breaks.append(None)
         outer = self.family
         index = [(self.root(loop.index.name), ())]
+        several = (*self.rounds, f"o|{bounds}")
+        self.in_rounds_before[several] = 0
+        # an earlier run of the loop may have run them on other streams of the same rounds
+        before = state.orders.pending[FRESH]
 
         def others(start: State, behind: bool = False) -> State | None:
             self.family = (*outer, f"o|{bounds}")
@@ -841,9 +845,11 @@ class Engine(Machine):
             earlier = 0 if behind else start.orders.pending[HOST]
             head = start
             while True:
+                self.in_round[several] = 0
                 end = self._round(loop, self.block(loop.condition, head.copy()))
                 if end is None:
                     break
+                self.in_rounds_before[several] |= self.in_round[several] & ~before
                 done, end.round_waits = end.round_waits, {}
                 if not head.join(end):
                     head.unreported &= ~done.pop(STATUS, 0) | earlier
@@ -854,6 +860,7 @@ class Engine(Machine):
                             head.orders.host_knows()
                     break
             head.round_waits = waits
+            self.in_round[several] = 0
             self.others -= stands_for
             self.family = outer
             return head if end is not None else None

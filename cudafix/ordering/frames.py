@@ -61,9 +61,9 @@ class State:
             dict(self.round_waits),
         )
 
-    def made(self, one: Stream | Event) -> None:
-        """A stream or an event is created: a reset of the device before that does not end it."""
-        self.orders.created(one)
+    def made(self, one: Stream | Event, of_others: Bits = 0) -> None:
+        """A stream or an event is created (`Orders.created`): a reset of the device before that does not end it."""
+        self.orders.created(one, of_others)
         self.alive |= {one}
         if self.since_reset is not None and not one.summary:
             self.since_reset |= {one}

@@ -106,6 +106,9 @@ class Machine:
         self.mixed_up = False  # what was not followed may have stored more than it would have
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds for which the generic one stands
+        # by the rounds of streams, what was run on them: in the round that runs, and since the loop was entered before it
+        self.in_round: dict[tuple[str, ...], Bits] = {}
+        self.in_rounds_before: dict[tuple[str, ...], Bits] = {}
         self.loops = 0
         self.works_elsewhere = False  # a host thread was started that may work on the device
         self.steps = 0
@@ -352,6 +355,10 @@ class Machine:
     def rounds(self) -> tuple[str, ...]:
         """The rounds around here that stand for several: what is made in them is made in each."""
         return tuple(key for key in self.family if key.startswith("o|"))
+
+    def of_other_rounds(self, x: Stream | Event) -> Bits:
+        """What earlier rounds of the loop that makes `x` have run on streams of their own, and this one has not."""
+        return self.in_rounds_before.get(x.rounds, 0) & ~self.in_round.get(x.rounds, 0)
 
     def stream_of(self, state: State, value: mem.Value) -> Stream | None:
         """The stream that a value is."""

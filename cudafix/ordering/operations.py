@@ -94,6 +94,9 @@ class Operations(Engine):
                 used = self.outcome.first_use.setdefault(number, [])
                 used.extend(s for s in sorted(streams, key=lambda s: s.name) if s not in used)
         orders.issue(bit, streams, exact)
+        for s in streams if exact else ():
+            if s.rounds:
+                self.in_round[s.rounds] = self.in_round.get(s.rounds, 0) | bit
         state.issued |= bit if self.lints else 0
         if self.lints and exact and certain and (reads | writes) & self.host_visible and touches_async:
             state.unwaited |= bit

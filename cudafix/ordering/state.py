@@ -184,9 +184,10 @@ class Orders:
                 for s in [s for s in self.pending if isinstance(s, Stream) and s.kind is StreamKind.LEGACY]:
                     self.after(x, s, certain=_of_one_device(s, x) and not s.summary)
 
-    def created(self, x: Stream | Event) -> None:
+    def created(self, x: Stream | Event, of_others: Bits = 0) -> None:
         """A stream or an event is created here; an older one of the same name (an earlier round of a loop) is
-        forgotten. What a summary has waited for, its new member has not.
+        forgotten. What a summary has waited for, its new member has not; but what rounds before this one have run on
+        members of their own, `of_others`, its own round has not run yet.
         """
         end = (_end_of(x),) if isinstance(x, Stream) else ()
         for one in (x, *end):
@@ -195,8 +196,8 @@ class Orders:
                 self.lost.pop(one, None)
             elif one in self.pending:
                 like = _stands_for(one)
-                self.pending[one] |= self.pending[like]
-                self.lost[one] = self.lost.get(one, 0) | self.lost.get(like, 0)
+                self.pending[one] |= self.pending[like] & ~of_others
+                self.lost[one] = self.lost.get(one, 0) | (self.lost.get(like, 0) & ~of_others)
         if isinstance(x, Stream):
             self.known(x)
 

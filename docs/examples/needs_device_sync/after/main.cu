@@ -15,10 +15,10 @@ int main()
     cudaMemset(v, 0, 4096);
     cudaDeviceSynchronize();
     cudaStream_t streams[4];
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 4; i++) {
         cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
-    for (int i = 0; i < 4; i++)
         sum<<<1, 1, 0, streams[i]>>>(v);
+    }
     for (int i = 0; i < 4; i++)
         cudaStreamSynchronize(streams[i]);
     cudaFree(v);

@@ -12,10 +12,10 @@ int main(int argc, char **)
     cudaStream_t streams[64];
     float *v;
     cudaMalloc(&v, 4096);
-    for (int i = 0; i < 64; i++)
+    for (int i = 0; i < 64; i++) {
         cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking);
-    for (int i = 0; i < 64; i++)
         scale<<<4, 256, 0, streams[i]>>>(v, 1024);
+    }
     for (int i = 0; i < 64; i++)
         cudaStreamSynchronize(streams[i]);
     cudaFree(v);

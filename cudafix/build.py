@@ -23,6 +23,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from fnmatch import fnmatch
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -84,6 +85,7 @@ _FOR_A_FOLDER = frozenset(("add_compile_options", "add_compile_definitions", "ad
 _VARIABLES = re.compile(r"\(\s*(?:APPEND\s+|PREPEND\s+)?(?:CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS|CMAKE_CXX_FLAGS)\b")
 _TARGETS = re.compile(r"(?:cuda_)?add_(?:executable|library)|add_subdirectory|include|fetchcontent_makeavailable")
 _SEEN_BY_OTHERS = re.compile(r"\b(?:PUBLIC|INTERFACE|CACHE|PARENT_SCOPE|function|macro)\b|_property|_properties")
+_FOLDER_ITSELF = re.compile(rb"\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR)\}\Z|\$[({]CURDIR[)}]\Z")
 _WORD = re.compile(rb"[\w.+-]+")
 _WITH_FOLDER = re.compile(rb"[\w./+-]*/[\w.+-]+")
 
@@ -376,13 +378,23 @@ class _Builds:
         folder, data = os.path.dirname(file), self._tree.text(file)
         name, last = source.encode(), os.path.basename(self._folder).encode()
         for match in _WITH_FOLDER.finditer(data):
-            if match[0].endswith(b"/" + name):
-                before = match[0][: -len(name) - 1].decode("utf-8", "replace")
-                if data[match.start() - 1 : match.start()] in (b")", b"}") or before.startswith("/"):
-                    return True  # a variable in front of it
-                if os.path.normpath(os.path.join(folder, before)) == self._folder or not before.startswith("."):
-                    return True
-        return re.search(rb"(?<![\w.-])" + re.escape(last) + rb"/(?:\*|\$)", data) is not None
+            if not match[0].endswith(b"/" + name):
+                continue
+            before = match[0][: -len(name) - 1].decode("utf-8", "replace")
+            computed = data[match.start() - 1 : match.start()] in (b")", b"}")
+            if computed and _FOLDER_ITSELF.search(data[max(match.start() - 40, 0) : match.start()]):
+                computed, before = False, before.lstrip("/")
+            meant = os.path.normpath(os.path.join(folder, before))
+            if meant == self._folder:
+                return True
+            # a path starts in the folder of its build file, or somewhere else where it leads to nothing from there
+            if not computed and os.path.exists(os.path.join(meant, source)):
+                continue
+            rest = before.strip("/").rpartition("../")[2].removeprefix("./")
+            if not rest or (self._folder + os.sep).endswith(f"/{rest}/"):
+                return True
+        patterns = re.findall(rb"(?<![\w.-])" + re.escape(last) + rb"/(\$|\*[\w.*]*)", data)
+        return any(pattern == b"$" or fnmatch(source, pattern.decode()) for pattern in patterns)
 
     def _shares(self, file: str) -> bool:
         """Whether what a file of the same CMake project says may reach targets of other folders."""

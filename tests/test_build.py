@@ -62,6 +62,25 @@ def test_a_makefile_that_does_not(text: str, unclear: tuple[str, ...]) -> None:
     assert asked("a.cu") == DefaultStreams(NONE, frozenset({"a.cu"}) if unclear else NONE, unclear)
 
 
+@pytest.mark.parametrize(
+    ("build", "reaches"),
+    [
+        ("all:\n\tnvcc --default-stream per-thread src/main.cu\n", False),  # its own
+        ("all:\n\tnvcc --default-stream per-thread $(CURDIR)/src/main.cu\n", False),
+        ("F = --default-stream per-thread\nclean:\n\trm -f src/*.o\n", False),
+        ("all:\n\tnvcc --default-stream per-thread src/other.cu\n", False),
+        ("all:\n\tnvcc --default-stream per-thread ../a/src/main.cu\n", True),
+        ("all:\n\tnvcc --default-stream per-thread $(TOP)/src/main.cu\n", True),
+        ("all:\n\tcd .. && nvcc --default-stream per-thread a/src/main.cu\n", True),
+        ("all:\n\tnvcc --default-stream per-thread ../a/src/*.cu\n", True),
+    ],
+)
+def test_a_build_elsewhere_speaks_for_the_sources_that_it_names(build: str, reaches: bool) -> None:
+    write(b__Makefile=build)
+    write(**{"a/src/main.cu": "", "b/src/main.cu": "", "a/Makefile": "all:\n\tnvcc src/main.cu\n"})
+    assert bool(asked("a/src/main.cu").unclear) is reaches
+
+
 def test_the_nearest_makefile_counts() -> None:
     write(Makefile="F = --default-stream per-thread\n", own__Makefile="all:\n")
     assert asked("a.cu", "own/b.cu", "sub/c.cu").per_thread == {"a.cu", "sub/c.cu"}

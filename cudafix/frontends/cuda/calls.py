@@ -237,6 +237,7 @@ class Calls(Objects):
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
+        function = sites.of_the_global_scope(function)
         kind = function.type
         if bracketed and kind == "identifier" and not self._is_function(self.raw(function)):
             operand = first_named(arguments) if arguments is not None else None

@@ -1335,7 +1335,7 @@ class Expressions:
 
     def _callee_text(self, node: Node) -> str:
         function = node.child_by_field_name("function")
-        return self.raw(function) if function is not None else ""
+        return self.raw(sites.of_the_global_scope(function)) if function is not None else ""
 
     def _plain_test(self, node: Node, text: str, negated: Node | None) -> ir.Test:
         if node.type == "binary_expression":

@@ -42,6 +42,16 @@ def is_api(name: str) -> bool:
     return API_NAME.fullmatch(name) is not None
 
 
+def of_the_global_scope(function: Node) -> Node:
+    """What names the callee: of `::cudaFree` the name alone, which no namespace around it can mean another function by
+    ([basic.lookup.qual]).
+    """
+    name = function.child_by_field_name("name")
+    if function.type != "qualified_identifier" or name is None or function.child_by_field_name("scope") is not None:
+        return function
+    return name if name.type == "identifier" and name.text is not None and is_api(name.text.decode()) else function
+
+
 def status_type(name: str) -> str:
     """The type of the status that a function returns; empty if it returns none, or is none of these libraries'."""
     found = _LIBRARY.match(name)

@@ -10,8 +10,8 @@ they compile; else that is not known. Where no build is found, nvcc's default is
 What can reach a file is found without a parser for each kind of build: it is said
 
 - in a build file, script, preset, workflow or container file of the source's folder or of one above it. A folder that
-  holds no sources itself (`cmake/`, `scripts/`, `.github/`) speaks for the one around it. Of a Makefile above the
-  nearest one only if it may start that one, or exports variables to it;
+  holds no sources itself (`cmake/`, `scripts/`, `.github/`) speaks for the one around it, unless it is a project with a
+  license of its own. Of a Makefile above the nearest one only if it may start that one, or exports variables to it;
 - in whatever file one of these names, which covers `include`, `-include`, response files and configured headers;
 - in a build file elsewhere that names the source;
 - for a target of the same CMake project, which may be linked to, in a variable that others see, or in a function.
@@ -429,6 +429,7 @@ class _Files:
         self._compiles: dict[str, bool] = {}
         self._naming: dict[str, list[str]] = {}
         found: list[str] = []
+        projects: set[str] = set()
         entries = 0
         for folder, folders, names in os.walk(top):
             entries += len(folders) + len(names)
@@ -446,6 +447,8 @@ class _Files:
             if "pyvenv.cfg" in names:
                 folders[:] = []
                 continue
+            if any(name.startswith(("LICENSE", "LICENCE", "COPYING")) for name in names):
+                projects.add(folder)
             for name in sorted(names):
                 file = os.path.join(folder, name)
                 if name.endswith(_SOURCES):
@@ -465,7 +468,7 @@ class _Files:
                 if not (_SAID.search(data) and _BUILDING_PYTHON.search(data)):
                     continue
             folder = os.path.dirname(file)
-            while folder not in self._with_sources:
+            while folder not in self._with_sources and folder not in projects:
                 folder = os.path.dirname(folder)
             self._speaking[folder].append(file)
             if self.places(file):

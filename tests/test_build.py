@@ -81,6 +81,14 @@ def test_a_build_elsewhere_speaks_for_the_sources_that_it_names(build: str, reac
     assert bool(asked("a/src/main.cu").unclear) is reaches
 
 
+@pytest.mark.parametrize(("license", "reaches"), [("", True), ("b/LICENSE.txt", False)])
+def test_a_folder_without_sources_speaks_for_the_one_around_it(license: str, reaches: bool) -> None:  # noqa: A002
+    write(**{"a.cu": "", "b/cmake/flags.cmake": 'set(CMAKE_CUDA_FLAGS "--default-stream per-thread")\n'})
+    if license:
+        write(**{license: ""})
+    assert bool(asked("a.cu").unclear) is reaches
+
+
 def test_the_nearest_makefile_counts() -> None:
     write(Makefile="F = --default-stream per-thread\n", own__Makefile="all:\n")
     assert asked("a.cu", "own/b.cu", "sub/c.cu").per_thread == {"a.cu", "sub/c.cu"}

@@ -106,7 +106,7 @@ class Machine:
         self.mixed_up = False  # what was not followed may have stored more than it would have
         self.any_order = False  # unseen code calls the functions, in orders of which some make no sense
         self.others = 0  # inside how many rounds for which the generic one stands
-        # by the rounds of streams, what was run on them: in the round that runs, and before it since the loop was entered
+        # by the rounds of streams, what was run on them in the round that runs, and in those of the same loop before it
         self.in_round: dict[tuple[str, ...], Bits] = {}
         self.in_rounds_before: dict[tuple[str, ...], Bits] = {}
         self.loops = 0

@@ -13,7 +13,7 @@ What can reach a file is found without a parser for each kind of build: it is sa
   holds no sources itself (`cmake/`, `scripts/`, `.github/`) speaks for the one around it, unless it is a project with a
   license of its own. Of a Makefile above the nearest one only if it may start that one, or exports variables to it;
 - in whatever file one of these names, which covers `include`, `-include`, response files and configured headers;
-- in a build file elsewhere that names the source;
+- in a build file elsewhere in the project that names the source;
 - for a target of the same CMake project, which may be linked to, in a variable that others see, or in a function.
 """
 
@@ -316,7 +316,8 @@ class _Builds:
         nearest = next((each for each in above if any((each, name) in tree.files for name in _MAKEFILES)), None)
         self._nearest = nearest
         self._reaching = self._closure([f for each in above for f in tree.speaking_for(each) if self._counts(f)])
-        self._elsewhere = [file for file in tree.saying if file not in self._reaching]
+        project = tree.project(folder)
+        self._elsewhere = [f for f in tree.saying if f not in self._reaching and tree.project(f) == project]
 
     @staticmethod
     @cache
@@ -429,7 +430,7 @@ class _Files:
         self._compiles: dict[str, bool] = {}
         self._naming: dict[str, list[str]] = {}
         found: list[str] = []
-        projects: set[str] = set()
+        self._projects: set[str] = set()
         entries = 0
         for folder, folders, names in os.walk(top):
             entries += len(folders) + len(names)
@@ -448,7 +449,7 @@ class _Files:
                 folders[:] = []
                 continue
             if any(name.startswith(("LICENSE", "LICENCE", "COPYING")) for name in names):
-                projects.add(folder)
+                self._projects.add(folder)
             for name in sorted(names):
                 file = os.path.join(folder, name)
                 if name.endswith(_SOURCES):
@@ -468,7 +469,7 @@ class _Files:
                 if not (_SAID.search(data) and _BUILDING_PYTHON.search(data)):
                     continue
             folder = os.path.dirname(file)
-            while folder not in self._with_sources and folder not in projects:
+            while folder not in self._with_sources and folder not in self._projects:
                 folder = os.path.dirname(folder)
             self._speaking[folder].append(file)
             if self.places(file):
@@ -488,9 +489,14 @@ class _Files:
         """The build files of a folder, and of those in it that hold no sources."""
         return self._speaking.get(folder, [])
 
+    def project(self, path: str) -> str:
+        """The outermost folder around a file, or a folder, that has a license of its own; else all that there is."""
+        return min((each for each in self._projects if (path + os.sep).startswith(each + os.sep)), default=self.top)
+
     def _meant(self, name: bytes, folder: str) -> list[str]:
-        """The files that a bare name may mean in a folder: of several, those in this folder or in one above it."""
-        files = self._named[name]
+        """The files that a bare name may mean in a folder of a project: of several, those in it or in one above it."""
+        project = self.project(folder) + os.sep
+        files = [file for file in self._named[name] if file.startswith(project)]
         near = [file for file in files if (folder + os.sep).startswith(os.path.dirname(file) + os.sep)]
         return files if len(files) == 1 else near
 
@@ -498,7 +504,8 @@ class _Files:
         """The files of the tree that a build file names. Of those that every folder may have, only by their folder."""
         if file not in self._naming:
             words = set(_WORD.findall(self.text(file)))
-            words |= {word + b".cmake" for word in words}
+            if file.endswith(("CMakeLists.txt", ".cmake")):
+                words |= {word + b".cmake" for word in words}  # `include(flags)`
             found = [
                 f
                 for word in words & self._named.keys()

@@ -326,11 +326,11 @@ get                                     host    hr -        ; returns=same
 exchange                                external rw keep    ; why=the old value is returned and replaced
 {make_pair,make_tuple,tie,forward_as_tuple,pair,tuple,optional,make_optional,array,initializer_list,span} host keep* \
 ; returns=keeper
-{make_unique,make_shared,allocate_shared,unique_ptr,shared_ptr,weak_ptr,bind,function,make_any} host keep* ; \
-returns=keeper
+{make_unique,make_shared,allocate_shared,unique_ptr,shared_ptr,weak_ptr,bind,function,not_fn,mem_fn,make_any} host \
+keep* ; returns=keeper
 {plus,minus,multiplies,divides,modulus,negate,less,greater,less_equal,greater_equal,equal_to,not_equal_to,identity,\
 hash} host hr*
-{logical_and,logical_or,logical_not,bit_and,bit_or,bit_xor,not_fn,mem_fn} host hr*
+{logical_and,logical_or,logical_not,bit_and,bit_or,bit_xor} host hr*
 {apply,visit}                           host    hrw*
 invoke                                  external rw*        ; why=calls a function object
 {tuple_cat,bind_front,bind_back}        host    keep*       ; returns=keeper

@@ -299,5 +299,6 @@ class Allocations(Roles):
         if unseen := self.classes.look_at_the_host:
             point = Point(call.span, f"`{unseen}` may run, for which no call is written", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=self._of_the_host())
+        self.something_ends(call.span, state, sum(1 << o.number for o in objects))
         self._free_on(call, objects, values, streams, state, In.REWRITTEN)
         self._gone(objects, values, state)

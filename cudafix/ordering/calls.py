@@ -102,6 +102,8 @@ class Calls(Operations):
         self._callers_work: Operation | None = None
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
         self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
+        self._at_the_end: dict[int, ir.Function] = {}  # deleters and guards, by their `id`
+        self._held_at_the_end: Values = mem.NOTHING
 
     def _of_its_class(self, call: ir.Call, receiver: ir.Expr, state: State) -> list[tuple[ir.Function, Values]]:
         """The methods of these names, of the classes that an object may be of. One that comes from outside may be of
@@ -274,9 +276,31 @@ class Calls(Operations):
         if kind and kind in NUMBERS:
             return
         functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
-        if not kind.startswith(("std::function", "auto")) and any(self.reach.works_on_device(f) for f in functions):
+        if not functions or kind.startswith(("std::function", "auto")):
+            return
+        if any(map(self.reach.works_on_device, functions)):
             text = f"is live where a `{kind}` is given a function, which may run when that ends"
             self.obstacle(state.live, "deleter", text, span)
+        if not self.in_python:  # its finalizers are statements
+            self._at_the_end.update({id(f): f for f in functions})
+            self._held_at_the_end |= {v for v in self.reachable(state, values) if not isinstance(v, mem.Function)}
+            self.something_ends(span, state)
+
+    def something_ends(self, span: ir.Span, state: State, freed: Bits = 0) -> None:
+        """Objects that hold functions may end from here on, here too. `freed` is the memory that Q gives back here
+        without the wait that P has.
+        """
+        for function in self._at_the_end.values():
+            if any(frame.function is function for frame in self.frames):
+                continue
+            if self.reach.works_on_device(function):
+                text = "is freed where an object is that calls a function when it ends, which works on the device"
+                self.obstacle(freed, "deleter", text, span)
+            given = [mem.UNKNOWN | self._held_at_the_end] * len(function.params)
+            name = f"{self.frame.name}/{span.path}:{span.start}@{function.span.start}{''.join(self.family)}"
+            after, _ = self.inline(function, given, name, mem.UNKNOWN, state.copy())
+            if after is not None:
+                state.join(after)
 
     # -- functions of the program --------------------------------------------------------------------------------------
 
@@ -583,7 +607,9 @@ class Calls(Operations):
         for expr in call.given:
             if (cls := last(self.type_of(expr).strip(" &"))) in self.classes.callable:
                 self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
-        functions = [v for expr in call.given for v in self.values(state, expr) if isinstance(v, mem.Function)]
+        given = mem.NOTHING.union(*(self.values(state, expr) for expr in call.given))
+        bound = frozenset(v for v in given if isinstance(v, mem.Handle))  # by `std::bind`, `std::mem_fn`
+        functions = [v for v in given | self.reachable(state, bound) if isinstance(v, mem.Function)]
         if last(call.callee) in _CALLS_WHAT_IS_HELD:
             held = self.reachable(state, mem.NOTHING.union(*(self.whole(state, expr) for expr in call.given)))
             functions = [v for v in held if isinstance(v, mem.Function)]
@@ -599,16 +625,17 @@ class Calls(Operations):
             element: mem.Root = ("local", self.frame.name, f"%element {call.span.start}")
             state.env.write([(element, ())], mem.UNKNOWN | elements)
             elements |= {mem.Ref((element, ()))}
+        cells = [cell for part in parts for cell in self.cells(state, part)]
+        objects = elements.union(*({mem.Ref(c), mem.Ref((c[0], (*c[1], ("at", mem.ANY))))} for c in cells))
         lazy = "views::" in call.callee  # runs where somebody looks at the elements
         results = mem.NOTHING
         for function in found:
-            given = [mem.UNKNOWN | elements] * len(function.params)
+            params = [mem.UNKNOWN | elements] * len(function.params)
+            this = mem.UNKNOWN | objects if function.cls is not None else mem.UNKNOWN
             if lazy and self.reach.works_on_device(function):
                 self.control(f"`{call.callee}` calls a function later", call.span, state)
             for _ in range(MAX_CALLBACKS):
-                after, returned = self.inline(
-                    function, given, f"{name}@{function.span.start}", mem.UNKNOWN, state.copy()
-                )
+                after, returned = self.inline(function, params, f"{name}@{function.span.start}", this, state.copy())
                 results |= returned
                 if lazy:
                     self.escape(state, returned, "escapes", f"is an element of `{call.callee}`", call.span)

@@ -25,6 +25,7 @@ from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, Stre
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped", "registered"})
 _PAGEABLE = frozenset({"host", "external", "registered"})  # as far as anybody knows
+_NOT_PAGEABLE = frozenset({"pinned", "mapped", "managed"})
 
 
 class Effects(Allocations):
@@ -70,7 +71,8 @@ class Effects(Allocations):
         }
         registers = program.kept("registers memory", lambda: _registers(program, tables))
         self.pins_elsewhere = self.registers = bool(registers)
-        self.pins_unknown = any(path.endswith(ir.PYTHON) for path in registers)  # which arrays are views of it?
+        views = any(path.endswith(ir.PYTHON) for path in registers)  # which arrays are views of it?
+        self.pins_unknown = views or program.kept("allocators", lambda: _pins_in_allocators(program, tables))
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
 
@@ -911,6 +913,29 @@ def _registers(program: Program, tables: Tables) -> frozenset[str]:
     calls = (stmt for function in program.functions() for stmt in walk(function.body) if isinstance(stmt, ir.Call))
     rows = ((call, tables.lookup(call.callee, len(call.args))) for call in calls if call.receiver is None)
     return frozenset(call.span.path for call, api in rows if api is not None and api.effect is Effect.REGISTER)
+
+
+def _pins_in_allocators(program: Program, tables: Tables) -> bool:
+    """Whether containers, and objects that are made by `new`, may lie in pinned or managed memory though their types do
+    not say so: the program replaces the global `operator new`, has a class of allocators, or hands memory to the
+    polymorphic ones ([replacement.functions], [allocator.requirements], [mem.res]).
+    """
+    functions = list(program.functions())
+    methods = {(f.cls, last(f.name)) for f in functions if f.cls is not None}
+    serves = (
+        any(f.cls is None and f.name.startswith("operatornew") for f in functions)
+        or any((cls, "deallocate") in methods for cls, name in methods if name == "allocate")
+        or any(name == "do_allocate" for _, name in methods)
+        or any("pmr::" in kind for f in functions for kind in f.types.values())
+        or any("pmr::" in variable.type for variable in program.globals.values())
+    )
+    return serves and any(
+        (api := tables.lookup(stmt.callee, len(stmt.args))) is not None
+        and (api.effect is Effect.REGISTER or (api.effect is Effect.ALLOC and api.memory in _NOT_PAGEABLE))
+        for f in functions
+        for stmt in walk(f.body)
+        if isinstance(stmt, ir.Call) and stmt.receiver is None
+    )
 
 
 def _names_nosync(program: Program) -> bool:

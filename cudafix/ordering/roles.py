@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -37,6 +38,8 @@ class Arguments:
         return found[0] if found else None
 
 
+_SMART_POINTER = re.compile(r"\b(?:std::)?(?:shared_ptr|unique_ptr)\b")
+"""What may be given a deleter, which runs when it ends ([util.smartptr.shared.dest], [unique.ptr.single.dtor])."""
 _OF_ANY = frozenset("at back top find lower_bound upper_bound operator[]".split())  # which element, is not known
 
 
@@ -216,7 +219,10 @@ class Roles(Calls):
                 self.escaped |= self.mask(mem.Ref(c) for e in named for c in self.cells(state, e)) & self.of_the_host
             kind = f"<{call.template_args}>" if call.template_args else ""
             holder = call.receiver if call.receiver is not None else call.result
-            self.owned_by(kind or (self.type_of(holder) if holder is not None else ""), values, call.span, state)
+            kind = kind or (self.type_of(holder) if holder is not None else "")
+            self.owned_by(kind, values, call.span, state)
+            if pointer := _SMART_POINTER.search(f"{call.callee} {kind}"):
+                self.runs_at_the_end(pointer[0], values, call.span, state)
             owners: set[mem.Value] = set()
             for role in ("keeper", "keeper_out", "graph"):
                 for expr in args.named.get(role, ()):

@@ -21,7 +21,7 @@ from cudafix.ordering.frames import LAMBDA, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
-from cudafix.ordering.plain import NUMBERS
+from cudafix.ordering.plain import NUMBERS, stored_as_bytes
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
 from cudafix.ordering.reach import THREAD, Reach
 from cudafix.ordering.state import Bits, In, numbers
@@ -501,13 +501,14 @@ class Calls(Operations):
             return None
         alone = Alone.of(self.program, self.tables)
         names: set[str] = set()
-        stores = False
+        stores = disguised = False
         for function, _ in found:
             tree = alone.tree(function)
             if tree is None or LAMBDA in function.name or self._is_anchored(tree):
                 return None
             names.update(*(alone.names(one) for one in tree))
             stores = stores or any(map(alone.stores, tree))
+            disguised = disguised or any(one.kept("bytes", stored_as_bytes) for one in tree)
         reached: set[mem.Value] = {mem.Ref((root, ())) for name in names for root in self._shared(name)}
         for n, arg in enumerate(call.args):
             reached |= self.whole(state, arg)
@@ -530,6 +531,9 @@ class Calls(Operations):
             {mem.COMPUTED if leads else mem.OTHER, *leads, *(m for v in leads if (m := mem.moved(v)) is not None)}
         )
         stored = anything if stores else frozenset({mem.OTHER})
+        if disguised:
+            self.in_disguise = True
+            stored |= {mem.ANYWHERE}
         self.mixed_up |= stores
         places: list[mem.Cell] = []
         for value in leads:

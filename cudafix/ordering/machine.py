@@ -596,7 +596,7 @@ class Machine:
         """What a place holds in which values are stored: what is no address becomes one where the place is a pointer by
         its type. It was made of text, bytes or a number, and may be the address of anything.
         """
-        if mem.OTHER not in values:
+        if mem.OTHER not in values or mem.MIXED in values:  # numbers beside addresses, as they are not told apart
             return values
         kind = self._type_stored_in(place)
         if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:
@@ -614,7 +614,9 @@ class Machine:
         if isinstance(place.base, ir.Var) and self.meaning(place.base.name).is_array:
             return kind
         kind = kind.rstrip("& ")
-        return kind[:-1] if kind.endswith("*") else self.type_of(place)
+        if kind.endswith("*"):
+            return kind[:-1]
+        return self.type_of(place) if "<" in kind else kind  # a container; else an array of arrays, by an alias
 
     def written_as_bytes(self, state: State, places: Iterable[Cell]) -> None:
         """Somebody writes bytes into places: each address or handle that they hold may be another one from here on."""

@@ -170,6 +170,7 @@ class _Walk:
         self.events: dict[_Event, set[int]] = {}
         self.feeds: dict[Key, set[Key]] = {}
         self.statuses: set[Key] = set()
+        self.pointers: set[Key] = set()  # to what was allocated: null tells of a failure, and so do copies alone
         self.names: set[str] = set()
         self._flow()
 
@@ -186,10 +187,15 @@ class _Walk:
     def _flow(self) -> None:
         """What flows into which variable, and which of them tell whether an allocation has failed."""
         assigned: list[tuple[frozenset[Key], frozenset[Key]]] = []
+        copies: list[tuple[frozenset[Key], frozenset[Key]]] = []
         for stmt in ir.walk(self.function.body):
             match stmt:
                 case ir.Assign(target, value):
                     assigned.append((self.target(target), self.keys(value)))
+                    if isinstance(value, ir.Var | ir.Field | ir.Index):
+                        copies.append(assigned[-1])
+                    if any(map(self._is_telling, ir.variables(value))):
+                        self.names |= {name.removeprefix(".") for _, name in assigned[-1][0]}
                 case ir.Call(result=result):
                     tells = self._tells(stmt)
                     if tells:
@@ -197,7 +203,7 @@ class _Walk:
                         if result is not None:
                             self.statuses |= self.target(result)
                         if self.trials.is_allocation(stmt) and stmt.look is ir.Look.IGNORED:
-                            self.statuses |= self._made(stmt)
+                            self.pointers |= self._made(stmt)
                     elif result is not None:
                         values = frozenset[Key]().union(*map(self.keys, stmt.given))
                         assigned.append((self.target(result), values))
@@ -209,15 +215,10 @@ class _Walk:
         for targets, values in assigned:
             for one in targets:
                 self.feeds.setdefault(one, set()).update(values)
-        growing = True
-        while growing:
-            growing = False
-            for targets, values in assigned:
-                if not values.isdisjoint(self.statuses) and not targets <= self.statuses:
-                    self.statuses |= targets
-                    growing = True
-        self.names |= {name for _, name in self.statuses if not name.startswith(("%", "."))}
-        self.names |= {name[1:] for _, name in self.statuses if name.startswith(".")}
+        _grow(self.statuses, assigned)
+        _grow(self.pointers, copies)
+        told = {name for _, name in self.statuses | self.pointers}
+        self.names |= {name.removeprefix(".") for name in told if not name.startswith("%")}
 
     def _is_host_only(self, call: ir.Call) -> bool:
         api = self.trials.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
@@ -227,6 +228,13 @@ class _Walk:
         if self.trials.is_allocation(call) or call.callee in _LAST_ERROR:
             return True
         return any(self.trials.summaries[id(f)].tells for f in self.trials.called(call, self.function.cls))
+
+    def _is_telling(self, expr: ir.Expr) -> bool:
+        """Whether this is a function, a lambda for one, of which the result tells of a failure."""
+        if not isinstance(expr, ir.FuncRef):
+            return False
+        found = self.trials.program.resolve(expr.name, 0, self.function.span.path)
+        return any(self.trials.summaries[id(f)].tells for f in found if id(f) in self.trials.summaries)
 
     def _made(self, call: ir.Call) -> frozenset[Key]:
         api = self.trials.tables.lookup(call.callee, len(call.args))
@@ -323,7 +331,8 @@ class _Walk:
                 return self._try(stmt, state)
             case ir.Return(value):
                 returned = self.keys(value)
-                tells = bool(state.events) and not returned.isdisjoint(self.statuses)
+                told = self.statuses | (self.pointers if isinstance(value, ir.Var | ir.Field | ir.Index) else set())
+                tells = bool(state.events) and not returned.isdisjoint(told)
                 self.summary.tells |= tells or bool(state.failed and state.events)
                 if state.failed and self.loops and any(returned & self._closure(e.sizes) for e in state.events):
                     self._are_tried(state.events)
@@ -424,16 +433,21 @@ class _Walk:
 
     def _is_about_failure(self, test: ir.Test) -> bool:
         if test.place is not None:
-            return not self.keys(test.place).isdisjoint(self.statuses)
+            return not self.keys(test.place).isdisjoint(self.statuses | self.pointers)
         return not self.names.isdisjoint(re.findall(r"[A-Za-z_]\w*", test.text))
 
     def _loop(self, stmt: ir.Loop, state: _State) -> _State | None:
         inside = list(ir.walk((*stmt.condition, *stmt.body, *stmt.step)))
         assigned = (self.target(s.target) for s in inside if isinstance(s, ir.Assign))
+        given = (self.keys(e) for s in ir.walk(stmt.body) if isinstance(s, ir.Call) for e in s.given)
+        handed = frozenset[Key]().union(*given)
         exits = _Exits(
             assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index)),
             frees=any(isinstance(s, ir.Call) and self._frees(s) for s in inside),
         )
+        made = (self._made(s) for s in inside if isinstance(s, ir.Call) and self.trials.is_allocation(s))
+        # a condition may ask for a pointer that the rounds allocate, and need not for another one
+        others = self.pointers - exits.assigned.union(*made)
         in_condition = any(isinstance(s, ir.Call) and self._tells(s) for s in ir.walk(stmt.condition))
         open_condition = not stmt.forever and stmt.range is None
         entry: _State | None = state
@@ -446,14 +460,14 @@ class _Walk:
             condition = self.block(stmt.condition, entry)
             if condition is not None:
                 # what the condition says is not known
-                depends = in_condition or (open_condition and bool(condition.untested))
+                depends = in_condition or (open_condition and bool(condition.untested - others))
                 if depends and condition.events:
                     condition = replace(condition, failed=1, changed=condition.changed | condition.since)
-                    self._takes_all(condition, exits) if in_condition else None
+                    self._takes_all(condition, exits, handed) if in_condition else None
                 left.append(condition)
             body = _joined([self.block(stmt.body, condition), *exits.continues])
             end = self.block(stmt.step, body)
-            if end is not None and open_condition and end.untested:
+            if end is not None and open_condition and end.untested - others:
                 end = replace(end, failed=1, changed=end.changed | end.since)
             if end is not None and (end.given_up or end.failed):
                 self._goes_on_with(end, exits)
@@ -480,10 +494,10 @@ class _Walk:
             if exits.frees and not self._closure(event.sizes).isdisjoint(exits.assigned):
                 self._are_tried([event])
 
-    def _takes_all(self, state: _State, exits: _Exits) -> None:
-        """A loop that ends where no further block can be had."""
+    def _takes_all(self, state: _State, exits: _Exits, handed: frozenset[Key] = frozenset()) -> None:
+        """A loop that ends where no further block can be had: each is stored, or is `handed` to what may keep it."""
         for event in state.events:
-            if not event.made.isdisjoint(exits.assigned):
+            if not event.made.isdisjoint(exits.assigned | handed):
                 self._are_tried([event])
 
     def _frees(self, call: ir.Call) -> bool:
@@ -503,6 +517,17 @@ class _Walk:
             return next(e for e in ends if e is not None)
         joined = _joined([end, *ends])
         return replace(joined, failed=state.failed if joined.events == state.events else 0) if joined else None
+
+
+def _grow(found: set[Key], flows: Iterable[tuple[frozenset[Key], frozenset[Key]]]) -> None:
+    """Add what gets its value from one of these."""
+    growing = True
+    while growing:
+        growing = False
+        for targets, values in flows:
+            if not values.isdisjoint(found) and not targets <= found:
+                found |= targets
+                growing = True
 
 
 def _same_but_for_failure(one: _State, other: _State) -> bool:

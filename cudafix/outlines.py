@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cudafix import failures
 from cudafix.cache import Cache, signature
 from cudafix.files import Files
+from cudafix.frontends.cuda.queries import captures
 
 if TYPE_CHECKING:
     import tree_sitter
@@ -197,7 +198,7 @@ def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
     import tree_sitter
 
     language, query = _grammar()
-    return tree_sitter.QueryCursor(query).captures(tree_sitter.Parser(language).parse(data).root_node)
+    return captures(query, tree_sitter.Parser(language).parse(data).root_node)
 
 
 def _words_of(data: bytes) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from tree_sitter import Language, Node, Query, QueryCursor
+from tree_sitter import Language, Node, Query
 from tree_sitter_cuda import language
 
 from cudafix import ir
@@ -30,6 +30,7 @@ from cudafix.frontends.cuda.declarations import (
 )
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS
+from cudafix.frontends.cuda.queries import captures as captures_of
 from cudafix.models.api import Effect
 from cudafix.models.device import device
 
@@ -92,7 +93,7 @@ def summarize(
             touched[name] = (*touched.get(name, ()), variable.name)
     touched = _initialized(text, touched) if touched else touched
     device = [_described(one, _summary(one, text, index, macros, touched), text, path) for one in found]
-    lambdas = QueryCursor(_lambdas()).captures(root).get("lambda", ()) if found else ()
+    lambdas = captures_of(_lambdas(), root).get("lambda", ()) if found else ()
     device += [_of_lambda(node, text, path, macros, touched) for node in _outermost(lambdas)]
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
@@ -285,17 +286,17 @@ class _Roots:
         self.globals = {name.decode(): frozenset(full) for name, full in globals_.items()}
         self.text = text
         self.references: set[str] = set()  # local ones: what is assigned to them goes where they lead
-        self._names: dict[int, frozenset[str]] = {}  # in each expression
+        self._names: dict[tuple[int, int], frozenset[str]] = {}  # in each expression, by where it stands
 
     def of(self, node: Node) -> tuple[frozenset[int], frozenset[str]]:
         params: frozenset[int] = frozenset()
         globals_: frozenset[str] = frozenset()
         if node.end_byte - node.start_byte > _LONG:
             return params.union(*self.params.values()), globals_.union(*self.globals.values())
-        if node.id not in self._names:
-            words = _WORD.findall(self.text, node.start_byte, node.end_byte)
-            self._names[node.id] = frozenset(word.decode() for word in words)
-        for name in self._names[node.id]:
+        at = node.start_byte, node.end_byte
+        if at not in self._names:
+            self._names[at] = frozenset(word.decode() for word in _WORD.findall(self.text, *at))
+        for name in self._names[at]:
             params |= self.params.get(name, frozenset())
             globals_ |= self.globals.get(name, frozenset())
         return params, globals_
@@ -378,8 +379,7 @@ def _summary(
                     summary.calls.append(ir.DeviceCall(called, summary.scope, False, *given))
     if not passed and not here and b"(" not in written_out:
         return summary
-    cursor = QueryCursor(_query())
-    captures = cursor.captures(one.body)
+    captures = captures_of(_query(), one.body)
     roots = _Roots({name: number for name, number in names.items() if name in passed}, here, text)
     aliases = _aliases(captures, roots, text, kinds, index)
     summary.keeps = _keeps_addresses(captures, roots, text, kinds, *aliases)
@@ -533,7 +533,7 @@ class _Const:
     def of(self, body: Node) -> set[str]:
         known = set(self.names)
         uses: dict[str, list[Node]] = {}
-        for node in QueryCursor(_identifiers()).captures(body).get("name", ()):
+        for node in captures_of(_identifiers(), body).get("name", ()):
             uses.setdefault(self.text[node.start_byte : node.end_byte].decode("utf-8", "replace"), []).append(node)
         origin = {name: {name} for name in known}
         queue = list(known)

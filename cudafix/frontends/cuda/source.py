@@ -17,6 +17,7 @@ from cudafix.frontends.cuda import masking
 from cudafix.frontends.cuda.configurations import Preprocessor, Run
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.macros import Macro
+from cudafix.frontends.cuda.queries import captures
 
 __all__ = [
     "Configuration",
@@ -146,5 +147,4 @@ def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Pars
 
 
 def _functions(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
-    captures = tree_sitter.QueryCursor(_query()).captures(tree.root_node)
-    return [(node.start_byte, node.end_byte) for node in captures.get("function", [])]
+    return [(node.start_byte, node.end_byte) for node in captures(_query(), tree.root_node).get("function", [])]

@@ -171,10 +171,16 @@ def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
         yield name.decode(), words(meant), frozenset()
     for meant, name in _TYPEDEF.findall(text):
         yield name.decode(), words(meant), frozenset()
-    for match in _CLASS.finditer(text):
+    ends: dict[int, int] = {}  # of the classes behind, by where their bodies begin
+    for match in reversed(list(_CLASS.finditer(text))):
         parts, start, depth, at = [match[2]], match.end(), 1, match.end()
         while depth and (brace := _BRACE.search(text, at)) is not None:
             at = brace.end()
+            if at in ends:  # a class inside: it is known by its name
+                parts.append(text[start:at])
+                start = at = ends[at]
+                parts.append(b"}")
+                continue
             depth += 1 if brace[0] == b"{" else -1
             if depth == 2 and brace[0] == b"{" and _BODY.search(text, max(start, brace.start() - 200), brace.start()):
                 parts.append(text[start : brace.start()] + b";")
@@ -182,6 +188,7 @@ def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
                     at = brace.end()
                     depth += 1 if brace[0] == b"{" else -1
                 start = at
+        ends[match.end()] = at
         statements = b"".join((*parts, text[start:at])).split(b";")
         called = (m for one in statements if _STARTS.match(one) for m in _CALLED.finditer(one))
         fields = b" ".join(one for one in statements if b"(" not in one or _STARTS.match(one))

@@ -43,6 +43,7 @@ _QUERY = """
 (new_expression) @new
 (gnu_asm_expression) @asm
 """
+_INTRODUCER = re.compile(rb"\](?!\s*[;,=)\].+*/%&|?:])")  # what stands behind the `]` of an array begins no lambda
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _PRINTS = re.compile(rb"\b(?:printf|vprintf|puts)\s*\(")
 _TRAPS = re.compile(rb"\b(?:assert|__trap|__assert_fail|__builtin_trap|abort)\s*\(|\btrap;")
@@ -92,7 +93,12 @@ def summarize(
             touched[name] = (*touched.get(name, ()), variable.name)
     touched = _initialized(text, touched) if touched else touched
     device = [_described(one, _summary(one, text, index, macros, touched), text, path) for one in found]
-    lambdas = QueryCursor(_lambdas()).captures(root).get("lambda", ()) if found else ()
+    lambdas = (
+        node
+        for part in (root.children if found else ())
+        if _INTRODUCER.search(text, part.start_byte, part.end_byte)
+        for node in QueryCursor(_lambdas()).captures(part).get("lambda", ())
+    )
     device += [_of_lambda(node, text, path, macros, touched) for node in _outermost(lambdas)]
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()

@@ -56,8 +56,8 @@ _DECLARES = re.compile(rb"\w[\s*&]+\w")  # two words: a macro that stands for a 
 _RETURNED = re.compile(r"\breturn\s+\(?\s*([A-Za-z_]\w*)\s*\)?\s*;")
 
 
-LARGEST_BODY = 2**20
-"""Bytes of a function. One that is larger was made by a program, and takes minutes."""
+MOST_STATEMENTS = 20_000
+"""Semicolons of a function. One with more was made by a program, and takes minutes."""
 _NO_NAMES = frozenset(("lambda_capture_initializer", "comment"))
 
 
@@ -554,8 +554,9 @@ class Statements(Loops):
             self._destroy(self.scopes[:1], body)  # the parameters
 
         span = self.span(node)
+        many = self.source.text.count(b";", body.start_byte, body.end_byte)
         try:
-            lowered = self.collect(whole) if body.end_byte - body.start_byte <= LARGEST_BODY else None
+            lowered = self.collect(whole) if many <= MOST_STATEMENTS else None
         except RecursionError:
             lowered = None
         if lowered is None:

@@ -445,7 +445,7 @@ MAIN = b"int main()\n{"
         (b"#define A0 1\n" + b"".join(b"#define A%d A%d + 1\n" % (n + 1, n) for n in range(9000)),
          b"int n9000 = A9000;", b"budget"),
     ],
-    ids=["blocks that read as a list", "nested lambdas", "a function of a hundred thousand statements", "macros of thousands of others"],
+    ids=["blocks that read as a list", "nested lambdas", "very many statements", "macros of thousands of others"],
 )  # fmt: skip
 def test_an_allocation_in_code_that_cannot_be_read_is_a_refusal(
     tree: Path, before: bytes, inside: bytes, name: bytes

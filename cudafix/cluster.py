@@ -21,7 +21,7 @@ from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.defects import Context, completions, defects, is_of_the_pool
 from cudafix.edits import apply
-from cudafix.findings import Assumption, Edit, Finding, Place, Report, Runs
+from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs
 from cudafix.frontends.python import prefilter
 from cudafix.ir import blocks_of, walk
 from cudafix.link import SOURCES, Program, handed_over, last
@@ -34,6 +34,7 @@ from cudafix.ordering.slicing import Slicer
 from cudafix.ordering.unwritten import assigned_unseen
 from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
+from cudafix.refusals import REFUSALS
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, static_refusal
 from cudafix.rewrite import TOO_LARGE_WORDS, Rewriter, starts_at
 from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
@@ -54,6 +55,7 @@ would have to be linked and proved in each of its configurations, is refused as 
 _PROBLEMS = {
     "generator": "is a generator",
     "coroutine": "is a coroutine",
+    "budget": "is too large, or nested too deeply",
     "control_flow": "is left and entered again by `setjmp` and `longjmp`",
     "implicit_call": "is called by Python itself",
     "finalizer": "works with memory or a stream that `__del__` gives back",
@@ -372,9 +374,27 @@ class Cluster:
         report = rewriter.report(plan, self._sites(), faults, self.too_large, self._handed_over)
         if self.unbuilt:
             report = replace(report, findings=self._resting(report.findings, plan, survey))
+        report = self._with_lost(report)
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
         return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
+
+    def _with_lost(self, report: Report) -> Report:
+        """A report with the allocations that no function has (`Module.lost`)."""
+        known = {(f.path, f.offset) for f in report.findings} | {(r.path, r.offset) for r in report.refusals}
+        lost = {
+            (path, offset): name
+            for path in filter(self._is_given, self.paths)
+            for variant in self._variants(path)
+            for offset, name in variant.module.lost
+            if (path, offset) not in known
+        }
+        texts = {name: f"the code around it {_PROBLEMS.get(name, 'cannot be read')}" for name in lost.values()}
+        refusals = [
+            Refusal(name, path, offset, texts[name], REFUSALS[name].unlock)
+            for (path, offset), name in sorted(lost.items())
+        ]
+        return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
 
     def _resting(self, findings: Sequence[Finding], plan: Plan, survey: Sequence[Outcome]) -> tuple[Finding, ...]:
         """The findings, with nvcc's default named where a proof uses the default stream and no build is found."""

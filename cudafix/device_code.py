@@ -84,7 +84,7 @@ class _Closure:
         changed = True
         while changed:
             changed = False
-            for one in reached:
+            for one in reversed(reached):  # mostly callees in front of their callers
                 changed = self._close(one) or changed
         return [one for one in self.all if one.is_kernel]
 

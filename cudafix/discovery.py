@@ -49,10 +49,10 @@ def discover(paths: Iterable[str], config: Config, known: Mapping[str, Entry] = 
     """Find and read the sources under `paths` (files and folders), duplicates once. Of those that are `known` from an
     earlier run only what has changed is read.
 
-    Problems: no such path, a file that has another suffix, and a folder without CUDA code. A file that is no regular
-    file, is larger than `files.LARGEST`, is unreadable, binary (a NUL byte) or changes while it is read is one of which
-    nothing is known (`Facts.unread`). Of an unreadable folder only the problem is known, which stops nothing
-    (`Sources.folders`). Headers in UTF-16 are left out of a folder.
+    Problems: no such path, a file that has another suffix, and a folder without CUDA code. A file that is no
+    regular file, is larger than `files.LARGEST`, nests too deeply, is unreadable, binary (a NUL byte) or changes
+    while it is read is one of which nothing is known (`Facts.unread`). Of an unreadable folder only the problem is
+    known, which stops nothing (`Sources.folders`). Headers in UTF-16 are left out of a folder.
     """
     cwd = os.path.realpath(".")
     loader = Loader(known)

@@ -23,11 +23,16 @@ KEPT = 128 * 2**20
 """Bytes of texts that are kept in memory; what is above is read again."""
 LARGEST = 16 * 2**20
 """Bytes of a file. Such files are data written as code; they take minutes, and gigabytes of memory."""
+DEEPEST = 1000
+"""Brackets in brackets. Clang stops at 256 (`-fbracket-depth`)."""
 _RACY = 2_000_000_000  # nanoseconds: the coarsest time stamps of file systems in use (FAT)
 MARK = b"cudafix:"
 """What a comment that suppresses results starts with (`cudafix.suppressions`)."""
 
 CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
+SILENT = re.compile(rb"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL)
+"""Comments and literals of C++."""
+_NO_BRACKETS = bytes(sorted({*range(256)} - {*b"([{}])"}))
 _INCLUDE = re.compile(rb'#[ \t]*(?:include|include_next|import)[ \t]*("[^"\n]*"|<[^>\n]*>)')
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
@@ -235,7 +240,25 @@ def read(path: str) -> tuple[bytes, Version] | Problem:
     nul = content.find(b"\0")
     if nul >= 0:
         return Problem(path, f"a binary file: NUL byte at offset {nul}")
+    if path.endswith(prefilter.SUFFIX):
+        return content, version
+    if b"\r" in content and b"\n" not in content:  # to GCC one line, and after a `//` or a `#` nothing else
+        return Problem(path, "its lines end in CR alone: convert them to LF")
+    if (deepest := _nesting(content)) > DEEPEST:
+        return Problem(path, f"nests {deepest} brackets, and more than {DEEPEST} are not analysed: exclude it")
     return content, version
+
+
+def _nesting(content: bytes) -> int:
+    """How deep the brackets of C++ are nested."""
+    if len(content) - len(content.translate(None, b"([{")) <= DEEPEST:
+        return 0
+    deepest = depth = 0
+    for code in SILENT.split(content):
+        for bracket in code.translate(None, _NO_BRACKETS):
+            depth = depth + 1 if bracket in b"([{" else max(depth - 1, 0)
+            deepest = max(deepest, depth)
+    return deepest
 
 
 def _open_without_waiting(path: str, flags: int) -> int:

@@ -627,6 +627,7 @@ class Module:
     ended: frozenset[str] = frozenset()  # the classes of which templates may end objects
     device: tuple[Kernel, ...] = ()  # the functions that run on the device, kernels too, without what they call
     scopes: Scopes = field(default_factory=Scopes)
+    lost: tuple[tuple[int, str], ...] = ()  # allocations in text that is in no function, and why (the refusal's name)
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

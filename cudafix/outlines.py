@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cudafix import failures
 from cudafix.cache import Cache, signature
-from cudafix.files import Files
+from cudafix.files import SILENT, Files
 from cudafix.frontends.cuda.queries import captures
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ _DEFINITION = (
 )
 _DEFINED = re.compile(rb"^" + _DEFINITION, re.MULTILINE)
 _DEFINED_INSIDE = re.compile(rb"^[ \t]{0,8}" + _DEFINITION, re.MULTILINE)  # of a namespace, as many indent it
-_SILENT = re.compile(
-    rb"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL
-)  # comments and literals
 _ARGUMENTS = re.compile(rb"<[^<>]*>")
 _OPERATOR = re.compile(rb"\boperator\b[^(]*(?:\(\s*\))?")  # also `operator()`
 _DIRECTIVE = re.compile(rb"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
@@ -203,7 +200,7 @@ def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
 
 def _words_of(data: bytes) -> Any:
     """The fields of `Words`, sorted."""
-    code = _SILENT.sub(b" ", data)
+    code = SILENT.sub(b" ", data)
     every = frozenset(_WORD.findall(code))
     variables = sorted(frozenset(_EXTERN.findall(code))) if b"extern" in every else []
     shared = sorted(frozenset(_SHARED.findall(code))) if not every.isdisjoint((b"static", b"inline")) else []

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
@@ -22,6 +23,43 @@ from cudafix.tree import Tree
 CHECK = """\
 #define CHECK(x) do { cudaError_t e = (x); if (e != cudaSuccess) { printf("%s", cudaGetErrorString(e)); exit(1); } } while (0)
 """
+
+
+GROWING = {
+    "statements of a function": lambda n: f"void f() {{ int x = 0; {'x = 1; ' * n} }}",
+    "calls of a function": lambda n: f"int g(int); void f() {{ int x; {'x = g(1); ' * n} }}",
+    "functions": lambda n: "".join(f"int f{k}(int &a) {{ return a; }}\n" for k in range(n)),
+    "classes in classes": lambda n: (
+        "__global__ void k() {}\n" + "".join(f"struct s{k} {{\n" for k in range(n)) + "};\n" * n
+    ),
+    "device functions that call each other": lambda n: (
+        "__device__ void f0() {}\n"
+        + "".join(f"__device__ void f{k + 1}() {{ f{k}(); }}\n" for k in range(n))
+        + f"__global__ void k() {{ f{n}(); }}\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("program", GROWING.values(), ids=GROWING)
+def test_work_grows_as_the_text_does(program: Callable[[int], str]) -> None:
+    """Counted in calls, and resumptions of generators: no clock is asked."""
+    calls = 0
+
+    def count(*_: object) -> None:
+        nonlocal calls
+        calls += 1
+
+    needed = []
+    for size in (4, 150, 300):  # the first fills the caches
+        calls = 0
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            lowered(program(size))
+        finally:
+            sys.setprofile(before)
+        needed.append(calls)
+    assert needed[2] < 2.5 * needed[1]
 
 
 class Case(NamedTuple):

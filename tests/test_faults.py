@@ -117,6 +117,37 @@ def test_no_room_for_the_output(tree: Path, arguments: str) -> None:
     assert one_line(run) == f"cudafix: the output: {os.strerror(errno.ENOSPC)}"
 
 
+@pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)], ids=["input", "output", "errors", "all three"])
+@pytest.mark.parametrize(("command", "code"), [("check", 1), ("check --format json", 1), ("diff", 0), ("apply", 0)])
+def test_a_standard_stream_that_is_closed_leads_nowhere(
+    tree: Path, command: str, code: int, closed: tuple[int, ...]
+) -> None:
+    def close() -> None:
+        for number in closed:
+            os.close(number)
+
+    with subprocess.Popen(
+        [sys.executable, "-c", "from cudafix.cli import main; main()", *command.split()],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=close,
+    ) as run:  # fmt: skip
+        out, err = run.communicate()
+    assert run.returncode == code
+    assert b"Traceback" not in out + err
+    assert bool(out) == (1 not in closed and command != "apply")
+    assert ((tree / "a.cu").read_bytes() != SOURCE) == (command == "apply")
+
+
+def test_a_page_holds_any_text_in_a_locale_without_it(tree: Path) -> None:
+    (tree / "a.cu").write_text(SOURCE.decode().replace("square", "größe"), encoding="utf-8")
+    ascii_only = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    run = subprocess.run(
+        [sys.executable, "-c", "from cudafix.cli import main; main()", "diff", "--html", "page.html"],
+        env=os.environ | ascii_only, capture_output=True, check=False,
+    )  # fmt: skip
+    assert (run.returncode, b"Traceback" in run.stderr) == (0, False)
+    assert "größe" in (tree / "page.html").read_text(encoding="utf-8")
+
+
 def test_nobody_reads_the_output(tree: Path) -> None:
     def closed() -> None:
         reads, writes = os.pipe()
@@ -377,3 +408,51 @@ def test_a_file_of_50_megabytes_is_one_line(tree: Path) -> None:
         run = cudafix(command)
         assert (run.code, run.err.splitlines()[-1]) == (2, message)
     assert (tree / "a.cu").read_bytes() != SOURCE
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (SOURCE + b"namespace a {\n" * 10_000 + b"}\n" * 10_000, "nests 10000 brackets, and more than 1000"),
+        (SOURCE + b"struct a {\n" * 10_000 + b"};\n" * 10_000, "nests 10000 brackets, and more than 1000"),
+        (SOURCE + b"(" * 100_000, "nests 100000 brackets, and more than 1000"),
+        (SOURCE.replace(b"\n", b"\r"), "its lines end in CR alone: convert them to LF"),
+    ],
+    ids=["nested namespaces", "nested structs", "parentheses that are never closed", "lines that end in CR alone"],
+)
+def test_what_is_not_analysed_is_one_line_and_the_rest_is_decided(tree: Path, content: bytes, message: str) -> None:
+    (tree / "b.cu").write_bytes(content)
+    run = cudafix("apply")
+    assert (run.code, run.err.splitlines()[-1].startswith(f"cudafix: b.cu: {message}")) == (2, True), run
+    assert (tree / "b.cu").read_bytes() == content
+    assert (tree / "a.cu").read_bytes() != SOURCE
+
+
+def test_brackets_in_literals_and_comments_do_not_nest(tree: Path) -> None:
+    (tree / "a.cu").write_bytes(SOURCE + b'const char *opening = "' + b"(" * 2000 + b'"; // ' + b"{" * 2000 + b"\n")
+    assert cudafix("check").code == 1
+
+
+MAIN = b"int main()\n{"
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "name"),
+    [
+        (b"", b"{" * 150 + b"}" * 150, b"parse_error"),
+        (b"", b"auto f = " + b"[] { return " * 500 + b"1;" + b"}" * 500 + b";", b"parse_error"),
+        (b"", b"set(1);\n" * 2**17, b"budget"),
+        (b"#define A0 1\n" + b"".join(b"#define A%d A%d + 1\n" % (n + 1, n) for n in range(9000)),
+         b"int n9000 = A9000;", b"budget"),
+    ],
+    ids=["blocks that read as a list", "nested lambdas", "very many statements", "macros of thousands of others"],
+)  # fmt: skip
+def test_an_allocation_in_code_that_cannot_be_read_is_a_refusal(
+    tree: Path, before: bytes, inside: bytes, name: bytes
+) -> None:
+    assert MAIN in SOURCE
+    (tree / "a.cu").write_bytes(before + SOURCE.replace(MAIN, MAIN + inside))
+    run = cudafix("check")
+    assert (run.code, run.err) == (0, "")
+    assert b"refused: " + name in run.out
+    assert b"1 allocation site:" in run.out

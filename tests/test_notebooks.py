@@ -111,7 +111,15 @@ def test_another_language_is_left_alone() -> None:
     assert notebook.read("a.ipynb", book("x = 1", language="julia")) is None
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"cells": 1}', b'{"worksheets": []}', b"\xff"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"", b"{", b"[]", b'{"cells": 1}', b'{"worksheets": []}', b"\xff", b"\xef\xbb\xbf{}",
+        b'{"cells": [{"cell_type": "code", "source": ["a", 4]}]}',
+        b'{"cells": [{"cell_type": "code", "source": [4, "a"]}]}',
+        b'{"cells": ' + b"[" * 100_000,
+    ],
+)  # fmt: skip
 def test_no_notebook_is_one_line(data: bytes) -> None:
     with pytest.raises(NotebookError, match=r"^not a notebook[^\n]*$"):
         notebook.read("a.ipynb", data)

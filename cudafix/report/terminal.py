@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections import Counter
@@ -28,7 +27,8 @@ PAIRS = frozenset(
 
 def readable(text: str | bytes) -> str:
     """`text` (a path, a source line) with what is no text made visible instead of sent to the terminal."""
-    raw = os.fsencode(text) if isinstance(text, str) else text
+    # not in the encoding of the locale, in which a source may not be possible
+    raw = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", raw.decode("utf-8", "replace"))
 
 

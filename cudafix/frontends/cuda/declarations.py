@@ -594,9 +594,10 @@ class Declarations:
         outer = self.visible.globals if self.visible is not None else {}
         return (outer | self.globals).values()
 
-    def references(self) -> dict[str, tuple[bool, ...]]:
-        """The functions, by last name component, and which of their parameters are references."""
-        return self.by_reference if self.visible is None else self.visible.by_reference | self.by_reference
+    def takes_reference(self, name: str) -> bool:
+        """Whether a function with this last name component has a parameter that is a reference."""
+        outer = self.visible.by_reference if self.visible is not None else {}
+        return any(self.by_reference.get(name, outer.get(name, ())))
 
     def parameters_at(self, name: str, number: int, count: int) -> list[Param] | None:
         """The parameters that argument `number` of `count` may go to, in a call of functions with this last name

@@ -114,6 +114,7 @@ class Expressions:
         self.cls = cls
         self.namespace = namespace
         self.out: list[Stmt] = []
+        self.made: dict[Expr, str] = {}  # the results of calls in this block, and whose each is
         self.reads: dict[Expr, Node | None] = {}
         self.writes: dict[Expr, Node | None] = {}
         self.access: tuple[int, int, str] | None = None
@@ -196,6 +197,8 @@ class Expressions:
         if self.access is not None:
             self.flush()
         self.out.append(statement)
+        if isinstance(statement, ir.Call) and statement.result is not None:
+            self.made[statement.result] = statement.callee
 
     def flush(self) -> None:
         if self.access is None:
@@ -256,14 +259,14 @@ class Expressions:
 
     def collect(self, run: Callable[[], None]) -> Block:
         """The statements that `run` emits, as a block of their own."""
-        kept = self.out, self.reads, self.writes, self.access
-        self.out, self.reads, self.writes, self.access = [], {}, {}, None
+        kept = self.out, self.made, self.reads, self.writes, self.access
+        self.out, self.made, self.reads, self.writes, self.access = [], {}, {}, {}, None
         try:
             run()
             self.flush()
             return tuple(self.out)
         finally:
-            self.out, self.reads, self.writes, self.access = kept
+            self.out, self.made, self.reads, self.writes, self.access = kept
 
     def merge(self, block: Block) -> None:
         """Put the statements of a block here; accesses join the pending ones."""
@@ -1029,8 +1032,7 @@ class Expressions:
 
     def reached_by(self, result: Expr) -> str:
         """The last name component of the function whose call gave this result; empty if there is none."""
-        made = next((s for s in reversed(self.out) if isinstance(s, ir.Call) and s.result == result), None)
-        return made.callee.rpartition("::")[2] if made is not None else ""
+        return self.made.get(result, "").rpartition("::")[2]
 
     def _is_number_at(self, place: Expr, root: Expr) -> bool:
         """Whether a place is a number, which a call has led to that returned `root`."""

@@ -44,6 +44,7 @@ _QUERY = """
 (new_expression) @new
 (gnu_asm_expression) @asm
 """
+_INTRODUCER = re.compile(rb"\](?!\s*[;,=)\].+*/%&|?:])")  # what stands behind the `]` of an array begins no lambda
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _PRINTS = re.compile(rb"\b(?:printf|vprintf|puts)\s*\(")
 _TRAPS = re.compile(rb"\b(?:assert|__trap|__assert_fail|__builtin_trap|abort)\s*\(|\btrap;")
@@ -93,7 +94,12 @@ def summarize(
             touched[name] = (*touched.get(name, ()), variable.name)
     touched = _initialized(text, touched) if touched else touched
     device = [_described(one, _summary(one, text, index, macros, touched), text, path) for one in found]
-    lambdas = captures_of(_lambdas(), root).get("lambda", ()) if found else ()
+    lambdas = (
+        node
+        for part in (root.children if found else ())
+        if _INTRODUCER.search(text, part.start_byte, part.end_byte)
+        for node in captures_of(_lambdas(), part).get("lambda", ())
+    )
     device += [_of_lambda(node, text, path, macros, touched) for node in _outermost(lambdas)]
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
@@ -172,10 +178,16 @@ def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
         yield name.decode(), words(meant), frozenset()
     for meant, name in _TYPEDEF.findall(text):
         yield name.decode(), words(meant), frozenset()
-    for match in _CLASS.finditer(text):
+    ends: dict[int, int] = {}  # of the classes behind, by where their bodies begin
+    for match in reversed(list(_CLASS.finditer(text))):
         parts, start, depth, at = [match[2]], match.end(), 1, match.end()
         while depth and (brace := _BRACE.search(text, at)) is not None:
             at = brace.end()
+            if at in ends:  # a class inside: it is known by its name
+                parts.append(text[start:at])
+                start = at = ends[at]
+                parts.append(b"}")
+                continue
             depth += 1 if brace[0] == b"{" else -1
             if depth == 2 and brace[0] == b"{" and _BODY.search(text, max(start, brace.start() - 200), brace.start()):
                 parts.append(text[start : brace.start()] + b";")
@@ -183,6 +195,7 @@ def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
                     at = brace.end()
                     depth += 1 if brace[0] == b"{" else -1
                 start = at
+        ends[match.end()] = at
         statements = b"".join((*parts, text[start:at])).split(b";")
         called = (m for one in statements if _STARTS.match(one) for m in _CALLED.finditer(one))
         fields = b" ".join(one for one in statements if b"(" not in one or _STARTS.match(one))

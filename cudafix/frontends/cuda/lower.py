@@ -123,7 +123,27 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         ended | file.deduced,
         device,
         scopes,
+        tuple(_lost(parsed, found, functions)),
     )
+
+
+def _lost(parsed: Parsed, found: Declarations, functions: Sequence[ir.Function]) -> Iterator[tuple[int, str]]:
+    """The allocations in the text that no function has, since it could not be read or lowered."""
+    too_large = [one.span for one in functions if any(name == "budget" for name, _ in one.problems)]
+    if not too_large and not parsed.errors:
+        return
+    read = [(one.node.start_byte, one.node.end_byte) for one in found.functions]
+    for match in _ALLOCATION.finditer(parsed.text):
+        at = match.start()
+        if any(span.start <= at < span.end for span in too_large):
+            yield at, "budget"
+        elif not any(start <= at < end for start, end in read):
+            node, broken = parsed.tree.root_node.descendant_for_byte_range(at, match.end()), False
+            while node is not None and node.parent is not None and "string" not in node.type:
+                broken = broken or node.has_error or node.type == "expression_statement"
+                node = node.parent
+            if broken and node is not None and node.parent is None:
+                yield at, "parse_error"
 
 
 def _given_to_templates(found: Declarations, parsed: Parsed) -> tuple[frozenset[str], frozenset[str]]:
@@ -178,6 +198,7 @@ def _implicit(file: File, source: Source, root: Node) -> list[ir.Function]:
     return made
 
 
+_ALLOCATION = re.compile(rb"\bcudaMalloc\s*\(")
 _QUIET = frozenset(
     "lambda_expression identifier init_declarator array_declarator pointer_declarator function_declarator".split()
 )

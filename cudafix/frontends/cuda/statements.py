@@ -14,6 +14,7 @@ from cudafix.frontends.cuda.context import Bound, File, Scope, Source
 from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
     Class,
+    Declarations,
     Declared,
     Definition,
     default_value,
@@ -48,12 +49,15 @@ _HANDED_OUT = re.compile(
     r"\bcu(?!da(?:Mem(?:cpy|set|PrefetchAsync)|LaunchKernel|HostRegister|GraphAdd|Stream(?:Wait|Write)))\w*\(\s*(?:\([\w\s*]*\)\s*)?&\s*\w+\b(?!\s*[\[.-])"
 )
 _ALIASED = re.compile(r"&\s*\w+\s*=\s*\(?\s*([A-Za-z_]\w*)")
+_CALLABLE = re.compile(r"\boperator\s*[^\s\w]+?(?=\s*\()|\b[A-Za-z_]\w*")
 
 
 _DECLARES = re.compile(rb"\w[\s*&]+\w")  # two words: a macro that stands for a declaration
 _RETURNED = re.compile(r"\breturn\s+\(?\s*([A-Za-z_]\w*)\s*\)?\s*;")
 
 
+MOST_STATEMENTS = 20_000
+"""Semicolons of a function. One with more was made by a program, and takes minutes."""
 _NO_NAMES = frozenset(("lambda_capture_initializer", "comment"))
 
 
@@ -550,10 +554,14 @@ class Statements(Loops):
             self._destroy(self.scopes[:1], body)  # the parameters
 
         span = self.span(node)
+        many = self.source.text.count(b";", body.start_byte, body.end_byte)
         try:
-            lowered = self.collect(whole)
+            lowered = self.collect(whole) if many <= MOST_STATEMENTS else None
         except RecursionError:
-            lowered = (ir.Unknown("nested too deeply", self.span(body), ()),)
+            lowered = None
+        if lowered is None:
+            lowered = (ir.Unknown("too large", self.span(body), ()),)
+            self.problems.append(("budget", body.start_byte))
         errors = [(end - start, start) for start, end in self.file.errors if start < span.end and end > span.start]
         problems = [
             ("parse_error", start) for _, start in sorted(errors)
@@ -827,12 +835,12 @@ class Statements(Loops):
             self.store(place, value, child)
 
 
-def addressed_names(text: str, by_reference: Mapping[str, tuple[bool, ...]]) -> frozenset[str]:
+def addressed_names(text: str, index: Declarations) -> frozenset[str]:
     """Names whose address is taken, or that a reference or a reference parameter of this file is bound to."""
     text = _HANDED_OUT.sub("", text)
     names = set(_ADDRESSED.findall(text)) | set(_ALIASED.findall(text))
-    for function, flags in by_reference.items():
-        if any(flags) and function in text:
+    for function in {*_CALLABLE.findall(text)}:
+        if index.takes_reference(function):
             for found in re.finditer(rf"\b{re.escape(function)}\s*(?:<[^;()]*>)?\(([^;]*)\)", text):
                 names.update(re.findall(r"[A-Za-z_]\w*", found.group(1)))
     return frozenset(names)
@@ -864,7 +872,7 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     file.index.inside = definition.name
     text = text_of(definition.body, source.text)
     lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
-    lowering.addressed = addressed_names(text, file.index.references())
+    lowering.addressed = addressed_names(text, file.index)
     lowering.end = node.end_byte
     head = source.text[node.start_byte : definition.body.start_byte].partition(b"(")[0]
     lowering.gives = definition.returns if not definition.by_reference else ""

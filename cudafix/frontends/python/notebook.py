@@ -105,7 +105,8 @@ class Notebook:
 def read(path: str, data: bytes) -> Notebook | None:
     """Read a notebook; None for one whose language is not Python. Raises `NotebookError`."""
     try:
-        found = json.loads(data)
+        found = json.loads(data.decode())
+        whole = _value(data, _BLANK.match(data).end())[0]  # type: ignore[union-attr]
     except (ValueError, RecursionError) as error:
         raise NotebookError(f"not a notebook ({str(error).splitlines()[0]}): repair or exclude it") from None
     cells = found.get("cells") if isinstance(found, dict) else None
@@ -113,7 +114,7 @@ def read(path: str, data: bytes) -> Notebook | None:
         raise NotebookError("not a notebook of format 4 (it has no `cells`): save it anew or exclude it")
     if not _is_python(found.get("metadata")):
         return None
-    placed = _value(data, _BLANK.match(data).end())[0]["cells"]  # type: ignore[union-attr]
+    placed = whole["cells"]
     text = bytearray()
     first, last = array("q"), array("q")
     separators: dict[int, bytes | None] = {}
@@ -189,7 +190,7 @@ def _usual_separator(data: bytes, cells: list[Any]) -> bytes:
     """What stands between two lines of a cell, from any cell that shows it."""
     for cell in cells:
         source = cell.get("source") if isinstance(cell, dict) else None
-        if isinstance(source, list) and source:
+        if isinstance(source, list) and source and all(isinstance(one, _Text) for one in source):
             if len(source) > 1:
                 return data[source[0].end + 1 : source[1].start - 1]
             opening = data.rfind(b"[", 0, source[0].start)

@@ -138,8 +138,8 @@ REFUSALS: dict[str, Page] = {
     "unreadable_file": Page(
         "a file cannot be read, or is not text",
         "A file that is unreadable, binary, no regular file or larger than 16 MiB, or C++ with more than 1,000 "
-        "brackets in each other or lines that end in CR alone, counts as code that nobody knows: what it defines is not seen, "
-        "and where it is included, anything may be declared and run.",
+        "brackets in each other or lines that end in CR alone, counts as code that nobody knows: what it defines is "
+        "not seen, and where it is included, anything may be declared and run.",
         "Make the file readable, or exclude it (`exclude` in the configuration) if it is no part of the program.",
     ),
     "parse_error": Page(

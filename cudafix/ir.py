@@ -317,7 +317,7 @@ class Loop:
     `index` and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices. A range with
     marks (`"0:{}"`) is the same only where the variables are that stand for them, its `bounds`.
     `at_least_once` is true for `do … while` and for constant bounds that make one round certain. `forever` is true for
-    `while (true)` and `for (;;)`.
+    `while (true)` and `for (;;)`. `test` is the text of a condition without calls and macros; else it is empty.
     """
 
     body: Block
@@ -329,6 +329,7 @@ class Loop:
     at_least_once: bool = False
     forever: bool = False
     bounds: tuple[Expr, ...] = ()
+    test: str = ""
 
 
 @dataclass(slots=True, eq=False)

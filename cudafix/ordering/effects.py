@@ -157,7 +157,7 @@ class Effects(Allocations):
         if api.effect in HOST_EFFECTS:
             self._moves_pointers(args, returned, after)
         if api.stores_bytes or api.effect is Effect.MESSAGE:
-            self._bytes_come_in(args, after)
+            self._bytes_come_in(call, args, after)
         for expr in args.named.get("out", ()):
             places = self.cells(after, ir.Deref(expr)) or self.cells(after, expr)  # or it takes a reference
             after.env.write(places, frozenset({mem.OTHER}))
@@ -169,13 +169,17 @@ class Effects(Allocations):
             self.looks(after)
         return after
 
-    def _bytes_come_in(self, args: Arguments, state: State) -> None:
+    def _bytes_come_in(self, call: ir.Call, args: Arguments, state: State) -> None:
         """A host function stores what it reads from text, a file or another process."""
         for expr in (e for role in ("hw", "hrw", "out") for e in args.named.get(role, ())):
             values = self.values(state, expr)
             places = [cell for value in values if (cell := mem.at(value, "0")) is not None]
             refers = isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref)
+            if "::" not in call.callee and "operator" not in call.callee and self.type_of(expr).endswith("*"):
+                refers = False  # a function of C takes no references
             self.written_as_bytes(state, [*places, *(self.cells(state, expr) if refers else ())])
+            if not refers and not isinstance(expr, ir.Addr):
+                continue
             place = expr.base if isinstance(expr, ir.Addr) else expr
             state.env.write(self.cells(state, place) * 2, self.as_address(place, frozenset({mem.OTHER})) - {mem.OTHER})
 

@@ -42,6 +42,7 @@ _STREAMS = {
     "cudaStreamLegacy": replace(LEGACY, device=_CURRENT),
 }
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
+_TEMPLATE_ARGUMENTS = re.compile(r"<.*>", re.DOTALL)
 _NEVER_FOLLOWED = re.compile(r"\b(?:FILE|DIR)\b")  # what only the C library looks into (C17 7.21.1, POSIX `dirent.h`)
 
 
@@ -598,7 +599,7 @@ class Machine:
         """
         if mem.OTHER not in values or mem.MIXED in values:  # numbers beside addresses, as they are not told apart
             return values
-        kind = self._type_stored_in(place)
+        kind = _TEMPLATE_ARGUMENTS.sub("", self._type_stored_in(place))  # a container of addresses is none
         if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:
             return values
         self.in_disguise = True

@@ -448,7 +448,12 @@ class _Walk:
         made = (self._made(s) for s in inside if isinstance(s, ir.Call) and self.trials.is_allocation(s))
         # a condition may ask for a pointer that the rounds allocate, and need not for another one
         others = self.pointers - exits.assigned.union(*made)
+        words = set(re.findall(r"[A-Za-z_]\w*", stmt.test))
         in_condition = any(isinstance(s, ir.Call) and self._tells(s) for s in ir.walk(stmt.condition))
+
+        def may_ask(untested: frozenset[Key]) -> bool:
+            return any(not words or name.removeprefix(".") in words for _, name in untested - others)
+
         open_condition = not stmt.forever and stmt.range is None
         entry: _State | None = state
         left: list[_State] = []
@@ -460,14 +465,14 @@ class _Walk:
             condition = self.block(stmt.condition, entry)
             if condition is not None:
                 # what the condition says is not known
-                depends = in_condition or (open_condition and bool(condition.untested - others))
+                depends = in_condition or (open_condition and may_ask(condition.untested))
                 if depends and condition.events:
                     condition = replace(condition, failed=1, changed=condition.changed | condition.since)
                     self._takes_all(condition, exits, handed) if in_condition else None
                 left.append(condition)
             body = _joined([self.block(stmt.body, condition), *exits.continues])
             end = self.block(stmt.step, body)
-            if end is not None and open_condition and end.untested - others:
+            if end is not None and open_condition and may_ask(end.untested):
                 end = replace(end, failed=1, changed=end.changed | end.since)
             if end is not None and (end.given_up or end.failed):
                 self._goes_on_with(end, exits)

@@ -74,6 +74,7 @@ class Loops(Branches):
         made = ir.Loop(
             body, self.span(node), before, after if index is None else (), index,
             _pattern(bounds[0], variables) if bounds is not None else None, once, condition is None, places,
+            self._plain_text(condition),
         )  # fmt: skip
         if bounds is not None:
             self.ranged.append((made, bounds[1], after))
@@ -89,6 +90,12 @@ class Loops(Branches):
                 loop.index, loop.range, loop.step, loop.at_least_once = None, None, step, False
         self.bumped |= outer
         return lowered
+
+    def _plain_text(self, condition: Node | None) -> str:
+        """What a condition says itself: it has no calls, and no macros."""
+        text = self.normal(condition).strip("()") if condition is not None else ""
+        plain = "(" not in text and not any(word in self.file.macros for word in re.findall(r"\w+", text))
+        return text if plain else ""
 
     def _discard(self, node: Node) -> None:
         self.value(node, None, False)
@@ -150,7 +157,8 @@ class Loops(Branches):
             self.blocked = kept
             body = self._round(node.child_by_field_name("body"))
             once = text in ("true", "1")
-            self._emit_loop(ir.Loop(body, self.span(node), before, at_least_once=once, forever=once))
+            test = self._plain_text(condition)
+            self._emit_loop(ir.Loop(body, self.span(node), before, at_least_once=once, forever=once, test=test))
 
         self.flush()
         self.scoped(run, node)
@@ -187,7 +195,8 @@ class Loops(Branches):
         self.blocked = kept
         if text in ("0", "false"):
             body = (*body, ir.Break(self.span(node)))
-        self._emit_loop(ir.Loop(body, self.span(node), before, at_least_once=True, forever=text in ("true", "1")))
+        forever, test = text in ("true", "1"), self._plain_text(condition)
+        self._emit_loop(ir.Loop(body, self.span(node), before, at_least_once=True, forever=forever, test=test))
 
     def _range_for(self, node: Node) -> None:
         container_node, declarator = node.child_by_field_name("right"), node.child_by_field_name("declarator")

@@ -256,6 +256,8 @@ class _Linker:
         self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes], defined: AbstractSet[bytes]
     ) -> bool:
         words = self._outlines.words(source)
+        if not self._may_name_others(source, defined):
+            return False
         if b"operator" in words.defined:
             exports = self._outlines.outline(source).exports
             if any(not name.scope and name.last.startswith(_REPLACED) for name in exports):
@@ -270,6 +272,15 @@ class _Linker:
         if of_others and not of_others.isdisjoint(self._reached_at_start(source)):
             return True
         return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
+
+    def _may_name_others(self, source: str, defined: AbstractSet[bytes]) -> bool:
+        """Whether a source declares anything that another one has: without that it cannot name it ([basic.lookup]).
+        `defined` are the functions of the others.
+        """
+        outline = self._outlines.outline(source)
+        if outline.uses or outline.classes or self._outlines.words(source).variables or self._tree.included(source):
+            return True
+        return not defined.isdisjoint(name.last for name in outline.declares)
 
     def _bases_at_start(self, source: str) -> set[bytes]:
         """What the classes are derived from of which a source makes objects when the program starts."""

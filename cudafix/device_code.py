@@ -234,6 +234,7 @@ def _joined(one: ir.Kernel, callee: ir.Kernel) -> None:
     """Add what a callee does but with its arguments."""
     one.prints |= callee.prints
     one.traps |= callee.traps
+    one.times |= callee.times
     one.keeps |= callee.keeps
     one.names |= callee.names
     one.mentions |= callee.mentions
@@ -244,4 +245,4 @@ def _joined(one: ir.Kernel, callee: ir.Kernel) -> None:
 
 def _sizes(one: ir.Kernel) -> tuple[object, ...]:
     sets = one.reads, one.writes, one.names, one.mentions, one.globals_read, one.globals_written, one.calls_unknown
-    return (*map(len, sets), one.prints, one.traps, one.keeps)
+    return (*map(len, sets), one.prints, one.traps, one.times, one.keeps)

@@ -162,6 +162,7 @@ def _kernel(kernel: ir.Kernel) -> str:
     parts += [f"writes {names(kernel.writes)}"] if kernel.writes else []
     parts += ["prints"] if kernel.prints else []
     parts += ["traps"] if kernel.traps else []
+    parts += ["times"] if kernel.times else []
     parts += [f"reads global {', '.join(sorted(kernel.globals_read))}"] if kernel.globals_read else []
     parts += [f"writes global {', '.join(sorted(kernel.globals_written))}"] if kernel.globals_written else []
     parts += [f"calls unknown {', '.join(sorted(kernel.calls_unknown))}"] if kernel.calls_unknown else []

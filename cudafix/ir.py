@@ -553,6 +553,7 @@ class Kernel:
     is_kernel: bool = True
     calls: tuple[DeviceCall, ...] = ()
     mentions: frozenset[str] = frozenset()  # what it calls without an expression of its own: default arguments, `begin`
+    times: bool = False  # it reads a clock, and does more with it than wait
 
     @property
     def may_be_any(self) -> bool:

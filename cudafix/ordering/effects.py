@@ -320,6 +320,7 @@ class Effects(Allocations):
             kernels = self._kernels_in(expr, state)
             uses, stores, prints = self._used_by(kernels, state)
             op.says = any(kernel.prints for kernel in kernels)
+            op.times = any(kernel.times for kernel in kernels)
             reads, writes = reads | uses, writes | stores
         self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
         if api.source.startswith(("Thrust", "CUB")):
@@ -383,6 +384,7 @@ class Effects(Allocations):
         reads, writes = reads | uses, writes | stores
         op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
         op.says = any(kernel.prints for kernel in kernels)
+        op.times = any(kernel.times for kernel in kernels)
         self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
         return state
 

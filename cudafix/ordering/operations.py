@@ -66,8 +66,9 @@ class Operations(Engine):
             point = Point(span, f"{op.text} runs", op.stmt)
             for other in self.conflicts(lost, reads, writes):
                 self.wrong(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams)
-            for other in self.operations_in(lost) if op.says else ():  # what kernels print stands in their order
-                if other.says:
+            # what kernels print stands in their order; what one measures is longer with what ran before it
+            for other in self.operations_in(lost) if op.says or op.times else ():
+                if op.times or other.says:
                     self.wrong(Wrong.ORDER, other, point, via=tuple(other.via), streams=streams)
         touched = touches_async = (reads | writes) & self.async_objects
         while touched:

@@ -102,6 +102,7 @@ class Operation:
     writes: Bits = 0
     prints: bool = False  # or may, or stops the program
     says: bool = False  # has `printf` in its kernel
+    times: bool = False  # measures time in its kernel
     rewritten_only: bool = False
     assumption: Assumption | None = None
     via: list[Key] = field(default_factory=list)  # the frees at which P waited for it and Q does not

@@ -51,6 +51,28 @@ _TRAPS = re.compile(rb"\b(?:assert|__trap|__assert_fail|__builtin_trap|abort)\s*
 _KEYWORDS = frozenset(b"if while for switch return sizeof alignof decltype static_cast".decode().split())
 
 
+# CUDA C++ Programming Guide, "Time Function"; PTX ISA, special registers `%clock`, `%clock64`, `%globaltimer`
+_CLOCK = re.compile(
+    rb"\b(?:clock64|clock|__nanotime|__globaltimer\w*)\s*\(|%(?:clock|globaltimer)\w*|\b(?:system|steady|high_resolution)_clock\b"
+)
+_READ_BY_ASSEMBLY = (
+    rb"\basm\s*(?:volatile\b)?\s*\(\s*\"mov\.\w+\s+%0,\s*%%?(?:clock|globaltimer)\w*;\"\s*:\s*\"=\w+\"\s*\(\s*(\w+)\s*\)"
+    rb"(?:\s*:\s*:\s*\"memory\")?\s*\)"
+)
+_SET_BY_CLOCK = re.compile(  # a variable of the function
+    rb"\b(?:auto|const|int|long|unsigned|\w+_t)\s+(\w+)\s*=\s*clock(?:64)?\s*\(\s*\)(?=\s*;)|" + _READ_BY_ASSEMBLY
+)
+_DECLARED = re.compile(rb"\b(?:(?:unsigned|long|int|\w+_t)\s+)+(\w+(?:\s*,\s*\w+)*)\s*;")
+_ONLY_WAITS = re.compile(
+    rb"(?:[\s{};]|__nanosleep\s*\([\w\s]*\)|" + _READ_BY_ASSEMBLY.replace(rb"(\w+)", rb"\w+") + rb")*"
+)
+
+
+@cache
+def _waits() -> Query:
+    return Query(Language(language()), "[(while_statement) (do_statement)] @loop")
+
+
 @cache
 def _query() -> Query:
     return Query(Language(language()), _QUERY)
@@ -65,6 +87,7 @@ class _Summary:
     writes: set[int] = field(default_factory=set)
     prints: bool = False
     traps: bool = False
+    times: bool = False
     keeps: bool = False
     globals_read: set[str] = field(default_factory=set)
     globals_written: set[str] = field(default_factory=set)
@@ -146,6 +169,7 @@ def _described(one: Definition, summary: _Summary, text: bytes, path: str) -> ir
         one.side == "kernel",
         tuple(sorted(set(summary.calls), key=_order)),
         frozenset(_mentions(one, head, text)),
+        summary.times,
     )
 
 
@@ -288,6 +312,24 @@ def _in_macros(words: Iterable[bytes], macros: Mapping[str, Macro]) -> list[str]
     return sorted(found)
 
 
+def _times(body: Node, text: bytes, macros: bytes) -> bool:
+    """Whether device code does more with a clock than wait until some time has passed, in a loop that does nothing."""
+    if _CLOCK.search(macros):
+        return True
+    rest = bytearray(text[body.start_byte : body.end_byte])
+    for loop in captures_of(_waits(), body).get("loop", ()):
+        inner = loop.child_by_field_name("body")
+        if inner is not None and _ONLY_WAITS.fullmatch(text, inner.start_byte, inner.end_byte):
+            at, end = loop.start_byte - body.start_byte, loop.end_byte - body.start_byte
+            rest[at:end] = b" " * (end - at)
+    since = {found[1] or found[2] for found in _SET_BY_CLOCK.finditer(text, body.start_byte, body.end_byte)}
+    left = _SET_BY_CLOCK.sub(b"", bytes(rest))
+    declared = (found for found in _DECLARED.finditer(left) if since.issuperset(re.split(rb"\s*,\s*", found[1])))
+    for found in reversed(list(declared)):
+        left = left[: found.start()] + left[found.end() :]
+    return _CLOCK.search(left) is not None or any(re.search(rb"\b%s\b" % name, left) for name in since)
+
+
 _LONG = 4_000  # bytes of an expression that may stand for anything: calls in calls would be read again and again
 
 
@@ -358,6 +400,7 @@ def _summary(
     written_out = b"\n".join([body, *(macros[name].body for name in used)])
     summary.prints = _PRINTS.search(written_out) is not None or b"cout" in words
     summary.traps = _TRAPS.search(written_out) is not None
+    summary.times = _CLOCK.search(written_out) is not None and _times(one.body, text, written_out[len(body) :])
     here = {word: touched[word] for word in words & touched.keys()}
     summary.globals_read |= set().union(*here.values())
     summary.words = {sys.intern(word.decode()) for word in words - here.keys()} - names.keys()

@@ -304,7 +304,7 @@ def _initializing(
         if registered:
             lowering.hand_out(tuple(map(ir.FuncRef, registered)), ir.Span(file.path, at, at))
         if arguments:  # a call of a parameter of the template means one of them
-            able = ir.Opaque(tuple(map(ir.FuncRef, arguments)))
+            able = ir.Choice(tuple(map(ir.FuncRef, arguments)))
             lowering.emit(ir.Assign(ir.Var("::<arguments of templates>"), able, ir.Span(file.path, at, at)))
         for variable, value in variables:
             lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]

@@ -102,6 +102,7 @@ class Calls(Operations):
         self._callers_work: Operation | None = None
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
         self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
+        self.uncertain: set[int] = set()  # calls (by `id`) that may reach methods which are not seen as well
         self._at_the_end: dict[int, ir.Function] = {}  # deleters and guards, by their `id`
         self._held_at_the_end: Values = mem.NOTHING
 
@@ -170,7 +171,13 @@ class Calls(Operations):
             elif not kind and isinstance(call.receiver, ir.Var) and call.receiver.name.startswith("%"):
                 parts = self.parts(state, call.receiver)
                 this = leads | this if parts or not leads else leads  # a call has returned a reference: `v.front().f()`
-            methods = self.classes.methods(kind, name, arity, path)
+            methods, known = self.classes.methods(kind, name, arity, path)
+            if methods and not known and (kinds := self._types_at(leads or this)):
+                several = [self.classes.methods(one, name, arity, path) for one in kinds]
+                methods, known = (
+                    [f for found, _ in several for f in found],
+                    all(found and sure for found, sure in several),
+                )
             api = self.tables.method(kind, name) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
@@ -183,7 +190,9 @@ class Calls(Operations):
                 return api
             exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
-                methods += self.classes.overriders(methods)
+                methods = methods + self.classes.overriders(methods)
+            if methods and not known:
+                self.uncertain.add(id(call))
             return [(f, this) for f in methods]
         if ir.is_any_of(name):
             this = state.env.read((self.root("this"), ())) if self.frame.function.cls is not None else mem.NOTHING
@@ -203,6 +212,21 @@ class Calls(Operations):
         if api is not None:
             return api
         return self._functions_in(self.values(state, ir.Var(name)), arity)
+
+    def _types_at(self, pointers: Values) -> set[str]:
+        """The types of the variables, members and elements that pointers lead to, as they are declared; none where that
+        is not known of each of them.
+        """
+        kinds = set[str]()
+        for value in pointers:
+            kind, is_array = self._kind_of(value.cell[0]) if isinstance(value, mem.Ref) else ("", False)
+            for step, name in value.cell[1] if isinstance(value, mem.Ref) else ():
+                if step == "field":
+                    kind, is_array = self.classes.type_of_part(kind, [name]), False
+                else:
+                    kind, is_array = kind if is_array else _element(kind), False
+            kinds.add("" if {"*", "&", "["} & set(kind) else kind)
+        return kinds if "" not in kinds else set()
 
     def _functions_in(
         self, values: Values, arity: int, fits: Callable[[ir.Function], bool] = lambda _: True

@@ -98,6 +98,10 @@ class Effects(Allocations):
                 return state
             before = state.copy()  # the object may have none of them
             return joined(before, self.function_call(call, found, state))
+        if found and id(call) in self.uncertain:  # or a method of a class that is not seen
+            other = state.copy()
+            self._unseen(call, other)
+            return joined(self.function_call(call, found, state), other)
         if found:
             return self.function_call(call, found, state)
         if call.callee.startswith("~") and call.receiver is not None:
@@ -105,9 +109,12 @@ class Effects(Allocations):
             text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
             self.obstacle(held, "unknown_call", text, call.span)
             return state
+        self._unseen(call, state)
+        return state
+
+    def _unseen(self, call: ir.Call, state: State) -> None:
         back = self.unknown(f"`{said(call)}` is not known", call.given, call, call.span, state)
         self.result(call, back, state)
-        return state
 
     def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
         certain = call.receiver is not None and self._has_known_type(call)

@@ -32,9 +32,7 @@ MAX_CALLBACKS = 10  # rounds until nothing changes
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_KEEPS_ONE = re.compile(
-    r"(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<\s*(\w[\w:]*(?:\s*\*)*)\s*[,>]"
-)  # `*x` is that
+_KEEPS_ONE = re.compile(r"(?:const )?(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<.*>(?: &)?")  # `*x` is that
 
 
 _RECURS = HOST_EFFECTS | frozenset(
@@ -264,8 +262,7 @@ class Calls(Operations):
             return expr.text if "::" in expr.text else ""  # an object of a library: `thrust::cuda::par`
         if isinstance(expr, ir.Deref):
             kind = self.type_of(expr.base)
-            kept = _KEEPS_ONE.match(kind)
-            return kept[1] if kept is not None else kind
+            return ir.template_arguments(kind)[0] if _KEEPS_ONE.fullmatch(kind) is not None else kind
         if isinstance(expr, ir.Field):
             cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
             return self.classes.type_of_member(cls, expr.name)

@@ -205,6 +205,8 @@ class Calls(Operations):
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
             if "::" not in name:
                 own = [*own, *self.classes.overriders(own)]
+                if self._may_be_inherited(own):
+                    self.uncertain.add(id(call))
             return [(f, this) for f in own]
         api = self.tables.lookup(name, arity)
         if api is not None:
@@ -237,6 +239,13 @@ class Calls(Operations):
         found = [[f for f in self.program.resolve(name, arity, path) if fits(f)] for path, name in names]
         known = len(names) == len(pointers) and all(found)
         return [(f, mem.NOTHING) for functions in found for f in functions] if known else []
+
+    def _may_be_inherited(self, found: list[ir.Function]) -> bool:
+        """Whether a method of a base that is not seen may hide these functions at namespace scope (C++17, 6.4.1
+        [basic.lookup.unqual] 8).
+        """
+        bases = self.frame.function.bases
+        return not self.in_python and all(f.cls is None for f in found) and any(map(self.classes.is_unseen_base, bases))
 
     def _may_call(self, name: str, function: ir.Function) -> bool:
         """Whether a call without an object may mean a function: no method of a class that is not the caller's."""

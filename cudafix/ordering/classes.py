@@ -121,7 +121,7 @@ class Classes:
 
     def is_unseen_base(self, base: str) -> bool:
         """Whether a class that others are derived from is in no file of the program, nor in the standard one."""
-        return not base.startswith(_QUIET_BASES) and self._is_unseen(last(base.partition("<")[0]))
+        return not self._is_seen(base.partition("<")[0])
 
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""

@@ -454,6 +454,9 @@ class _Walk:
         others = self.pointers - exits.assigned.union(*made)
         words = set(re.findall(r"[A-Za-z_]\w*", stmt.test))
         in_condition = any(isinstance(s, ir.Call) and self._tells(s) for s in ir.walk(stmt.condition))
+        # what a `try` sets behind an allocation tells whether that has raised
+        set_in_try = frozenset[Key]().union(*(self._set_by(s.body) for s in inside if isinstance(s, ir.Try)))
+        may_ask_for_it = any(not words or name.removeprefix(".") in words for _, name in set_in_try)
 
         def may_ask(untested: frozenset[Key]) -> bool:
             return any(not words or name.removeprefix(".") in words for _, name in untested - others)
@@ -476,8 +479,10 @@ class _Walk:
                 left.append(condition)
             body = _joined([self.block(stmt.body, condition), *exits.continues])
             end = self.block(stmt.step, body)
-            if end is not None and open_condition and (end.caught or may_ask(end.untested)):
+            if end is not None and open_condition and may_ask(end.untested):
                 end = replace(end, failed=1, changed=end.changed | end.since)
+            if end is not None and open_condition and end.caught and may_ask_for_it:
+                end = replace(end, changed=end.changed | end.since)
             if end is not None and (end.given_up or end.failed):
                 self._goes_on_with(end, exits)
             if end is not None and stmt.at_least_once:
@@ -497,6 +502,14 @@ class _Walk:
         ways = left if not stmt.forever else [s for s in left if s in exits.breaks] or exits.breaks
         end = _joined(ways) if ways or stmt.forever else state
         return replace(end, failed=state.failed if end.events == state.events else 0) if end is not None else None
+
+    def _set_by(self, block: ir.Block) -> frozenset[Key]:
+        """The variables of the program that a block assigns."""
+        stmts = list(ir.walk(block))
+        targets = [s.target for s in stmts if isinstance(s, ir.Assign)]
+        targets += [s.result for s in stmts if isinstance(s, ir.Call) and s.result is not None]
+        found = frozenset[Key]().union(*map(self.target, targets))
+        return frozenset(key for key in found if not key[1].startswith(("%", "::")))
 
     def _goes_on_with(self, state: _State, exits: _Exits) -> None:
         for event in state.events:

@@ -623,7 +623,10 @@ class Effects(Allocations):
         return state
 
     def _sync_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        state.orders.finish(self.work_of(state.device), where)
+        expr = args.one("device")
+        device = state.device if expr is None else self._number(state, expr, call) or "?"
+        if device == state.device or device in self._devices:
+            state.orders.finish(self.work_of(device), where)
         return state
 
     def _query(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

@@ -524,7 +524,9 @@ class Cluster:
                     if function.problems and function.span.start <= key.start < function.span.end:
                         name, offset = function.problems[0]
                         span = ir.Span(key.path, offset, offset + 1)
-                        text = _PROBLEMS.get(name, "is not understood as a whole")
+                        inside = function.span.start <= offset < function.span.end
+                        whole = "is not understood as a whole"
+                        text = _PROBLEMS.get(name, whole if inside else f"stands in text that {whole}")
                         unlock = _IN_PYTHON if name == "parse_error" and key.path.endswith(prefilter.SUFFIX) else ""
                         return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
             for name in ("cudaMalloc", "cudaFree"):

@@ -234,7 +234,7 @@ MODULES = [
     Case(
         "a check macro that returns",
         "#define CHECK(x) { cudaError_t e = (x); if (e != cudaSuccess) return 1; }\nint f(float *p) { CHECK(cudaFree(p)); return 0; }",
-        "function f(p: float *)\n  e = cudaFree(p) checked  [CHECK(…);]\n  if failed e\n    return 1\n  return 0\nstyle CHECK(…);\n",
+        "function f(p: float *)\n  e@31 = cudaFree(p) checked  [CHECK(…);]\n  if failed e@31\n    return 1\n  return 0\nstyle CHECK(…);\n",
     ),
     Case(
         "an unknown check macro",

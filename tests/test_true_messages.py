@@ -142,3 +142,32 @@ def test_a_parse_error_of_python_is_no_advice_about_cpp() -> None:
 
 def test_a_budget_is_no_advice_to_make_a_small_function_smaller() -> None:
     assert "smaller function" not in REFUSALS["budget"].unlock
+
+
+def test_a_parse_error_is_shown_where_the_text_cannot_be_read() -> None:
+    """And not where the text begins that the grammar gives up on, in which a function may be right."""
+    right = """template <class T> __global__ void first(T *data);
+int main() {
+    float *d;
+    cudaMalloc(&d, 4);
+    first<float><<<1, 1>>>(d);
+    cudaFree(d);
+}
+"""
+    row = "MORE MORE MORE MORE MORE MORE MORE"
+    broken = "#define MORE +1\n" + "".join(
+        f"""template <class T> __global__ void k{n}(T *data, int n, T v) {{
+  T s = data[0];
+  for (int j = 0; j < n; ++j) {{
+    {row}
+        {row}
+  }}
+  data[0] = s;
+}}
+"""
+        for n in range(16)
+    )
+    refusal = only(main=right + broken)
+    assert refusal.name == "parse_error"
+    assert "`main` stands in text that is not understood" in refusal.message
+    assert [place.offset > len(HEAD + right) for place in refusal.related] == [True]

@@ -299,9 +299,12 @@ class Expressions:
     # -- names --------------------------------------------------------------------------------------------------------
 
     def declare(self, name: str, kind: str, at: Node, reference: bool = False) -> Var:
-        """A new local variable; it gets a name of its own where one of that name is visible or had another type."""
+        """A new local variable; it gets a name of its own where one of that name is visible or had another type, and
+        where a macro declares it: what it is called does not depend on the other macros that are used in front of it.
+        """
         resolved = name
-        if any(name in scope.names for scope in self.scopes) or self.used.get(name, kind) != kind:
+        visible = any(name in scope.names for scope in self.scopes)
+        if visible or self.used.get(name, kind) != kind or self.source.stop is not None:
             resolved = f"{name}@{at.start_byte + self.source.shift}"
         self.scopes[-1].names[name] = resolved
         self.bumped.discard(name)

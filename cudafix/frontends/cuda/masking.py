@@ -63,6 +63,8 @@ _POINTER_TO_FUNCTION = re.compile(
     + _TYPE
     + rb"\s*(\(\s*(?:(?:\w+::)+|\w+\s+)?[*&\s]*[*&]\s*)[A-Za-z_]\w*\s*(?:\[[^][(){};]*\]\s*)*(\)\s*\([^(){};]*\))"
 )
+_LAST_WORD = re.compile(rb"[A-Za-z_]\w*\Z")
+_DEEP = 8  # macros that stand for each other
 _CALL_LINE = re.compile(rb"(?<![\w.>:])([A-Za-z_]\w*)\s*\(")
 
 
@@ -89,7 +91,7 @@ class _Work:
         found = _QUALIFIER.findall(text)
         if found:
             self.qualifiers.append((offset, " ".join(q.decode() for q in found)))
-        elif depth < 8:
+        elif depth < _DEEP:
             for word in re.findall(rb"[A-Za-z_]\w*", text):
                 macro = self.macro(word)
                 if macro is not None:
@@ -172,7 +174,7 @@ def _apply(text: bytes, edits: Sequence[Edit]) -> bytes:
 
 def _known_statements(text: bytes, work: _Work) -> list[Edit]:
     """Semicolons after statement macros that stand without one, and plain heads for macros that open a loop."""
-    names = [m.name.encode() for m in work.macros.values() if _is_statement(m)]
+    names = [m.name.encode() for m in work.macros.values() if _is_statement(m) or _ends_statement(m, work)]
     present = words(text) if len(names) > 20 else names
     names = [n for n in names if n in present]
     edits: list[Edit] = []
@@ -186,12 +188,13 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
             edits += semicolon(text, match.start(1), match.end(1))
     if not names:
         return edits
+    behind = -1  # where the statement begins that follows one which got its semicolon
     for match in re.finditer(rb"(?<![\w.>:])(?:" + b"|".join(map(re.escape, names)) + rb")(?!\w)", text):
         macro = work.macro(match[0])
         if (
             macro is None
             or text[match.start() - 1 : match.start()] not in b" \t"
-            or not starts_statement(text, match.start())
+            or not (match.start() == behind or starts_statement(text, match.start()))
         ):
             continue
         end = match.end()
@@ -211,14 +214,26 @@ def _known_statements(text: bytes, work: _Work) -> list[Edit]:
                 edits.append((last, b" "))
         if macro.opens_loop:
             edits += _head(text, match.start(), end, b"if" if macro.body.startswith((b"if", b"switch")) else b"while")
-        elif macro.looks or macro.kind == "operates":
+        elif macro.looks or macro.kind == "operates" or _ends_statement(macro, work):
             edits += semicolon(text, match.start(), end)
+            behind = _skip(text, end)
     return edits
 
 
 def _is_statement(macro: Macro) -> bool:
     """Whether a use may stand where a statement does, and be taken for something else."""
     return macro.kind in ("transparent", "operates") or macro.opens_loop or _is_nothing(macro)
+
+
+def _ends_statement(macro: Macro, work: _Work, depth: int = 0) -> bool:
+    """Whether a use without arguments ends in a semicolon of the macro's own, or of one that its text ends in."""
+    if macro.params is not None or macro.kind == "opaque" or depth > _DEEP:  # braces that do not match, for example
+        return False
+    if macro.body.endswith(b";"):
+        return True
+    last = _LAST_WORD.search(macro.body)
+    inner = work.macro(last[0]) if last is not None else None
+    return inner is not None and inner is not macro and _ends_statement(inner, work, depth + 1)
 
 
 def _is_nothing(macro: Macro) -> bool:

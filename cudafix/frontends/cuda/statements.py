@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
@@ -562,10 +562,12 @@ class Statements(Loops):
         if lowered is None:
             lowered = (ir.Unknown("too large", self.span(body), ()),)
             self.problems.append(("budget", body.start_byte))
-        errors = [(end - start, start) for start, end in self.file.errors if start < span.end and end > span.start]
-        problems = [
-            ("parse_error", start) for _, start in sorted(errors)
-        ] + self.problems  # the smallest is the nearest
+        errors = sorted(
+            (end - start, _where(start, end, span, self.file.errors))
+            for start, end in self.file.errors
+            if start < span.end and end > span.start
+        )
+        problems = [("parse_error", at) for _, at in errors] + self.problems  # the smallest is the nearest
         return ir.Function(
             self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns,
             unwritten=frozenset(self.unwritten),
@@ -922,3 +924,12 @@ Statements.handlers = {
     "function_definition": Statements._nested_function,
     "attributed_statement": Statements._attributed,
 }
+
+
+def _where(start: int, end: int, around: Span, errors: Sequence[tuple[int, int]]) -> int:
+    """Where to look for an error. One in which a whole function stands begins with text that may be right: what the
+    grammar stumbles over is the first of the errors inside of it.
+    """
+    if not (start < around.start and around.end < end):
+        return start
+    return min((first for first, last in errors if start < first and last <= end), default=start)

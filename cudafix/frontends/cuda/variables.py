@@ -387,7 +387,7 @@ class Variables(Blocks):
         return ir.Declare(var, element_type(one.type), one.array, self.span(node))
 
     def _future_name(self, one: Declared, kind: str) -> str:
-        if any(one.name in scope.names for scope in self.scopes):
+        if any(one.name in scope.names for scope in self.scopes) or self.source.stop is not None:
             return f"{one.name}@{one.node.start_byte + self.source.shift}"
         known = self.used.get(one.name)
         if known is None or known == kind or kind.startswith("auto"):

@@ -639,7 +639,9 @@ class Calls(Operations):
         comes second.
         """
         for expr in call.given:
-            if (cls := last(self.type_of(expr).strip(" &"))) in self.classes.callable:
+            cls = last(self.type_of(expr).strip(" &"))
+            deduced = cls.startswith("auto") and not any(isinstance(v, mem.Function) for v in self.values(state, expr))
+            if cls in self.classes.callable or (deduced and self.classes.callable):
                 self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
         given = mem.NOTHING.union(*(self.values(state, expr) for expr in call.given))
         bound = frozenset(v for v in given if isinstance(v, mem.Handle))  # by `std::bind`, `std::mem_fn`

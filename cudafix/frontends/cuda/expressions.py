@@ -252,9 +252,8 @@ class Expressions:
         """The other members of the unions that a place is in."""
         while isinstance(place, (Field, Index)):
             if isinstance(place, Field):
-                for cls in self.file.index.lineage(self.type_of(place.base)):
-                    for name in cls.overlaid(place.name):
-                        yield Field(place.base, name)
+                for name in self.file.index.overlaid(self.type_of(place.base), place.name):
+                    yield Field(place.base, name)
             place = place.base
 
     def collect(self, run: Callable[[], None]) -> Block:

@@ -105,10 +105,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     for variable in unique.values():
         variable.type = found.written_out(element_type(variable.type), variable.name.removeprefix("::"))
     members = {
-        cls.name: {
-            name: ir.Member(found.written_out(cls.fields[name], cls.name), ir.Span(parsed.path, *at))
-            for name, at in cls.places.items()
-        }
+        cls.name: {name: ir.Member(cls.fields[name], ir.Span(parsed.path, *at)) for name, at in cls.places.items()}
         for cls in found.classes.values()
     }
     return ir.Module(

@@ -491,6 +491,11 @@ class Engine(Machine):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
         self.spend(state, targets)
         state.env.write(targets, values)
+        for root, path in targets:  # what is not copied part by part
+            parts = [
+                (root, (*path, *inner)) for inner, held in state.env.under((root, path)) if inner and mem.leading(held)
+            ]
+            state.env.write(parts * 2, mem.leading(values) or frozenset({mem.OTHER}))
 
     def store_parts(self, state: State, targets: list[Cell], parts: Mapping[mem.Path, Values], span: ir.Span) -> None:
         """Store what the parts of a struct hold."""

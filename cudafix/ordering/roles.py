@@ -271,10 +271,10 @@ class Roles(Calls):
             if first is None:
                 return mem.UNKNOWN
             values = self.values(state, first)
-            cells = [] if values else self.cells(state, first)
             key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
-            inside = frozenset(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
-            return values | inside
+            holds = not values or not (mem.leading(values) or self._is_number(first))
+            cells = self.cells(state, first) if holds else []
+            return values.union(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
         if api.returns == "given":
             held = mem.NOTHING.union(*(self._addresses(state, e) for e in call.given))
             return held | {mem.OTHER, *(m for v in held if (m := mem.moved(v)) is not None)}
@@ -303,7 +303,9 @@ class Roles(Calls):
             read += [((), self.values(state, expr)), *self.parts(state, expr).items()]
         for path, inner in read:
             path = path[1:] if path and path[0][0] == "at" else path
-            held[path] = held.get(path, mem.NOTHING) | mem.leading(inner)
+            # an element that nothing was stored in has no stream, or the default one
+            unset = frozenset({mem.OTHER}) if mem.has_queue(inner) else mem.NOTHING
+            held[path] = held.get(path, mem.NOTHING) | mem.leading(inner) | unset
         parts = {path: inner for path, inner in held.items() if inner}
         cost = sum(map(len, parts.values()))
         for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():
@@ -314,7 +316,7 @@ class Roles(Calls):
     def _memory_of(self, state: State, expr: ir.Expr) -> Values:
         """Where an argument leads that a host function reads or writes; of a container, to its elements."""
         values = self.values(state, expr)
-        return values or frozenset(map(mem.Ref, self._elements_of(state, expr)))
+        return values if mem.leading(values) else values.union(map(mem.Ref, self._elements_of(state, expr)))
 
     def _elements_of(self, state: State, expr: ir.Expr) -> list[mem.Cell]:
         """The first elements of the containers that an expression may name, as far as something is in there."""

@@ -626,7 +626,8 @@ class Module:
     brought: frozenset[str] = frozenset()  # the last name components of its using-declarations
     template_arguments: frozenset[str] = frozenset()  # the classes of which templates may make objects, and assign them
     namespaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in which the names of one are found too
-    prototypes: frozenset[str] = frozenset()  # the functions that are declared, by last name component
+    # the functions that are declared, by last name component: of each its parameters that it may store in
+    prototypes: Mapping[str, tuple[tuple[bool, ...], ...]] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()  # the classes of which templates may end objects
     device: tuple[Kernel, ...] = ()  # the functions that run on the device, kernels too, without what they call
     scopes: Scopes = field(default_factory=Scopes)

@@ -281,6 +281,13 @@ class Calls(Operations):
             return _element(self.type_of(expr.base))
         return ""
 
+    def is_number(self, expr: ir.Expr) -> bool:
+        """Whether an expression is a variable that no pointer fits into."""
+        if not isinstance(expr, ir.Var) or self.meaning(expr.name).is_array:
+            return False
+        kind = self.type_of(expr).removeprefix("const ")
+        return kind != "" and kind in NUMBERS
+
     # -- what runs on objects without a call ---------------------------------------------------------------------------
 
     def held_by(self, cls: str | None, values: Values, span: ir.Span, state: State) -> None:
@@ -739,14 +746,14 @@ class Calls(Operations):
         point = Point(span, f"{name} runs, which is not seen", stmt)
         self.host_observes(state, Wrong.OUTPUT, point, everything=True)
         self.faults_are_reported(state, point)
-        for expr in args:  # it may take a reference
-            if isinstance(expr, ir.Var) and self.type_of(expr).startswith("cudaStream_t"):
-                cells = self.cells(state, expr)
-                if any(mem.ZERO in state.env.read(cell) for cell in cells):
-                    state.env.write(cells * 2, mem.UNKNOWN)
         visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
         back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
-        changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, it may change
+        changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, or a reference, it may change
+        for expr in self._may_be_references(args, stmt):
+            for root, path in self.cells(state, expr):
+                for inner, held in state.env.under((root, path)):
+                    if mem.leading(held) or (mem.ZERO in held and not self.is_number(expr)):
+                        changed.append(((root, (*path, *inner)), held | back))
         for value in values:
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
@@ -774,6 +781,36 @@ class Calls(Operations):
         self._foreign_work(stmt, name, self.mask(values | reached), state)
         return back
 
+    def _may_be_references(self, args: tuple[ir.Expr, ...], call: ir.Call | None) -> Iterator[ir.Expr]:
+        """The arguments of code that is not seen that it may store in: all places but those for which each declaration
+        has a parameter that is a value, or a reference to what is `const` (C++17, 11.3.2 [dcl.ref]).
+        """
+        if self.in_python:
+            return
+        listed = self._declared.get(last(call.callee), []) if call is not None else []
+        fitting = [flags for flags in listed if call is not None and len(flags) >= len(call.args)]
+        first = len(args) - len(call.args) if call is not None else 0  # the object comes first
+        for number, expr in enumerate(args, -first):
+            known = fitting and number >= 0 and not any(flags[number] for flags in fitting)
+            places = expr.options if isinstance(expr, ir.Choice) else (expr,)
+            if not known:
+                yield from (one for one in places if isinstance(one, ir.Var | ir.Field | ir.Index | ir.Deref))
+
+    @property
+    def _declared(self) -> dict[str, list[tuple[bool, ...]]]:
+        """The functions that the files of the program declare, by last name component: of each declaration, which of
+        its parameters it may store in.
+        """
+
+        def found() -> dict[str, list[tuple[bool, ...]]]:
+            listed: dict[str, list[tuple[bool, ...]]] = {}
+            for module in self.program.modules:
+                for name, flags in module.prototypes.items():
+                    listed.setdefault(name, []).extend(flags)
+            return listed
+
+        return self.program.kept("declared", found)
+
     def _may_be_pinned(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
         """Code that is not seen may pin the memory that it is given, by its address or as an object."""
         named = (e for e in args if isinstance(e, ir.Var | ir.Field | ir.Index | ir.Deref))
@@ -800,8 +837,7 @@ class Calls(Operations):
         """Whether unseen code may be a function of the program: it knows the names of its global variables."""
         if stmt is None:
             return why == ir.THROUGH_POINTER
-        declared = self.program.kept("declared", lambda: {n for m in self.program.modules for n in m.prototypes})
-        return not self.in_python and last(stmt.callee) in declared
+        return not self.in_python and last(stmt.callee) in self._declared
 
     def functions_change(self, state: State) -> None:
         """A function of the program that is not seen may put another one into a variable whose name it knows."""

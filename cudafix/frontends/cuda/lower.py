@@ -124,7 +124,12 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         frozenset(found.brought),
         assigned | file.deduced,
         found.namespaces,
-        frozenset(name.rpartition("::")[2] for name in found.prototypes),
+        {
+            name: tuple(
+                dict.fromkeys(tuple(param.may_change for param in listed) for listed in found.takes.get(name, ()))
+            )
+            for name in {name.rpartition("::")[2] for name in found.prototypes}
+        },
         ended | file.deduced,
         device,
         scopes,

@@ -179,7 +179,7 @@ class Calls(Operations):
             api = self.tables.method(kind, name) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
-            if api is None and not methods:
+            if api is None and not methods and not self.classes.is_other_class(kind):
                 api = self.slicer.method_by_name(name)
             base = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
             if base and (own := [f for f in methods if base in map(last, f.bases)]):
@@ -630,7 +630,9 @@ class Calls(Operations):
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None and not self.frame.slice.drops(call.result):
             held = self.as_address(call.result, values or frozenset({mem.OTHER}))
-            self.store(state, self.cells(state, call.result), held, call.span)
+            cells = self.cells(state, call.result)
+            self.store(state, cells, held, call.span)
+            self.whole_changes(state, call.result, cells, held)
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
@@ -749,7 +751,8 @@ class Calls(Operations):
         visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
         back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
         changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, or a reference, it may change
-        for expr in self._may_be_references(args, stmt):
+        references = list(self._may_be_references(args, stmt))
+        for expr in references:
             for root, path in self.cells(state, expr):
                 for inner, held in state.env.under((root, path)):
                     if mem.leading(held) or (mem.ZERO in held and not self.is_number(expr)):
@@ -770,7 +773,7 @@ class Calls(Operations):
         for cell, stored in changed:  # behind all that was read: a set has no order
             state.env.write([cell, cell], stored)
         if not self.in_python:
-            self._numbers_change(args, values, state)
+            self._numbers_change(references, values, state)
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
             cells = self.cells(state, stmt.receiver)
             state.env.write([*cells, *cells], back)
@@ -858,11 +861,11 @@ class Calls(Operations):
         )
         return self.reachable(state, frozenset(held))
 
-    def _numbers_change(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
+    def _numbers_change(self, references: Iterable[ir.Expr], values: Values, state: State) -> None:
         """Code that is not seen may store numbers: through references and addresses, and in variables that others see.
         The index of a loop is what the loop says.
         """
-        cells = [c for e in args if isinstance(e, ir.Var | ir.Field | ir.Index) for c in self.cells(state, e)]
+        cells = [cell for expr in references for cell in self.cells(state, expr)]
         read = [(cell, state.env.read(cell)) for cell in dict.fromkeys(cells)]
         named = [c for c, held in read if not any(isinstance(v, mem.Number) and "|" in v.text for v in held)]
         self.overwritten(state, named)

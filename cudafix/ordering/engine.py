@@ -30,6 +30,7 @@ MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
 _NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
+_HANDLES = frozenset(("cudaStream_t", "cudaEvent_t", "CUstream", "CUevent"))
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
@@ -414,7 +415,23 @@ class Engine(Machine):
         elif not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
         self.store(state, targets, values, span)
+        self.whole_changes(state, target, targets, values)
         self.store_parts(state, targets, inner, span)
+
+    def whole_changes(self, state: State, target: ir.Expr, cells: list[Cell], values: Values) -> None:
+        """A struct or a container gets a value: what its parts lead to may be what that leads to, until it is said
+        which part has what. In Python a name stands for another object from here on.
+        """
+        kind = self.type_of(target).removeprefix("const ")
+        if isinstance(target, ir.Deref):
+            kind = kind.removesuffix("*").rstrip()
+        if self.in_python or kind.endswith("*") or kind in NUMBERS or kind in _HANDLES:
+            return
+        given = mem.leading(values) or frozenset({mem.OTHER})
+        for root, path in cells:
+            under = state.env.under((root, path))
+            parts = [(root, (*path, *inner)) for inner, held in under if inner and mem.leading(held)]
+            state.env.write(parts * 2, given)
 
     def _lambda_with(self, target: ir.Expr) -> str | None:
         """The lambda whose closure has this copy of a variable; None for any other place. In a call of the lambda, it
@@ -491,11 +508,6 @@ class Engine(Machine):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
         self.spend(state, targets)
         state.env.write(targets, values)
-        for root, path in targets:  # what is not copied part by part
-            parts = [
-                (root, (*path, *inner)) for inner, held in state.env.under((root, path)) if inner and mem.leading(held)
-            ]
-            state.env.write(parts * 2, mem.leading(values) or frozenset({mem.OTHER}))
 
     def store_parts(self, state: State, targets: list[Cell], parts: Mapping[mem.Path, Values], span: ir.Span) -> None:
         """Store what the parts of a struct hold."""

@@ -40,6 +40,8 @@ class Arguments:
 _SMART_POINTER = re.compile(r"\b(?:std::)?(?:shared_ptr|unique_ptr)\b")
 """What may be given a deleter, which runs when it ends ([util.smartptr.shared.dest], [unique.ptr.single.dtor])."""
 _OF_ANY = frozenset("at back top find lower_bound upper_bound operator[]".split())  # which element, is not known
+# containers of the host, which have their elements themselves
+_HAS_ELEMENTS = re.compile(r"(?:const )?(?:std::)?(?:vector|array|deque|list|forward_list)\s*<")
 
 
 class Roles(Calls):
@@ -271,8 +273,8 @@ class Roles(Calls):
                 return mem.UNKNOWN
             values = self.values(state, first)
             key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
-            holds = not values or not (mem.leading(values) or self.is_number(first))
-            cells = self.cells(state, first) if holds else []
+            holds = not mem.leading(values) and _HAS_ELEMENTS.match(self.type_of(first)) is not None
+            cells = self.cells(state, first) if holds or not values else []
             return values.union(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
         if api.returns == "given":
             held = mem.NOTHING.union(*(self._addresses(state, e) for e in call.given))

@@ -12,7 +12,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import WIDE, is_number, is_pointer, plain_name, pointee, tidy
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.macros import words as words_in
 from cudafix.frontends.cuda.names import (
@@ -432,6 +432,8 @@ class Calls(Objects):
             values, spans = self.arguments(arguments)
             self.hands_over(node, name, values)
             self.copied(node, self.raw(function), values)
+            if MAKES.match(self.raw(function)):
+                self.made_of_unseen(node, self.raw(function), values)
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
             if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):

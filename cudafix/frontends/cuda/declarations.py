@@ -303,7 +303,8 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
             kind = base + (" *" if "*" in written else "")
             if not (base == "void" and not written):
                 optional = child.child_by_field_name("default_value") is not None
-                found.append((Param("", kind, "&" in written, _default(child, kind, text), optional), child))
+                constant = "*" not in written and any(map(_is_const, child.children))
+                found.append((Param("", kind, "&" in written, _default(child, kind, text), optional, constant), child))
         else:
             kind = one.type.removesuffix("[]")  # an array parameter is a pointer
             if kind != one.type and not one.reference:

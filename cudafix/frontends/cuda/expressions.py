@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -93,6 +93,11 @@ _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
 _TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
+# what has objects of its template arguments in itself, and makes them of what it is given
+MAKES = re.compile(
+    r"(?:(?:cuda::)?std::|thrust::)?(?:host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?(?:map|set)"
+    r"|pair|tuple|optional|variant|queue|stack|priority_queue)\s*<"
+)
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
@@ -1071,6 +1076,7 @@ class Expressions:
         if OPTIONAL.match(kind):
             value = self.held(value, node)
         self.copied(node, kind, (value,))
+        self.made_of_unseen(node, kind, (value,))
         if kind and not is_number(kind) and not is_pointer(kind) and self.file.index.class_of(kind) is None:
             self.hands_over(node, kind, (value,))
         if isinstance(root := root_of(place), Var) and self.may_lead(value):
@@ -1152,6 +1158,8 @@ class Expressions:
         """The same for the elements of a container, which it makes of what it is given."""
         for found in _INSIDE.finditer(kind):
             self.copied(node, kind[found.end() :], values)
+        if MAKES.match(kind):
+            self.made_of_unseen(node, kind, values)
 
     def held_by(self, place: Expr, depth: int = 0) -> Iterator[Expr]:
         """A place, and the members and elements in it that are no numbers: what a copy of it has."""
@@ -1381,6 +1389,9 @@ class Expressions:
         raise NotImplementedError
 
     def may_be_overloaded(self, place: Expr) -> bool:
+        raise NotImplementedError
+
+    def made_of_unseen(self, node: Node, kind: str, values: Iterable[Expr]) -> None:
         raise NotImplementedError
 
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:

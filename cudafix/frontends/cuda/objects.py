@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -19,7 +19,7 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     tidy,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.names import COMPARING
 from cudafix.frontends.cuda.terms import deref, is_temporary, opaque
 from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Param, Site, Span, Var
@@ -114,6 +114,7 @@ class Objects(Expressions):
             if kind is not None and value is not None and (made := self._other(node)):
                 self.hands_over(node, self.raw(kind), self.listed.get(value.id, ()))
                 self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
+                self.made_of_unseen(node, self.raw(kind), self.listed.get(value.id, ()))
                 return made
             return self._other(node)
         if self.file.index.has(cls, cls.constructor):
@@ -151,6 +152,7 @@ class Objects(Expressions):
             kinds = {p.type for p in params}
             for kind in kinds:
                 self.copied(child, kind, self.listed.get(child.id, (value,)))
+                self.made_of_unseen(child, kind, self.listed.get(child.id, (value,)))
             classes = [c for kind in kinds if not is_pointer(kind) and (c := index.class_of(kind)) is not None]
             braces, kind = child.type == "initializer_list", self.type_of(value)
             own = index.class_of(kind) if kind and not is_pointer(kind) else None
@@ -271,6 +273,8 @@ class Objects(Expressions):
 
     def ended(self, node: Node, kind: str, value: Expr) -> Expr:
         """The same for a temporary object, which ends with the statement."""
+        if not kind.endswith("&"):
+            self.made_of_unseen(node, kind, (value,))
         made = self.made_of(node, kind, value) if not kind.endswith("&") else value
         if made is not value and isinstance(made, Var) and (cls := self.converting(kind)) is not None:
             self._ends(node, made, cls)
@@ -320,11 +324,14 @@ class Objects(Expressions):
         else:
             self.start_null(self.span(node), receiver, cls)
         if cls.constructor not in cls.methods:
+            for base in cls.bases:  # `using Base::Base;`, or a base that is an aggregate
+                self.made_of_unseen(node, base, values)
             for name, one in zip(named or cls.fields, values, strict=False):
                 place = Field(receiver, name)
                 if (part := self.copied_class(one)) is not None:
                     self.build(node, place, part, (one,))
                 elif (became := self.made_of(node, cls.fields.get(name, ""), one, place)) != place:
+                    self.made_of_unseen(node, cls.fields.get(name, ""), (one,))
                     self.emit(ir.Assign(place, self.bound(place, became), self.span(node)))
 
     def start_null(self, span: Span, place: Expr, cls: Class) -> None:
@@ -477,13 +484,21 @@ class Objects(Expressions):
             self.compared(node, values)
         if not any(classes):
             self._perhaps_overloaded(node, f"operator{symbol}", values)
-            return None
+            return self._of_unseen(node, symbol, values)
         orders = (values, values[::-1]) if symbol in _COMPARISONS else (values,)
         for name in (symbol, *_REWRITTEN.get(symbol, ())):
             for given in orders:
                 if (made := self._called(node, f"operator{name}", given)) is not None:
                     return made
-        return None
+        return self._of_unseen(node, symbol, values)
+
+    def _of_unseen(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
+        """The call of an operator of a class that is not seen, which is given more than numbers; None for any other."""
+        unseen = [self.is_unseen(self.type_of(value)) for value in values]
+        given = [value for value, own in zip(values, unseen, strict=True) if not own and self.may_lead(value)]
+        if not any(unseen) or not given:
+            return None
+        return self.unknown(f"`operator{symbol}` of a class that is not seen", node, values)
 
     def _class_at(self, value: Expr) -> Class | None:
         """The class of an object that is seen; None for a pointer to one."""
@@ -651,8 +666,11 @@ class Objects(Expressions):
         """Whether a type can only be a class of which nothing is known."""
         kind = kind.removeprefix("struct ").removeprefix("class ").rstrip()
         index = self.file.index
-        if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind) or index.names_type(kind):
+        kind = kind.removeprefix("::")
+        if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind):
             return False
+        if index.names_type(kind):
+            return any(one != kind and self.is_unseen(one) for one in index.meanings(kind))
         return index.class_of(kind) is None and NUMBER_OBJECT.match(kind) is None
 
     def constructor(self, node: Node, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
@@ -662,6 +680,28 @@ class Objects(Expressions):
             name_span = Span(span.path, span.start, span.start)
             site = ir.Site(span, "", "", ";", blocked="a constructor")
             self.emit(ir.Call(plain_name(kind), values, span, name_span, span.end - 1, site, spans))
+
+    def made_of_unseen(self, node: Node, kind: str, values: Iterable[Expr]) -> None:
+        """A place of this type gets values: where it is an object of a class that is not seen, or holds some, and these
+        are no such objects, a constructor or an assignment of that class takes them.
+        """
+        given = tuple(value for value in values if self._is_no_unseen_object(value))
+        for one in self._objects_in(kind.rstrip(" &")) if given else ():
+            if self.is_unseen(one):
+                self.constructor(node, one, given, ())
+
+    def _is_no_unseen_object(self, value: Expr) -> bool:
+        """Whether a value may be a pointer or a handle, and not an object of a class that is not seen."""
+        if isinstance(value, (Opaque, ir.Choice)):
+            parts = value.parts if isinstance(value, Opaque) else value.options
+            return any(map(self._is_no_unseen_object, parts))
+        return self.may_lead(value) and not self.is_unseen(self.type_of(value).rstrip(" &"))
+
+    def _objects_in(self, kind: str) -> Iterator[str]:
+        """A type, and those of the objects that the standard library makes in one of it."""
+        yield kind
+        for one in ir.template_arguments(kind) if MAKES.match(kind) else ():
+            yield from self._objects_in(one)
 
     def may_be_overloaded(self, place: Expr) -> bool:
         """Whether an operator on an object may run a function that is not seen, on all that the object leads to."""

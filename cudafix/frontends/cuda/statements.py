@@ -162,6 +162,7 @@ class Statements(Loops):
     def _made_to_return(self, node: Node, value: Expr) -> Expr:
         """The object that a function returns, where it is made of braces or of a value that is none."""
         cls = self.file.index.class_of(self.gives) if self.gives and not is_pointer(self.gives) else None
+        self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
         if OPTIONAL.match(self.gives):
             return self.held(value, node)
         if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
@@ -829,6 +830,7 @@ class Statements(Loops):
                 continue
             place = Field(Deref(Var("this")), name)
             self.copied(child, self.type_of(place), values)
+            self.made_of_unseen(child, field_ or name, values)
             value = self.bound(place, values[0]) if len(values) == 1 else opaque(*values) if values else NULL
             if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
                 value = NULL

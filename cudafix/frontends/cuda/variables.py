@@ -30,7 +30,7 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
     second_argument,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, first_named
 from cudafix.frontends.cuda.names import ACTIVE_TYPES
 from cudafix.frontends.cuda.terms import (
     is_temporary,
@@ -414,6 +414,8 @@ class Variables(Blocks):
             if (cls := self.file.index.ending(self.type_of(place))) is not None:
                 self.scopes[-1].destroyed.append((place, cls, ""))
         var = self.declare(one.name, kind, one.node, reference=True)
+        if self.type_of(place):
+            self.made_of_unseen(node, kind, (place,))
         self.lend(node, place)
         target = place.base if isinstance(place, Deref) else self.address(place)
         if KEEPS_REFERENCES.search(self.type_of(place)) and not KEEPS_REFERENCES.search(kind):
@@ -458,6 +460,8 @@ class Variables(Blocks):
                 values = (*values, *map(self.address, values))
             self.hands_over(node, kind, values)
             self.copied(node, kind, values)
+            if MAKES.match(kind):
+                self.made_of_unseen(node, kind, values)
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)
                 if self.is_unseen(kind):
@@ -616,6 +620,10 @@ class Variables(Blocks):
             self.copied(node, kind, tuple(initial for _, initial in values_))
         span = self.span(node)
         cls = self.file.index.class_of(kind) if not one.array else None
+        if one.array or cls is not None:
+            inside = cls.bases if cls is not None else (kind.rstrip("[]"),)
+            for made in inside:
+                self.made_of_unseen(node, made, tuple(initial for _, initial in values_))
         zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))
         element = kind.removesuffix("[]")
         if one.array:
@@ -661,14 +669,17 @@ class Variables(Blocks):
             unclear = not ordered or any(child.type == "initializer_list" for child in children)
             for number, (_, initial) in enumerate(values_):
                 self.emit(ir.Assign(Index(var, Const(str(number)) if not unclear else Opaque(())), initial, span))
+            self.made_of_unseen(node, kind, (initial for _, initial in values_))
             if not leads:
                 self.hands_over(node, kind, tuple(initial for _, initial in values_))
             return
         for label, initial in values_:
             if label:
+                self.made_of_unseen(node, self.type_of(Field(var, label)), (initial,))
                 self.emit(ir.Assign(Field(var, label), initial, span))
         self.hands_over(node, kind, tuple(initial for _, initial in values_))
         if values_ and not any(label for label, _ in values_):
+            self.made_of_unseen(node, kind, (initial for _, initial in values_))
             held = (part for _, initial in values_ for part in self.held_by(initial))
             self.emit(ir.Assign(var, opaque(*held), span))
 

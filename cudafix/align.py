@@ -16,7 +16,7 @@ from itertools import groupby
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
 from cudafix.models import Tables
-from cudafix.models.api import Api, Effect, roles_of
+from cudafix.models.api import Api, Effect, Waits, roles_of
 from cudafix.ordering.program import Key, Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
@@ -32,7 +32,6 @@ _MAY_APPEAR = frozenset(
         Effect.STREAM_DESTROY,
         Effect.FREE,
         Effect.RESET,
-        Effect.NOTHING,
     }
 )
 _MAY_VANISH = frozenset(
@@ -47,10 +46,21 @@ _MAY_VANISH = frozenset(
         Effect.WAIT,
     }
 )
+_ASKED = frozenset(("out", "-", "device", "stream", "event", "kind"))
 _ONLY_READ = frozenset(("-", "device", "pool", "stream", "event", "kind", "hr"))
 _OFFSET = re.compile(r"@\d+")
 _TEMPORARY = re.compile(r"%\d+")
 _NAME = re.compile(r"name='([^']*(?:@\d+|%\d+)[^']*)'")
+
+
+def _asks_or_sets_up(api: Api) -> bool:
+    """Whether a call that orders nothing changes nothing either, but for the pools: it only asks, or returns no status.
+    Others set how kernels, graphs and libraries work from then on.
+    """
+    if api.effect is not Effect.NOTHING or api.waits is not Waits.NONE:
+        return False
+    roles = frozenset(role.rstrip("*") for role in api.roles)
+    return not api.looks or not roles.isdisjoint(("pool", "pool_out")) or ("out" in roles and roles <= _ASKED)
 
 
 def _names_in(stmt: ir.Stmt) -> str:
@@ -398,7 +408,7 @@ class _Alignment:
                 return True
             case ir.Call():
                 api = self.tables.lookup(stmt.callee, len(stmt.args))
-                return api is not None and api.effect is Effect.NOTHING and self._only_new(_written(stmt, api), new)
+                return api is not None and _asks_or_sets_up(api) and self._only_new(_written(stmt, api), new)
             case ir.Assign():
                 return self._only_new([stmt.target], new)
             case ir.HostAccess():
@@ -417,7 +427,7 @@ class _Alignment:
             return []
         if isinstance(stmt, ir.Call):
             api = self.tables.lookup(stmt.callee, len(stmt.args))
-            if api is not None and api.effect in _MAY_APPEAR:
+            if api is not None and (api.effect in _MAY_APPEAR or _asks_or_sets_up(api)):
                 if api.effect is Effect.FREE:
                     self.freed_after.append(_freed(stmt, api))
                 if stmt.result is not None:

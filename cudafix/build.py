@@ -39,8 +39,12 @@ _SAYS = re.compile(
     r"default-stream(?P<gap>[\s=\\\"',]*)(?P<value>[\w-]*)"
     r"|(?<!CUPY_CUDA_)(?<!NUMBA_CUDA_)(?<!CUDA_PYTHON_CUDA_)(?<!CUDA_API_)PER_THREAD_DEFAULT_STREAM"
     rf"|{_MACRO}"
+    # a word of it, which variables put together: `-D${PREFIX}_DEFAULT_STREAM`, `--$(WHICH)-stream per-thread`
+    r"|CUDA_API_PER_THREAD|(?<==)per-thread\b|(?<![\w-])per-thread(?![\w-]|[ \t]+\w)"
 )
-_SAID = re.compile(rb"default-stream|PER_THREAD_DEFAULT_STREAM")  # nearly no file holds it
+_SAID = re.compile(
+    rb"default-stream|PER_THREAD_DEFAULT_STREAM|CUDA_API_PER_THREAD|per-thread"
+)  # nearly no file holds it
 _OF_THE_ENVIRONMENT = re.compile(
     rb"NVCC_(?:APPEND|PREPEND)_FLAGS"
 )  # nvcc reads it (its manual, "NVCC Environment Variables")
@@ -48,6 +52,8 @@ _DOCUMENTED = re.compile(  # a command on a line of its own, in a comment too
     rb"^[ \t>/*#$]*(?:[\w ]+:)?[ \t$]*nvcc[ \t][^\n]*(?:default-stream[ =]+per-thread|" + _MACRO.encode() + rb")",
     re.MULTILINE,
 )
+_READ_FIRST = re.compile(r"@|(?:--options-file|-optf|--pre-include|-include)(?:=|$)")
+"""Options that name a file with more options, or with text that stands in front of the source (nvcc's manual)."""
 _INCLUDES = re.compile(r"(?:-I|-iquote|-isystem|--?include-path)=?")
 
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order of GNU make
@@ -60,7 +66,8 @@ _DESCRIPTIONS = frozenset(
 """Build files that every folder may have: their name alone does not say which of them is meant."""
 _BUILD_SUFFIXES = tuple(
     ".ac .am .bash .bat .bazel .bazelrc .bzl .cmake .cmd .config .csh .def .dockerfile .env .fish .gn .gni .gradle "
-    ".groovy .in .inc .lua .m4 .mak .make .mk .ninja .nix .options .pri .pro .props .ps1 .rsp .sh .targets .vcxproj "
+    ".groovy .in .inc .ini .job .lsf .lua .m4 .mak .make .mk .ninja .nix .options .pbs .pri .pro .props .ps1 .rsp "
+    ".sbatch .sh .slurm .targets .vcxproj "
     ".yaml .yml .zsh".split()
 )
 _BUILD_NAMES = frozenset(
@@ -68,7 +75,7 @@ _BUILD_NAMES = frozenset(
     "c_cpp_properties.json conanfile.py config.toml configure.py devcontainer.json dodo.py fabfile.py "
     "meson_options.txt noxfile.py pixi.toml pyproject.toml settings.json setup.cfg tasks.json tasks.py".split()
 )
-_BUILDING_PYTHON = re.compile(rb"extra_cuda_cflags|CUDAExtension|load_inline|nvcc_flags|\bnvcc_args\b")
+_BUILDING_PYTHON = re.compile(rb"extra_cuda_cflags|CUDAExtension|load_inline|nvcc_flags|\bnvcc(?:_args)?\b")
 _HIDDEN = frozenset(
     (".github", ".gitlab", ".circleci", ".vscode", ".devcontainer", ".buildkite", ".ci", ".azure", ".cargo", ".config")
 )
@@ -242,9 +249,10 @@ def _compiled_by(words: list[str], folder: str) -> bool | None:
     """What a command says: of several options the last one counts, and the macro wins (docs/FACTS.md)."""
     texts = [" ".join(words)]
     for word, following in zip(words, (*words[1:], ""), strict=True):
-        options = word[1:] if word.startswith("@") else following if word in ("--options-file", "-optf") else ""
-        if options:
-            texts.append(_text(os.path.join(folder, options)).decode("utf-8", "replace"))
+        named = _READ_FIRST.match(word)
+        if named is not None:
+            file = word[named.end() :] or following
+            texts.append(_text(os.path.join(folder, file)).decode("utf-8", "replace"))
     values = [(match["value"], match[0] == _MACRO) for text in texts for match in _SAYS.finditer(text)]
     if not values:
         return False
@@ -303,7 +311,9 @@ def _is_build_file(name: str) -> bool:
 
 def _may_be_read(name: str) -> bool:
     """Whether a build may take options from a file that it names: it reads it, or hands it to the compiler."""
-    return _is_build_file(name) or name.endswith((*HEADERS, ".txt", ".rsp", ".opt", ".opts", ".flags", ".args", ".cfg"))
+    return _is_build_file(name) or name.endswith(
+        (*HEADERS, ".txt", ".json", ".rsp", ".opt", ".opts", ".flags", ".args", ".cfg")
+    )
 
 
 class _Builds:

@@ -7,6 +7,7 @@ site moves only if it is proved for every program, root and configuration that r
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -209,7 +210,7 @@ class Cluster:
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
         # a header is compiled as the sources are that include it, and what names nothing of CUDA does not matter
         python = [p for p in self.paths if p.endswith(prefilter.SUFFIX)]
-        sources = [p for p in self.paths if p.endswith(SOURCES) and b"cuda" in tree.files[p]]
+        sources = [p for p in self.paths if p.endswith(SOURCES) and re.search(rb"cuda|PER_THREAD", tree.files[p])]
         threads: set[bool | None] = {any(map(self._is_per_thread, python))} if python else set()
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads

@@ -623,6 +623,7 @@ class Module:
     members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the types of its classes' data members
     fields: Mapping[str, Mapping[str, Member]] = field(default_factory=dict)  # the data members, by class
     types: frozenset[str] = frozenset()  # what may name a type and is no class: aliases, template parameters, macros
+    brought: frozenset[str] = frozenset()  # the last name components of its using-declarations
     template_arguments: frozenset[str] = frozenset()  # the classes of which templates may make objects, and assign them
     namespaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in which the names of one are found too
     prototypes: frozenset[str] = frozenset()  # the functions that are declared, by last name component

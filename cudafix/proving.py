@@ -9,7 +9,7 @@ from dataclasses import replace as with_values
 import click
 
 from cudafix import build, discovery
-from cudafix.config import Config
+from cudafix.config import Config, DefaultStream
 from cudafix.findings import Place
 from cudafix.link import SOURCES
 from cudafix.report.positions import Positions
@@ -31,7 +31,10 @@ def run(before: str, after: str, config: Config) -> int:
         new = {one if path == other else path: data for path, data in new.items()}
         if new.keys() != old.keys():  # they do not include the same files
             old, new = {one: old[one]}, {one: new[one]}
-    said = driver.reasons(old, new, _with_default_stream(config, found[0].files))
+    streams = [_default_stream(config, sources.files) for sources in found]
+    if streams[0] != streams[1]:
+        raise click.ClickException("the two are not compiled with the same default stream; say `default_stream`")
+    said = driver.reasons(old, new, with_values(config, default_stream=streams[0]))
     places = Positions(old), Positions(new)
     for reason in said:
         click.echo(f"not proved: {readable(reason.text)}")
@@ -42,18 +45,18 @@ def run(before: str, after: str, config: Config) -> int:
     return 1 if said else 0
 
 
-def _with_default_stream(config: Config, files: Mapping[str, bytes]) -> Config:
-    """The configuration with the default stream that the program is compiled with. Raises `click.ClickException` where
-    that is not known, or not the same for all of its files.
+def _default_stream(config: Config, files: Mapping[str, bytes]) -> DefaultStream:
+    """The default stream that the program is compiled with. Raises `click.ClickException` where that is not known, or
+    not the same for all of its files.
     """
     if config.default_stream != "auto":
-        return config
+        return config.default_stream
     streams = build.default_streams(files, config)
     sources = {path for path in files if path.endswith(SOURCES) and b"cuda" in bytes(files[path])}
     per_thread = sources & streams.per_thread
     if streams.perhaps & sources or (per_thread and per_thread != sources):
         raise click.ClickException("its files are compiled with different default streams; say `default_stream`")
-    return with_values(config, default_stream="per-thread" if per_thread else "legacy")
+    return "per-thread" if per_thread else "legacy"
 
 
 def _within(root: str, files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 # a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
-PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
+PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define(?:[ \t]|\\\r?\n)+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
 _CHANGED = re.compile(rb"#[ \t]*(?:define|undef)[ \t]+([A-Za-z_]\w*)")
 

@@ -153,7 +153,8 @@ def replace(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> list[Pro
     `before` holds the bytes that were analysed; a file that it lacks is made, and must not be there. If any file of
     `before` no longer has them, or one that is written is read-only, or is a symbolic link that leads out of its tree,
     nothing is written. A link within the tree stays, and the file behind it is written. If a replacement fails after
-    others succeeded, those get their old bytes back. The file mode is kept. Returns what went wrong.
+    others succeeded, those get their old bytes back. The file mode is kept, and
+    the owner where the user may give files away. Returns what went wrong.
     """
     if not after:
         return []
@@ -218,8 +219,8 @@ def _rename_all(files: list[_File], after: Mapping[str, bytes]) -> Problem | Non
     file = files[0]
     try:
         for file in files:
-            mode = os.stat(file.real).st_mode if file.before else _mode_of_new_files()
-            _write(Path(file.temporary), after[file.path], mode)
+            like = os.stat(file.real) if file.before else None
+            _write(Path(file.temporary), after[file.path], _mode_of_new_files() if like is None else like.st_mode, like)
         for file in files:
             if not file.before:  # it gets its name only if nobody else has made one in the meantime
                 os.link(file.temporary, file.real)
@@ -293,7 +294,8 @@ def _roll_back(journal: _Journal) -> list[Problem]:
             if now == file.after and not file.before:
                 os.unlink(file.real)
             elif now == file.after:
-                _write(Path(file.temporary), journal.old(file), os.stat(file.real).st_mode)
+                like = os.stat(file.real)
+                _write(Path(file.temporary), journal.old(file), like.st_mode, like)
                 os.replace(file.temporary, file.real)
             elif now != file.before:
                 problems.append(Problem(file.path, "changed since an `apply` that was interrupted; left as it is"))
@@ -414,15 +416,25 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _write(path: Path, content: bytes, mode: int | None = None) -> None:
-    """A new file that is on the disk when this returns."""
+def _write(path: Path, content: bytes, mode: int | None = None, like: os.stat_result | None = None) -> None:
+    """A new file that is on the disk when this returns; it belongs to those whom another one, `like` it, belongs to, as
+    far as the user may give files away.
+    """
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
     with os.fdopen(handle, "wb") as file:
-        if mode is not None:
+        if like is not None and hasattr(os, "chown") and (like.st_uid, like.st_gid) != _owner_of(handle):
+            with contextlib.suppress(OSError):
+                os.chown(path, like.st_uid, like.st_gid)
+        if mode is not None:  # behind the new owner, which takes some of its bits away (chown(2))
             os.chmod(path, stat.S_IMODE(mode))
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _owner_of(handle: int) -> tuple[int, int]:
+    status = os.fstat(handle)
+    return status.st_uid, status.st_gid
 
 
 def _mode_of_new_files() -> int:

@@ -34,6 +34,21 @@ def test_replace_writes_all_files_and_keeps_the_mode(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 3
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may give files away")
+def test_files_stay_with_their_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "a.cu"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    os.chown(path, 1234, 1235)
+    assert writing.replace({str(path): b"old"}, {str(path): b"new"}) == []
+    status = path.stat()
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (1234, 1235, 0o640)
+    assert writing.undo() == ([str(path)], [])
+    status = path.stat()
+    assert (status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode)) == (1234, 1235, 0o640)
+
+
 def test_nothing_is_written_when_one_file_changed_after_the_analysis(tmp_path: Path) -> None:
     first, second = tmp_path / "a.cu", tmp_path / "b.cu"
     first.write_bytes(b"old")

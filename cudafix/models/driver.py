@@ -164,7 +164,8 @@ cuDevicePrimaryCtxReset                 reset           device
 cuDevicePrimaryCtxRelease               nothing         device          ; waits=maybe
 cuDevicePrimaryCtx{Retain,SetFlags,GetState} nothing    hrw*
 cuCtx{PushCurrent,SetCurrent,PopCurrent,Attach,Detach} set_device -*
-cuCtx{GetCurrent,GetDevice,GetFlags,SetFlags,GetId,GetApiVersion,GetLimit,GetStreamPriorityRange,\
+cuCtxGetDevice                          nothing         out -
+cuCtx{GetCurrent,GetFlags,SetFlags,GetId,GetApiVersion,GetLimit,GetStreamPriorityRange,\
 ResetPersistingL2Cache} nothing hrw*
 cuCtx{GetCacheConfig,SetCacheConfig,GetSharedMemConfig,SetSharedMemConfig,GetExecAffinity} nothing hrw*
 cuCtxSetLimit                           nothing         - -             ; waits=maybe

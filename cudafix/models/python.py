@@ -37,13 +37,14 @@ TWINS = {
 }
 
 # Methods of CuPy's objects as C calls; `self` and `1` are the handles (`.ptr`) of the object and of the argument.
-# `current` is the stream that is current in this thread, where no argument says another.
+# `current` is the stream that is current in this thread, where no argument says another. `id` is the number of a
+# device: `Device(1).synchronize()` makes that one current while it waits (cupy/cuda/device.pyx).
 METHODS = {
     "cupy.cuda.Stream().synchronize": ("cudaStreamSynchronize", "self"),
     "cupy.cuda.Stream().wait_event": ("cudaStreamWaitEvent", "self 1 -"),
     "cupy.cuda.Event().record": ("cudaEventRecord", "self 1|current"),
     "cupy.cuda.Event().synchronize": ("cudaEventSynchronize", "self"),
-    "cupy.cuda.Device().synchronize": ("cudaDeviceSynchronize", ""),
+    "cupy.cuda.Device().synchronize": ("cudaDeviceSynchronize", "id"),
 }
 STREAM, EVENT, DEVICE = "cupy.cuda.Stream", "cupy.cuda.Event", "cupy.cuda.Device"
 EXTERNAL = "cupy.cuda.ExternalStream"

@@ -183,6 +183,7 @@ cudaDevice{Get,Set}GraphMemAttribute    nothing         device - hrw
 
 _DEVICE = """
 cudaDeviceSynchronize                   sync_device
+cudaDeviceSynchronize/1                 sync_device     device
 cudaThreadSynchronize                   sync_device
 cudaDeviceReset                         reset
 cudaThreadExit                          reset

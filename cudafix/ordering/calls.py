@@ -32,9 +32,7 @@ MAX_CALLBACKS = 10  # rounds until nothing changes
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_KEEPS_ONE = re.compile(
-    r"(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<\s*(\w[\w:]*(?:\s*\*)*)\s*[,>]"
-)  # `*x` is that
+_KEEPS_ONE = re.compile(r"(?:const )?(?:std::)?(?:unique_ptr|shared_ptr|optional)\s*<.*>(?: &)?")  # `*x` is that
 
 
 _RECURS = HOST_EFFECTS | frozenset(
@@ -102,6 +100,7 @@ class Calls(Operations):
         self._callers_work: Operation | None = None
         self._recursions: dict[int, Recursion] = {}  # by the function (its `id`)
         self._overloads: list[frozenset[int]] = []  # what each call around here may reach, as functions (their `id`)
+        self.uncertain: set[int] = set()  # calls (by `id`) that may reach methods which are not seen as well
         self._at_the_end: dict[int, ir.Function] = {}  # deleters and guards, by their `id`
         self._held_at_the_end: Values = mem.NOTHING
 
@@ -170,7 +169,13 @@ class Calls(Operations):
             elif not kind and isinstance(call.receiver, ir.Var) and call.receiver.name.startswith("%"):
                 parts = self.parts(state, call.receiver)
                 this = leads | this if parts or not leads else leads  # a call has returned a reference: `v.front().f()`
-            methods = self.classes.methods(kind, name, arity, path)
+            methods, known = self.classes.methods(kind, name, arity, path)
+            if methods and not known and (kinds := self._types_at(leads or this)):
+                several = [self.classes.methods(one, name, arity, path) for one in kinds]
+                methods, known = (
+                    [f for found, _ in several for f in found],
+                    all(found and sure for found, sure in several),
+                )
             api = self.tables.method(kind, name) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
@@ -183,7 +188,9 @@ class Calls(Operations):
                 return api
             exact = isinstance(call.receiver, ir.Var) and not {"*", "&"} & set(kind)
             if not exact and not ("::" in name and call.receiver == ir.Deref(ir.Var("this"))):  # a part of this object
-                methods += self.classes.overriders(methods)
+                methods = methods + self.classes.overriders(methods)
+            if methods and not known:
+                self.uncertain.add(id(call))
             return [(f, this) for f in methods]
         if ir.is_any_of(name):
             this = state.env.read((self.root("this"), ())) if self.frame.function.cls is not None else mem.NOTHING
@@ -198,11 +205,28 @@ class Calls(Operations):
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
             if "::" not in name:
                 own = [*own, *self.classes.overriders(own)]
+                if self._may_be_inherited(own):
+                    self.uncertain.add(id(call))
             return [(f, this) for f in own]
         api = self.tables.lookup(name, arity)
         if api is not None:
             return api
         return self._functions_in(self.values(state, ir.Var(name)), arity)
+
+    def _types_at(self, pointers: Values) -> set[str]:
+        """The types of the variables, members and elements that pointers lead to, as they are declared; none where that
+        is not known of each of them.
+        """
+        kinds = set[str]()
+        for value in pointers:
+            kind, is_array = self._kind_of(value.cell[0]) if isinstance(value, mem.Ref) else ("", False)
+            for step, name in value.cell[1] if isinstance(value, mem.Ref) else ():
+                if step == "field":
+                    kind, is_array = self.classes.type_of_part(kind, [name]), False
+                else:
+                    kind, is_array = kind if is_array else _element(kind), False
+            kinds.add("" if {"*", "&", "["} & set(kind) else kind)
+        return kinds if "" not in kinds else set()
 
     def _functions_in(
         self, values: Values, arity: int, fits: Callable[[ir.Function], bool] = lambda _: True
@@ -215,6 +239,13 @@ class Calls(Operations):
         found = [[f for f in self.program.resolve(name, arity, path) if fits(f)] for path, name in names]
         known = len(names) == len(pointers) and all(found)
         return [(f, mem.NOTHING) for functions in found for f in functions] if known else []
+
+    def _may_be_inherited(self, found: list[ir.Function]) -> bool:
+        """Whether a method of a base that is not seen may hide these functions at namespace scope (C++17, 6.4.1
+        [basic.lookup.unqual] 8).
+        """
+        bases = self.frame.function.bases
+        return not self.in_python and all(f.cls is None for f in found) and any(map(self.classes.is_unseen_base, bases))
 
     def _may_call(self, name: str, function: ir.Function) -> bool:
         """Whether a call without an object may mean a function: no method of a class that is not the caller's."""
@@ -240,8 +271,7 @@ class Calls(Operations):
             return expr.text if "::" in expr.text else ""  # an object of a library: `thrust::cuda::par`
         if isinstance(expr, ir.Deref):
             kind = self.type_of(expr.base)
-            kept = _KEEPS_ONE.match(kind)
-            return kept[1] if kept is not None else kind
+            return ir.template_arguments(kind)[0] if _KEEPS_ONE.fullmatch(kind) is not None else kind
         if isinstance(expr, ir.Field):
             cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
             return self.classes.type_of_member(cls, expr.name)

@@ -34,28 +34,86 @@ class Classes:
     def of(program: Program, reach: Reach) -> Classes:
         return program.kept("classes", lambda: Classes(program, reach))
 
-    def methods(self, kind: str, name: str, arity: int, path: str) -> list[ir.Function]:
+    def methods(self, kind: str, name: str, arity: int, path: str) -> tuple[list[ir.Function], bool]:
         """What a method call on an object of this type may reach: the method of its class; where that leaves it to
-        others, those of its bases, or of the classes derived from it; of any class where it is not known which.
+        others, those of its bases, or of the classes derived from it; of any class where it is not known which. And
+        whether it can be nothing else.
         """
-        plain = kind.strip(" *&.").partition("<")[0]
+        plain = _QUALIFIERS.sub("", kind).strip(" *&.").partition("<")[0].strip()
+        cls, python = last(plain), path.endswith(ir.PYTHON)
+        classes = self._meant(plain)
         own = [f for f in self.program.resolve(name, arity, path, plain or None) if f.cls is not None]
-        cls = last(_QUALIFIERS.sub("", plain).strip())
+        if classes is not None:
+            own = [f for f in own if "::" in name or f.cls in classes or last(f.cls or "") != cls]
         named = self.program.methods(name, arity)
         bases = self._bases.get(cls, set())
+        inherited = [f for f in named if f.cls is not None and any(self._may_mean(base, f.cls) for base in bases)]
+        known = python or (classes is not None and all(map(self._is_seen, bases)))
         if "::" in name or any(last(f.cls or "") == cls for f in own):
+            whole = python or classes is not None
+            brought = inherited if last(name) in self._brought and "::" not in name else []
+            if last(name) == cls:  # `using B::B;`
+                brought = [f for base in bases if last(base) in self._brought for f in self._constructors(base, arity)]
             if any(len(f.params) == arity or takes(f, arity) for f in own):
-                return own
-            return own + [f for f in named if last(f.cls or "") in bases and "::" not in name]  # `using B::f;`
-        if inherited := [f for f in named if last(f.cls or "") in bases]:
-            return inherited
+                return list(dict.fromkeys((*own, *brought))), whole and (not brought or known)
+            return own + [f for f in inherited if "::" not in name], known  # `using B::f;`
+        if inherited:
+            return inherited, known
         derived = self._derived.get(cls, [])
         found = [f for f in derived if f in named]
         if found:
-            bases = bases.union(*({last(base) for base in f.bases} for f in derived))
-            return found + [f for f in named if f not in found and last(f.cls or "") in bases]
-        unseen = not path.endswith(ir.PYTHON) and self._is_unseen(cls)
-        return [] if unseen and not _HOLDS_OTHERS.match(plain) else named
+            bases = bases.union(*(f.bases for f in derived))
+            others = [f for f in named if f not in found and any(self._may_mean(base, f.cls or "") for base in bases)]
+            return found + others, known
+        unseen = not python and (not classes if classes is not None else self._is_unseen(cls))
+        return [] if unseen and not _HOLDS_OTHERS.match(plain) else named, python
+
+    def _constructors(self, cls: str, arity: int) -> list[ir.Function]:
+        return self.methods(cls, last(cls), arity, "")[0]
+
+    def _meant(self, name: str) -> frozenset[str] | None:
+        """The classes of the program that the name of a type may mean; None where something else may have the name:
+        an alias, a parameter of a template, what a compiler deduces.
+        """
+        alike = self._of_name.get(last(name), frozenset())
+        if name.startswith("::"):
+            return alike & {name.removeprefix("::")}
+        if not name or name.startswith(("auto", "decltype")):
+            return None
+        *scope, own = name.split("::")
+        if not scope:
+            return None if own in self._other_types else alike
+        names = ir.found_as(name, self.program.namespaces)
+        found = frozenset(cls for cls in alike if any(cls == one or cls.endswith(f"::{one}") for one in names))
+        return found if found or self._type_names.isdisjoint(scope) else None
+
+    def _may_mean(self, name: str, cls: str) -> bool:
+        """Whether the name of a type may mean this class of the program."""
+        meant = self._meant(name)
+        return cls in meant if meant is not None else last(name) == last(cls)
+
+    def _is_seen(self, name: str) -> bool:
+        """Whether the name of a type means a class of the program, or one whose methods call nothing else."""
+        return name.startswith(_QUIET_BASES) or bool(self._meant(name))
+
+    @cached_property
+    def _brought(self) -> frozenset[str]:
+        """The last name components of the using-declarations of a program."""
+        return frozenset[str]().union(*(module.brought for module in self.program.modules))
+
+    @cached_property
+    def _other_types(self) -> frozenset[str]:
+        """What names types and is no class, in some file."""
+        return frozenset[str]().union(*(module.types for module in self.program.modules))
+
+    @cached_property
+    def _of_name(self) -> dict[str, frozenset[str]]:
+        """The classes of the program by their last name component."""
+        found: dict[str, set[str]] = {}
+        names = {f.cls for f in self.program.functions() if f.cls is not None}
+        for name in names.union(*(module.members for module in self.program.modules)):
+            found.setdefault(last(name), set()).add(name)
+        return {name: frozenset(classes) for name, classes in found.items()}
 
     def _is_unseen(self, cls: str) -> bool:
         """Whether a type is a class that no file of the program defines."""
@@ -63,7 +121,7 @@ class Classes:
 
     def is_unseen_base(self, base: str) -> bool:
         """Whether a class that others are derived from is in no file of the program, nor in the standard one."""
-        return not base.startswith(_QUIET_BASES) and self._is_unseen(last(base.partition("<")[0]))
+        return not self._is_seen(base.partition("<")[0])
 
     def overriders(self, methods: list[ir.Function]) -> list[ir.Function]:
         """What may run instead of these methods, if they are virtual: those of the classes derived from theirs."""
@@ -263,11 +321,11 @@ class Classes:
 
     @cached_property
     def _bases(self) -> dict[str, set[str]]:
-        """The classes that each class is derived from, by last name components."""
+        """The classes that each class is derived from, by its last name component."""
         found: dict[str, set[str]] = {}
         for function in self.program.functions():
             if function.cls is not None:
-                found.setdefault(last(function.cls), set()).update(map(last, function.bases))
+                found.setdefault(last(function.cls), set()).update(function.bases)
         return found
 
     @cached_property

@@ -98,6 +98,10 @@ class Effects(Allocations):
                 return state
             before = state.copy()  # the object may have none of them
             return joined(before, self.function_call(call, found, state))
+        if found and id(call) in self.uncertain:  # or a method of a class that is not seen
+            other = state.copy()
+            self._unseen(call, other)
+            return joined(self.function_call(call, found, state), other)
         if found:
             return self.function_call(call, found, state)
         if call.callee.startswith("~") and call.receiver is not None:
@@ -105,9 +109,12 @@ class Effects(Allocations):
             text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
             self.obstacle(held, "unknown_call", text, call.span)
             return state
+        self._unseen(call, state)
+        return state
+
+    def _unseen(self, call: ir.Call, state: State) -> None:
         back = self.unknown(f"`{said(call)}` is not known", call.given, call, call.span, state)
         self.result(call, back, state)
-        return state
 
     def library_call(self, call: ir.Call, api: Api, state: State, where: In) -> State | None:
         certain = call.receiver is not None and self._has_known_type(call)
@@ -616,7 +623,10 @@ class Effects(Allocations):
         return state
 
     def _sync_device(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        state.orders.finish(self.work_of(state.device), where)
+        expr = args.one("device")
+        device = state.device if expr is None else self._number(state, expr, call) or "?"
+        if device == state.device or device in self._devices:
+            state.orders.finish(self.work_of(device), where)
         return state
 
     def _query(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

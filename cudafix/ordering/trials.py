@@ -48,8 +48,9 @@ class _State:
     """What may hold at a point: the allocations before it, and what was changed since one has failed.
 
     `failed` is what must hold: 2 if an allocation has failed, 1 if it has, or has not, and a branch depends on it.
-    `given_up`: one may have failed, and nothing has been done since as if it had not. `untested` are variables with a
-    status that nobody has looked at, and `since` the ones that were changed since that.
+    `given_up`: one may have failed, and nothing has been done since as if it had not; `caught`: an exception may have
+    told so, and what follows runs all the same. `untested` are variables with a status that nobody has looked at, and
+    `since` the ones that were changed since that.
     """
 
     events: frozenset[_Event] = frozenset()
@@ -58,6 +59,7 @@ class _State:
     since: frozenset[Key] = frozenset()
     failed: int = 0
     given_up: bool = False
+    caught: bool = False
 
 
 def _joined(states: Iterable[_State | None]) -> _State | None:
@@ -71,6 +73,7 @@ def _joined(states: Iterable[_State | None]) -> _State | None:
         frozenset().union(*(s.since for s in found)),
         min(s.failed for s in found),
         any(s.given_up for s in found),
+        any(s.caught for s in found),
     )
 
 
@@ -379,7 +382,8 @@ class _Walk:
         if event is not None:
             again = not state.changed.isdisjoint(self._closure(event.sizes))
             itself = self.function in self.trials.called(call, self.function.cls)
-            others = [other for other in state.events if other.written != event.written]
+            computed = any(isinstance(expr, ir.Opaque) for expr in event.written)  # perhaps another number each time
+            others = [other for other in state.events if computed or other.written != event.written]
             if again or (others and (state.failed == 2 or (itself and state.failed))):
                 self._are_tried([event, *(others or state.events)])
             known = [self.trials.summaries[id(f)] for f in self.trials.called(call, self.function.cls)]
@@ -391,7 +395,7 @@ class _Walk:
             if self.trials.is_allocation(call) and call.look is ir.Look.IGNORED:
                 status |= self._made(call)
             untested = frozenset(key for key in status if not key[1].startswith("%"))
-            return _State(state.events | {event}, changed, state.untested | untested)
+            return _State(state.events | {event}, changed, state.untested | untested, caught=state.caught)
         if call.callee in _LAST_ERROR:
             untested = self.target(call.result) if call.result is not None else frozenset[Key]()
             return replace(state, untested=state.untested | {key for key in untested if not key[1].startswith("%")})
@@ -450,6 +454,9 @@ class _Walk:
         others = self.pointers - exits.assigned.union(*made)
         words = set(re.findall(r"[A-Za-z_]\w*", stmt.test))
         in_condition = any(isinstance(s, ir.Call) and self._tells(s) for s in ir.walk(stmt.condition))
+        # what a `try` sets behind an allocation tells whether that has raised
+        set_in_try = frozenset[Key]().union(*(self._set_by(s.body) for s in inside if isinstance(s, ir.Try)))
+        may_ask_for_it = any(not words or name.removeprefix(".") in words for _, name in set_in_try)
 
         def may_ask(untested: frozenset[Key]) -> bool:
             return any(not words or name.removeprefix(".") in words for _, name in untested - others)
@@ -465,7 +472,7 @@ class _Walk:
             condition = self.block(stmt.condition, entry)
             if condition is not None:
                 # what the condition says is not known
-                depends = in_condition or (open_condition and may_ask(condition.untested))
+                depends = in_condition or (open_condition and may_ask(entry.untested | condition.untested))
                 if depends and condition.events:
                     condition = replace(condition, failed=1, changed=condition.changed | condition.since)
                     self._takes_all(condition, exits, handed) if in_condition else None
@@ -474,6 +481,8 @@ class _Walk:
             end = self.block(stmt.step, body)
             if end is not None and open_condition and may_ask(end.untested):
                 end = replace(end, failed=1, changed=end.changed | end.since)
+            if end is not None and open_condition and end.caught and may_ask_for_it:
+                end = replace(end, changed=end.changed | end.since)
             if end is not None and (end.given_up or end.failed):
                 self._goes_on_with(end, exits)
             if end is not None and stmt.at_least_once:
@@ -493,6 +502,14 @@ class _Walk:
         ways = left if not stmt.forever else [s for s in left if s in exits.breaks] or exits.breaks
         end = _joined(ways) if ways or stmt.forever else state
         return replace(end, failed=state.failed if end.events == state.events else 0) if end is not None else None
+
+    def _set_by(self, block: ir.Block) -> frozenset[Key]:
+        """The variables of the program that a block assigns."""
+        stmts = list(ir.walk(block))
+        targets = [s.target for s in stmts if isinstance(s, ir.Assign)]
+        targets += [s.result for s in stmts if isinstance(s, ir.Call) and s.result is not None]
+        found = frozenset[Key]().union(*map(self.target, targets))
+        return frozenset(key for key in found if not key[1].startswith(("%", "::")))
 
     def _goes_on_with(self, state: _State, exits: _Exits) -> None:
         for event in state.events:
@@ -516,7 +533,9 @@ class _Walk:
         thrown = state
         if events:
             changed = end.changed if end is not None else state.changed
-            thrown = replace(state, events=state.events | events, changed=state.changed | changed, failed=2)
+            thrown = replace(
+                state, events=state.events | events, changed=state.changed | changed, failed=2, caught=True
+            )
         ends = [self.block(handler, thrown) for handler in stmt.handlers]
         if end is None and len([e for e in ends if e is not None]) == 1:
             return next(e for e in ends if e is not None)

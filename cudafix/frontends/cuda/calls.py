@@ -422,7 +422,7 @@ class Calls(Objects):
                 name = self.lambdas[local.name]
             else:
                 return self._called_object(node, function, arguments, local, target, used)
-        elif isinstance(place := self._qualified_variable(function, name), Var):
+        elif (place := self._object_named(function, name)) is not None:
             return self._called_object(node, function, arguments, place, target, used)
         elif name in self.file.index.given and name not in self.file.hosts:
             return self._computed(node, Var(name), arguments, target)
@@ -469,23 +469,31 @@ class Calls(Objects):
         finally:
             self.fixed = kept
 
-    def _qualified_variable(self, function: Node, name: str) -> Expr | None:
-        """The variable that a qualified name means; `::name` of which nothing is seen is a function: `::sqrtf(x)`."""
-        place = self.qualified(function) if "::" in name else None
-        if isinstance(place, Var) and name.rpartition("::")[0] == "" and place.name not in self.types:
-            return None
-        return place
+    def _object_named(self, function: Node, name: str) -> Expr | None:
+        """The data member or qualified variable that a name without an object means. A member hides functions at
+        namespace scope (C++17, 6.4.1 [basic.lookup.unqual] 8); `::name` of which nothing is seen is a function:
+        `::sqrtf(x)`.
+        """
+        if "::" not in name:
+            lineage = self.file.index.lineage(self.cls)
+            hides = any(name in cls.fields or name in cls.statics for cls in lineage)
+            return self.resolve_variable(name, function) if hides else None
+        place = self.qualified(function)
+        outermost = name.rpartition("::")[0] == ""
+        return place if isinstance(place, Var) and not (outermost and place.name not in self.types) else None
 
     def _through_type(self, name: str) -> str:
         """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""
         index = self.file.index
         scope, _, last = name.rpartition("::")
-        if not index.names_type(scope.partition("::")[0]):
+        if not index.names_type(scope.partition("::")[0]) and not index.is_brought(scope):
             return name
         meanings = index.meanings(scope)
         classes = {cls.name for kind in meanings if (cls := index.class_of(kind)) is not None}
         if len(classes) == len(meanings) == 1:
             return f"{classes.pop()}::{last}"
+        if not classes and len(meanings) == 1 and meanings != (scope,):
+            return f"{meanings[0]}::{last}" if index.is_brought(scope) else name
         return ir.any_of([last]) if classes or meanings == (scope,) else name
 
     def _referring(self, node: Node, arguments: Node) -> Expr:
@@ -600,6 +608,8 @@ class Calls(Objects):
             result = self.temporary(made.name if made is not None else kind)
         elif isinstance(target, Var) and self.types.get(target.name, "auto").startswith("auto"):
             known = made.name if made is not None else kind if kind.startswith("std::") else ""
+            if "::" not in callee and not kind.endswith("&") and self.file.index.class_of(kind.strip(" *")) is not None:
+                known = known or kind
             if not known and receiver is None and "::" in callee and callee.rpartition("::")[2][:1].isupper():
                 known = callee if self.is_unseen(callee) else ""  # by its name, a constructor
             self.types[target.name] = known or self.types.get(target.name, "auto")

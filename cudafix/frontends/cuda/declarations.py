@@ -36,6 +36,13 @@ _TYPE_NAMES = re.compile(
     rb"\busing\s+(\w+)\s*=|\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=]|\benum\s+(\w+)|\btypedef\b[^;{}()]*?(\w+)\s*;"
     rb"|\btypedef\b[^;{}()]*\(\s*(?:\w+\s+|(?:\w+::)+)?\*\s*(?:const\s+)?(\w+)\s*\)\s*\("  # a pointer to a function
 )
+_TYPE_PARAMETER = re.compile(rb"\b(?:typename|class)(?:\s+|\s*\.\.\.\s*)(\w+)\s*[,>=]")
+# its cv-qualifiers, the key of a class, the name, and what is behind it
+_TYPE = re.compile(
+    r"((?:(?:const|volatile|typename)\s+)*)((?:(?:struct|class)\s+)?)((?:::)?[A-Za-z_]\w*(?:::\w+)*)(.*)", re.DOTALL
+)
+# `using N::C;`
+_BROUGHT = re.compile(rb"\busing\s+(?:typename\s+)?((?:::)?(?:\w+\s*::\s*)+(\w+))\s*;")
 # `using D = C;`, `typedef C D;`: other names of a type that has a name itself
 _ALIASES = re.compile(
     rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
@@ -431,6 +438,8 @@ class Declarations:
     enumerators: set[str] = field(default_factory=set)
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
+    parameters: frozenset[str] = frozenset()  # the names of the type parameters of templates
+    brought: set[str] = field(default_factory=set)  # the last name components of using-declarations
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
@@ -452,7 +461,9 @@ class Declarations:
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
     _members: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_member`
-    _classes: dict[tuple[str, int, int, int], Class | None] = field(default_factory=dict, init=False)  # see `class_of`
+    # see `class_of` and `_named_alike`
+    _classes: dict[tuple[str, str, int, int, int], Class | None] = field(default_factory=dict, init=False)
+    _alike: tuple[int, dict[str, list[Class]]] = field(default=(-1, {}), init=False)
 
     @classmethod
     def together(cls, headers: Iterable[Declarations]) -> Declarations:
@@ -460,11 +471,17 @@ class Declarations:
         found = cls()
         other_types: set[str] = set()
         for header in headers:
-            found.classes.update(header.classes)
+            for name, one in header.classes.items():
+                if name == one.name:
+                    found.classes[name] = one
+                else:
+                    found.classes.setdefault(name, one)
             found.globals.update(header.globals)
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
             found.types |= header.types
+            found.parameters |= header.parameters
+            found.brought |= header.brought
             other_types |= header.types - header.numbers.keys()
             for name, kind in header.numbers.items():
                 if not _alike((found.numbers.setdefault(name, kind), kind)):
@@ -532,6 +549,15 @@ class Declarations:
         """Whether it is an alias or a template parameter."""
         return name in self.types or (self.visible is not None and name in self.visible.types)
 
+    def is_brought(self, name: str) -> bool:
+        """Whether a using-declaration brings what has this name."""
+        return name in self.brought or (self.visible is not None and name in self.visible.brought)
+
+    @property
+    def brought_classes(self) -> set[str]:
+        """What using-declarations bring that has the name of a class."""
+        return {name for name in self.brought if self._named_alike(name)}
+
     def is_seen_type(self, kind: str) -> bool:
         """Whether it is a class that is seen, an alias or a template parameter."""
         return self.names_type(kind) or self.class_of(kind) is not None
@@ -585,9 +611,7 @@ class Declarations:
         """The global variable with this qualified name, or that is found by it through other namespaces."""
         if (found := self.global_named(f"::{name}")) is not None or "::" not in name:
             return found
-        outer = self.visible.namespaces if self.visible is not None else {}
-        both = {one: (*outer.get(one, ()), *self.namespaces.get(one, ())) for one in (*outer, *self.namespaces)}
-        names = found_as(name, both)
+        names = found_as(name, self.all_namespaces)
         return next((one for other in names if (one := self.global_named(f"::{other}")) is not None), None)
 
     def all_globals(self) -> Iterable[GlobalVar]:
@@ -674,37 +698,118 @@ class Declarations:
     def class_named(self, name: str) -> Class | None:
         """The class with exactly this qualified name."""
         found = self.classes.get(name)
-        return found if found is not None or self.visible is None else self.visible.classes.get(name)
+        if (found is None or found.name != name) and self.visible is not None:
+            found = self.visible.classes.get(name)
+        return found if found is not None and found.name == name else None
 
     def class_of(self, kind: str, around: str = "") -> Class | None:
-        """The class of an object of this type as written, or None if it is not seen."""
-        if self.local:
-            local = self._local_class(kind, around or self.inside)
-            return local if local is not None else self._outer_class(kind, around, frozenset())
+        """The class of an object of this type as written in a function or class (`around`; the one that is lowered if
+        none is given), or None if it is not seen, or not certain.
+        """
+        scope = around or self.inside
+        if self.local and (local := self._local_class(kind, scope)) is not None:
+            return local
         # while declarations are still being collected, and smart pointers named
-        key = kind, len(self.classes), len(self.aliases), len(self.owners)
+        key = kind, scope, len(self.classes), len(self.aliases), len(self.owners)
         if key not in self._classes:
-            self._classes[key] = self._outer_class(kind, around, frozenset())
+            self._classes[key] = self._outer_class(kind, scope, frozenset())
         return self._classes[key]
 
-    def _outer_class(self, kind: str, around: str, meant: frozenset[str]) -> Class | None:
+    def _outer_class(self, kind: str, scope: str, meant: frozenset[str]) -> Class | None:
         """A class at namespace scope, or in a class; aliases may mean each other (`meant` are those on the way)."""
-        if kind in self.classes:
-            return self.classes[kind]
+        elaborated = kind.startswith(("struct ", "class "))
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
+        found = self._class_by_name(name.removeprefix("::"), "" if name.startswith("::") else scope, meant)
         last = name.rpartition("::")[2]
-        found = self.classes.get(name) or self.classes.get(last)
-        if found is None and self.visible is not None:
-            found = self.visible.class_of(kind)
-        if found is None and last in self.aliases and last not in meant:
+        if "::" not in name and not elaborated and (self._is_parameter(last) and last not in meant):
+            return None if found is not None else self._owner(kind)
+        if found is not None and ("::" in name or elaborated):
+            return found
+        if last not in meant and (kinds := [one for one in self.meanings(last) if one != last]):
             inner = meant | {last}
-            classes = [
-                c
-                for kind in self.aliases[last]
-                if (c := self._local_class(kind, around or self.inside) or self._outer_class(kind, around, inner))
-            ]
-            found = next((c for c in classes if self.has(c, c.destructor)), classes[0] if classes else None)
+            classes = [self._local_class(one, scope) or self._outer_class(one, scope, inner) for one in kinds]
+            if found is not None:  # one of them may hide it
+                return found if all(one is found for one in classes) else None
+            known = [one for one in classes if one is not None]
+            found = next((c for c in known if self.has(c, c.destructor)), known[0] if known else None)
         return found if found is not None else self._owner(kind)
+
+    def _class_by_name(self, name: str, scope: str, meant: frozenset[str]) -> Class | None:
+        """The class that a name means in a scope (C++17, 6.4.1 [basic.lookup.unqual], 6.4.3 [basic.lookup.qual]). Where
+        headers that are not seen may open a namespace, the only one whose name ends so.
+        """
+        names = found_as(name, self.all_namespaces)
+        around = scope
+        while around.strip(":"):
+            for one in names:
+                if (found := self.class_named(f"{around}::{one}")) is not None:
+                    return found
+            inner = self.class_named(around)
+            if inner is not None and "::" not in name:
+                if name == around.rpartition("::")[2]:
+                    return inner
+                for base in self._and_bases(inner):
+                    if (found := self.class_named(f"{base.name}::{name}")) is not None:
+                        return found
+            around = around.rpartition("::")[0]
+        for one in names:
+            if (found := self.class_named(one)) is not None:
+                return found
+        home, _, last = name.rpartition("::")
+        if home:
+            outer = self._outer_class(home, scope, meant) if home.rpartition("::")[2] not in meant else None
+            for base in self._and_bases(outer) if outer is not None else ():
+                if (found := self.class_named(f"{base.name}::{last}")) is not None:
+                    return found
+        ending = [
+            cls
+            for cls in self._named_alike(last)
+            if any(cls.name.endswith(f"::{one}") for one in names)
+            and self.class_named(cls.name.rpartition("::")[0]) is None
+        ]
+        return ending[0] if len(ending) == 1 else None
+
+    def _named_alike(self, last: str) -> list[Class]:
+        """The classes with this last name component."""
+        outer = self.visible.classes if self.visible is not None else {}
+        count = len(self.classes) + len(outer)
+        if self._alike[0] != count:
+            found: dict[str, list[Class]] = {}
+            for name, cls in {**outer, **self.classes}.items():
+                if name == cls.name:
+                    found.setdefault(name.rpartition("::")[2], []).append(cls)
+            self._alike = count, found
+        return self._alike[1].get(last, [])
+
+    @property
+    def all_namespaces(self) -> Mapping[str, tuple[str, ...]]:
+        """`namespaces`, and those of the headers."""
+        outer = self.visible.namespaces if self.visible is not None else {}
+        if not outer or not self.namespaces:
+            return outer or self.namespaces
+        return {one: (*outer.get(one, ()), *self.namespaces.get(one, ())) for one in (*outer, *self.namespaces)}
+
+    def written_out(self, kind: str, scope: str) -> str:
+        """A type as written in a scope, with the whole name of its class where that is seen; `auto` where something
+        hides the class of this name.
+        """
+        parts = _TYPE.fullmatch(kind)
+        if parts is None or is_number(parts[3]):
+            return kind
+        cls = self.class_of(parts[2] + parts[3], scope)
+        if cls is not None:
+            return f"{parts[1]}{cls.name}{parts[4]}"
+        hidden = "::" not in parts[3] and not parts[2] and self._named_alike(parts[3])
+        return f"{parts[1]}auto{parts[4]}" if hidden else kind
+
+    def means_itself(self, name: str) -> bool:
+        """Whether an alias is of the class of its own name: `typedef struct A A;`."""
+        cls = self.class_of(name)
+        return cls is not None and cls.name.rpartition("::")[2] == name
+
+    def _is_parameter(self, name: str) -> bool:
+        """Whether some template has a parameter of this name."""
+        return name in self.parameters or (self.visible is not None and name in self.visible.parameters)
 
     def _owner(self, kind: str) -> Class | None:
         """The class of a `std::unique_ptr` with a deleter that is seen and holds nothing; its functions are in `owners`
@@ -824,17 +929,21 @@ class Declarations:
 
     def lineage(self, name: str | None) -> Iterator[Class]:
         """A class and those of its bases that the file defines."""
-        seen: set[str] = set()
-        queue = [name] if name else []
+        own = (self.class_named(name) or self.class_of(name)) if name else None
+        if own is not None:
+            yield from self._and_bases(own)
+
+    def _and_bases(self, own: Class) -> Iterator[Class]:
+        seen: set[int] = set()
+        queue = [own]
         while queue:
             current = queue.pop(0)
-            if current in seen:
-                continue
-            seen.add(current)
-            found = self.class_of(current)
-            if found is not None:
-                yield found
-                queue.extend(found.bases)
+            if id(current) not in seen:
+                seen.add(id(current))
+                yield current
+                # a base is looked up around the class (C++17, 13 [class.derived] 2)
+                outer = current.name.rpartition("::")[0] or "::"
+                queue += [base for name in current.bases if (base := self.class_of(name, outer)) is not None]
 
 
 def _arguments(text: bytes) -> Iterator[bytes]:
@@ -924,6 +1033,7 @@ def index(
     found = Declarations(
         numbers=numbers,
         types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
+        parameters=frozenset(name.decode("utf-8", "replace") for name in _TYPE_PARAMETER.findall(text)),
         visible=visible,
         given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
     )
@@ -931,6 +1041,11 @@ def index(
         name = (new or other_new).decode("utf-8", "replace")
         meant = _BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
         found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
+    for meant_name, last_name in _BROUGHT.findall(text):
+        name, meant = last_name.decode("utf-8", "replace"), b"".join(meant_name.split()).decode("utf-8", "replace")
+        found.brought.add(name)
+        if not f"::{meant}".endswith(f"::{name}::{name}"):  # not the constructors of a base
+            found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), meant)))
     for new, other_new in _MEASURED.findall(text):
         found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
     for new, kind in _NAMESPACE_ALIASES.findall(text):

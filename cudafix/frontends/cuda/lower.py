@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import filterfalse
 
 from tree_sitter import Node
 
@@ -99,9 +100,17 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     assigned, ended = _given_to_templates(found, parsed)
     unique = {variable.name: variable for variable in (*found.globals.values(), *file.statics)}
     for function in functions:
-        function.types = {name: element_type(kind) for name, kind in function.types.items()}
+        kinds = {name: element_type(kind) for name, kind in function.types.items()}
+        function.types = {name: found.written_out(kind, function.name) for name, kind in kinds.items()}
     for variable in unique.values():
-        variable.type = element_type(variable.type)
+        variable.type = found.written_out(element_type(variable.type), variable.name.removeprefix("::"))
+    members = {
+        cls.name: {
+            name: ir.Member(found.written_out(cls.fields[name], cls.name), ir.Span(parsed.path, *at))
+            for name, at in cls.places.items()
+        }
+        for cls in found.classes.values()
+    }
     return ir.Module(
         parsed.path,
         tuple(functions),
@@ -112,11 +121,10 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         file.styles.finish(),
         frozenset(file.references),
         {cls.name: (*cls.fields.values(), *cls.statics.values()) for cls in found.classes.values()},
-        {
-            cls.name: {n: ir.Member(cls.fields[n], ir.Span(parsed.path, *at)) for n, at in cls.places.items()}
-            for cls in found.classes.values()
-        },
-        found.types | {name for name, macro in parsed.macros.items() if macro.params is None},
+        members,
+        frozenset(filterfalse(found.means_itself, found.types | found.brought_classes))
+        | {name for name, macro in parsed.macros.items() if macro.params is None},
+        frozenset(found.brought),
         assigned | file.deduced,
         found.namespaces,
         frozenset(name.rpartition("::")[2] for name in found.prototypes),

@@ -895,7 +895,8 @@ def lower_defaults(file: File, definition: Definition, source: Source) -> ir.Fun
 
 def _bases(file: File, cls: str | None) -> tuple[str, ...]:
     """The classes that a class is derived from, as far as they are seen."""
-    return tuple(dict.fromkeys(base for one in file.index.lineage(cls) for base in one.bases))
+    lineage = file.index.lineage(cls)
+    return tuple(dict.fromkeys(file.index.written_out(base, one.name) for one in lineage for base in one.bases))
 
 
 Statements.handlers = {

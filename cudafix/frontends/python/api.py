@@ -76,8 +76,13 @@ class Api(Containers):
         return None
 
     def is_patched(self, meaning: object) -> bool:
-        """Whether the program puts something else in the place of what a package has under this name."""
-        return isinstance(meaning, Dotted) and meaning.name.rpartition(".")[2] in self.unit.methods.patched
+        """Whether the program puts something else in the place of what a package has under this name, perhaps through
+        another name of the package. Built-in functions have no other name.
+        """
+        if not isinstance(meaning, Dotted):
+            return False
+        methods, (package, _, name) = self.unit.methods, meaning.name.rpartition(".")
+        return name in methods.patched or (package != "builtins" and name in methods.replaced)
 
     def _returned(self, function: cst.FunctionDef, given: tuple[Symbol, ...]) -> Symbol | None:
         """`checks.returned`, once for each shape that a function is given."""

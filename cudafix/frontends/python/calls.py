@@ -484,6 +484,8 @@ class Calls(Functions):
             return self._super_method(node, func)
         origin = self.resolver.origin(func.value)
         base = self.value(func.value)
+        if origin is not None and self._is_set_on_objects(name, origin):
+            return self.unknown(f"{origin}.{name}", node, (base, *self.given(node)))
         if origin is not None and origin.startswith("cupy.cuda."):
             done = self._cupy_method(node, f"{origin}.{name}", base)
             if done is not None:
@@ -499,6 +501,13 @@ class Calls(Functions):
             self.shuffle(base, node)
             return value
         return self._method_of(node, func, origin, base)
+
+    def _is_set_on_objects(self, name: str, origin: str) -> bool:
+        """Whether the program sets a method of this name, of an object of a library or of its class. Those of built-in
+        types and of arrays cannot be set (Python 3.13 library, Built-in Types).
+        """
+        methods = self.unit.methods
+        return name in methods.replaced | methods.patched and not origin.startswith(("builtins.", "numpy.", "pointer"))
 
     def _method_of(self, node: cst.Call, func: cst.Attribute, origin: str | None, base: Expr) -> Expr:
         """A method of an object whose class is not known; it may be of a class of another file."""

@@ -54,6 +54,7 @@ class CupyObjects(Api):
         if dotted == CUPY_DEVICE:
             made = self.container(node)
             number = self.value(node.args[0].value) if node.args else NOTHING
+            number = number if number != NONE else NOTHING
             self.emit(ir.Assign(Field(Deref(made), "id"), number, self.span(node)))
             return made
         if dotted in ("cupy.cuda.get_current_stream", "cupy.cuda.stream.get_current_stream"):
@@ -98,8 +99,14 @@ class CupyObjects(Api):
         places: dict[str, Expr] = {"self": handle, "-": Const("0")}
         places["1"] = given[0] if given else NOTHING
         places["1|current"] = given[0] if given else CURRENT
-        self._c_call(node, callee, tuple(places[word] for word in words.split()))
+        places["id"] = Field(deref(base), "id")
+        is_current = isinstance(node.func, cst.Attribute) and self._is_current_device(node.func.value)
+        self._c_call(node, callee, () if is_current else tuple(places[word] for word in words.split()))
         return NOTHING
+
+    def _is_current_device(self, node: cst.BaseExpression) -> bool:
+        """Whether this is `Device()`: the one that is current when it is made."""
+        return isinstance(node, cst.Call) and not node.args and self.resolver.meaning(node.func) == Dotted(CUPY_DEVICE)
 
     def _handle(self, node: cst.BaseExpression) -> Expr:
         """The handle of an object of CuPy."""

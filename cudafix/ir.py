@@ -244,13 +244,16 @@ def found_as(name: str, namespaces: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 @dataclass(slots=True, eq=False)
 class Launch:
-    """`kernel<<<grid, block, shared, stream>>>(args)`; `stream` is None where the launch names none."""
+    """`kernel<<<grid, block, shared, stream>>>(args)`; `stream` is None where the launch names none. `pointer` leads to
+    the kernel where the name is that of a variable.
+    """
 
     kernel: str
     args: tuple[Expr, ...]
     stream: Expr | None
     span: Span
     site: Site
+    pointer: Expr | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -88,6 +88,14 @@ class Program:
             found[last(kernel.name)].append(kernel)
         return found
 
+    def kernels_named(self, name: str) -> list[ir.Kernel]:
+        """The kernels that a launch by a name may mean, none where that may be one that is not seen."""
+        found = self.kernels.get(last(name), [])
+        if "::" not in name:
+            return found
+        full = ir.found_as(name.removeprefix("::"), self.namespaces)
+        return [one for one in found if any(f"::{one.name}".endswith(f"::{other}") for other in full)]
+
     @property
     def main(self) -> ir.Function | None:
         return next((f for f in self._functions.get("main", []) if f.name in ("main", "::main")), None)

@@ -326,8 +326,8 @@ class Effects(Allocations):
         for expr in args.named.get("kernel", ()):
             kernels = self._kernels_in(expr, state)
             uses, stores, prints = self._used_by(kernels, state)
-            op.says = any(kernel.prints for kernel in kernels)
-            op.times = any(kernel.times for kernel in kernels)
+            op.says = not kernels or any(kernel.prints for kernel in kernels)
+            op.times = not kernels or any(kernel.times for kernel in kernels)
             reads, writes = reads | uses, writes | stores
         self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
         if api.source.startswith(("Thrust", "CUB")):
@@ -368,7 +368,10 @@ class Effects(Allocations):
 
     def launch(self, launch: ir.Launch, state: State) -> State | None:
         streams = self.streams(state, launch.stream)
-        kernels = self.program.kernels.get(last(launch.kernel), [])
+        if launch.pointer is None:
+            kernels = self.program.kernels_named(launch.kernel)
+        else:
+            kernels = self._kernels_in(launch.pointer, state)
         reads = writes = 0
         for n, arg in enumerate(launch.args):
             values = self.reachable(state, self.whole(state, arg))
@@ -390,8 +393,8 @@ class Effects(Allocations):
         uses, stores, prints = self._used_by(kernels, state)
         reads, writes = reads | uses, writes | stores
         op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
-        op.says = any(kernel.prints for kernel in kernels)
-        op.times = any(kernel.times for kernel in kernels)
+        op.says = not kernels or any(kernel.prints for kernel in kernels)
+        op.times = not kernels or any(kernel.times for kernel in kernels)
         self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
         return state
 

@@ -424,8 +424,9 @@ class Slicer:
                 case ir.Launch():
                     for arg in stmt.args:
                         self._pointers(arg, exact=True)
-                    if stmt.stream is not None:
-                        names_in(stmt.stream, observed)
+                    for expr in (stmt.stream, stmt.pointer):
+                        if expr is not None:
+                            names_in(expr, observed)
                 case ir.HostAccess(reads, writes):
                     for place in (*reads, *writes):
                         if not isinstance(place, ir.Var):
@@ -663,7 +664,7 @@ def expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
         case ir.Call():
             found = (*stmt.args, stmt.receiver, stmt.result)
         case ir.Launch():
-            found = (*stmt.args, stmt.stream)
+            found = (*stmt.args, stmt.stream, stmt.pointer)
         case ir.Assign():
             found = (stmt.target, stmt.value)
         case ir.HostAccess():

@@ -148,6 +148,8 @@ class FuncRef(NamedTuple):
 
 Expr: TypeAlias = Var | Field | Index | Deref | Addr | Offset | Const | Choice | Opaque | FuncRef
 NULL = Const("nullptr")
+LONG_TEXT = '"…"'
+"""What stands for a text that is too long to be kept."""
 THROUGH_POINTER = "call through a function pointer"
 """Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
 

@@ -18,6 +18,7 @@ from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
+from cudafix.ordering.reach import stays_off_the_device
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
@@ -139,6 +140,8 @@ class Effects(Allocations):
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
+        if not all(map(stays_off_the_device, args.named.get("command", ()))):
+            self.asks_for_free_memory(call, state, where, f"the program that `{call.callee}` starts may be one that")
         if api.timed:
             point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
             self.host_observes(state, Wrong.CLOCK, point, everything=True)

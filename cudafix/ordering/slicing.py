@@ -17,7 +17,7 @@ from itertools import zip_longest
 from cudafix import ir
 from cudafix.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.deciding import deciding, owner
 from cudafix.ordering.plain import (
     ADDRESS,
@@ -299,7 +299,7 @@ class Slicer:
             api = self.method_by_name(stmt.callee)
         else:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
-        if api is None or api.effect not in _INERT or api.returns == "pointer":
+        if api is None or api.effect not in _INERT or api.returns == "pointer" or "command" in played(api):
             return True
         for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False):
             if (role in ("swap", "keep") and may_lead(expr, function)) or (

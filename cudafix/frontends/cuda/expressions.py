@@ -53,6 +53,7 @@ from cudafix.ir import (
     Var,
 )
 
+_LONGEST_TEXT = 400
 MAX_DEPTH = 200
 MAX_ARROWS = 8  # `operator->`s that `->` goes through
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -569,7 +570,7 @@ class Expressions:
 
     def _string(self, node: Node, target: Expr | None, used: bool) -> Expr:
         text = self.raw(node)
-        return Const(text if len(text) <= 60 else '"…"')
+        return Const(text if len(text) <= _LONGEST_TEXT else ir.LONG_TEXT)
 
     def _this(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return Var("this")

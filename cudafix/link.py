@@ -184,8 +184,9 @@ class Program:
         ]
         if "::" in name:
             meant = ir.found_as(name, self.namespaces)
+            # overloads in an inline namespace are found with those around it (C++20, [namespace.qual])
             within = ([f for f in found if f.name == one or f.name.endswith("::" + one)] for one in meant)
-            found = next(filter(None, within), [])
+            found = list(dict.fromkeys(f for group in within for f in group))
         elif cls is not None:
             found = [f for f in found if f.cls is not None and last(f.cls) == last(cls)] or found
         else:

@@ -769,6 +769,10 @@ class Declarations:
         ]
         return ending[0] if len(ending) == 1 else None
 
+    def specializes(self, template: str) -> bool:
+        """Whether a class template of the standard library is specialized for a class of the program."""
+        return bool(self._named_alike(template))
+
     def _named_alike(self, last: str) -> list[Class]:
         """The classes with this last name component."""
         outer = self.visible.classes if self.visible is not None else {}

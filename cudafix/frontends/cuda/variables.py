@@ -144,7 +144,8 @@ class Variables(Blocks):
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        if cls is not None and b"tuple_size" in self.file.original:
+        certain = is_pointer(kind) or kind.endswith("]") or kind.startswith("std::")
+        if not certain and self.file.index.specializes("tuple_size"):
             self.unread("a structured binding that may call `get`", node)
         names = list(cls.fields) if cls is not None and not cls.bases else []
         for number, binding in enumerate(one.bindings):

@@ -46,7 +46,7 @@ _OF_THE_HOST = frozenset(
 _BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|&\n]")
 _PROGRAM = re.compile(r"\s*(?:/usr)?(?:/bin/)?([\w.]+)(?:\s|$)")
 _OF_DEVICES = re.compile(r"[`$]|\b(?:cuda|cuvid|nv)|gpu|npp", re.IGNORECASE)
-_LITERALS = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"\s*)+')
+_LITERALS = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"\s*)+|\'[^\'\\]*\'')
 THREAD = re.compile(r"\bstd::j?thread\b")
 
 

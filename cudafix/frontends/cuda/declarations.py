@@ -895,7 +895,8 @@ class Declarations:
 
     def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
         """The bases (under the empty name) and the members of a class that are objects of classes that are seen, or
-        arrays of them: of those also how many elements they have.
+        arrays of them: of those also how many elements they have. Not those of a union: nothing runs on them unless
+        it is written (C++20, 11.9.3 [class.base.init] 9, 11.4.7 [class.dtor] 12).
         """
         found = [
             ("", base, "")
@@ -905,7 +906,7 @@ class Declarations:
         for name, kind in cls.fields.items():
             element, count = elements(kind)
             member = self.class_of(element, cls.name) if not is_pointer(element) else None
-            if member is not None and member is not cls:
+            if member is not None and member is not cls and name not in cls.unions:
                 if count == "?":  # the same for its constructor and its destructor
                     count = cls.extents.get(name) or f"?{cls.start}"
                 found.append((name, member, count))

@@ -1272,6 +1272,20 @@ class Expressions:
             self.listed[node.id] = values
         return opaque(*values)
 
+    def _of_pack(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        """What a fold or an expansion repeats runs once for each element of a pack, which may have none (C++20, 13.7.4
+        [temp.variadic] 8).
+        """
+        values: list[Expr] = []
+        kept, self.blocked = self.blocked, self.blocked or "repeated for each element of a pack"
+        block = self.collect(lambda: values.append(self._other(node)))
+        self.blocked = kept
+        if not matters(block):
+            self.merge(block)
+            return values[0]
+        self.emit(ir.Loop(block, self.span(node)))
+        return opaque(*values)
+
     def _other(self, node: Node) -> Expr:
         if node.type == "ERROR":
             return self.unread("parse_error", node)
@@ -1510,6 +1524,8 @@ _NOT_VALUES = frozenset(
 _Method = Callable[[Expressions, Node, "Expr | None", bool], Expr]
 _VALUES: dict[str, _Method] = {
     "identifier": Expressions._identifier,
+    "fold_expression": Expressions._of_pack,
+    "parameter_pack_expansion": Expressions._of_pack,
     "null": Expressions._null,
     "string_literal": Expressions._string,
     "raw_string_literal": Expressions._string,

@@ -777,7 +777,8 @@ class Calls(Objects):
         if name.isidentifier() and name in self.file.index.given and self.local(name) is None:
             return Opaque(())  # an argument of the template
         found = self.resolve(name, node) if name.isidentifier() else None
-        return None if found is None or isinstance(found, FuncRef) else found
+        unseen = found == Var(f"::{name}") and self._named_global(name) is None  # of another file
+        return None if found is None or unseen or isinstance(found, FuncRef) else found
 
     # -- macros -------------------------------------------------------------------------------------------------------
 

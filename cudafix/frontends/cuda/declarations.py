@@ -1172,7 +1172,7 @@ def _declaration(
             last = one.name.rpartition("::")[2]
             found.takes.setdefault(last, []).append(listed)
             found.gives.setdefault(last, set()).add(_returned(one, child, text))
-            found.refers.setdefault(last, set()).add(one.type if one.reference else "")
+            found.refers.setdefault(last, set()).add(_referred(one, child, text))
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.reference and not static)
@@ -1259,8 +1259,19 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
 
 def _returned(one: Declared, declarator: Node, text: bytes) -> str:
     """What a function returns by value: its type in front, or behind its parameters."""
+    kind = _result(one, declarator, text)
+    return "" if kind.endswith("&") else kind
+
+
+def _referred(one: Declared, declarator: Node, text: bytes) -> str:
+    """To what a function returns a reference."""
+    kind = _result(one, declarator, text)
+    return kind.rstrip("& ").removeprefix("const ") if kind.endswith("&") else ""
+
+
+def _result(one: Declared, declarator: Node, text: bytes) -> str:
     if one.reference:
-        return ""
+        return f"{one.type} &"
     if one.type.startswith("auto"):
         for child in declarator.named_children:
             if child.type == "trailing_return_type":
@@ -1297,7 +1308,7 @@ def _function(
     last = plain_name(one.name).rpartition("::")[2]
     found.takes.setdefault(last, []).append(tuple(param for param, _ in listed))
     found.gives.setdefault(last, set()).add(_returned(one, declarator, text))
-    found.refers.setdefault(last, set()).add(one.type if one.reference else "")
+    found.refers.setdefault(last, set()).add(_referred(one, declarator, text))
     if body is None:
         found.prototypes.add(one.name)
         return

@@ -412,8 +412,12 @@ class Variables(Blocks):
             kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
             assert isinstance(place, Var)
-            if (cls := self.file.index.ending(self.type_of(place))) is not None:
+            name, cls = self.reached_by(place), self.file.index.ending(self.type_of(place))
+            lives_on = bool(name) and bool(self.file.index.referred(name) - {""})
+            if cls is not None and not lives_on:
                 self.scopes[-1].destroyed.append((place, cls, ""))
+            elif cls is not None and self.file.index.returned(name) - {""}:
+                self.unknown("an object that may end with its scope", node)
         var = self.declare(one.name, kind, one.node, reference=True)
         self.lend(node, place)
         target = place.base if isinstance(place, Deref) else self.address(place)

@@ -148,6 +148,8 @@ class FuncRef(NamedTuple):
 
 Expr: TypeAlias = Var | Field | Index | Deref | Addr | Offset | Const | Choice | Opaque | FuncRef
 NULL = Const("nullptr")
+LONG_TEXT = '"…"'
+"""What stands for a text that is too long to be kept."""
 THROUGH_POINTER = "call through a function pointer"
 """Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
 
@@ -244,13 +246,16 @@ def found_as(name: str, namespaces: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 @dataclass(slots=True, eq=False)
 class Launch:
-    """`kernel<<<grid, block, shared, stream>>>(args)`; `stream` is None where the launch names none."""
+    """`kernel<<<grid, block, shared, stream>>>(args)`; `stream` is None where the launch names none. `pointer` leads to
+    the kernel where the name is that of a variable.
+    """
 
     kernel: str
     args: tuple[Expr, ...]
     stream: Expr | None
     span: Span
     site: Site
+    pointer: Expr | None = None
 
 
 @dataclass(slots=True, eq=False)

@@ -389,7 +389,7 @@ def _named_globals(function: ir.Function) -> set[str]:
             case ir.Call():
                 visit((stmt.args, stmt.receiver, stmt.result))
             case ir.Launch():
-                visit((stmt.args, stmt.stream))
+                visit((stmt.args, stmt.stream, stmt.pointer))
             case ir.Assign():
                 visit((stmt.target, stmt.value))
             case ir.HostAccess():

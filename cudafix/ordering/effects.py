@@ -18,6 +18,7 @@ from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
+from cudafix.ordering.reach import stays_off_the_device
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
@@ -139,6 +140,8 @@ class Effects(Allocations):
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
+        if not all(map(stays_off_the_device, args.named.get("command", ()))):
+            self.asks_for_free_memory(call, state, where, f"the program that `{call.callee}` starts may be one that")
         if api.timed:
             point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
             self.host_observes(state, Wrong.CLOCK, point, everything=True)
@@ -326,8 +329,8 @@ class Effects(Allocations):
         for expr in args.named.get("kernel", ()):
             kernels = self._kernels_in(expr, state)
             uses, stores, prints = self._used_by(kernels, state)
-            op.says = any(kernel.prints for kernel in kernels)
-            op.times = any(kernel.times for kernel in kernels)
+            op.says = not kernels or any(kernel.prints for kernel in kernels)
+            op.times = not kernels or any(kernel.times for kernel in kernels)
             reads, writes = reads | uses, writes | stores
         self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
         if api.source.startswith(("Thrust", "CUB")):
@@ -368,7 +371,10 @@ class Effects(Allocations):
 
     def launch(self, launch: ir.Launch, state: State) -> State | None:
         streams = self.streams(state, launch.stream)
-        kernels = self.program.kernels.get(last(launch.kernel), [])
+        if launch.pointer is None:
+            kernels = self.program.kernels_named(launch.kernel)
+        else:
+            kernels = self._kernels_in(launch.pointer, state)
         reads = writes = 0
         for n, arg in enumerate(launch.args):
             values = self.reachable(state, self.whole(state, arg))
@@ -390,8 +396,8 @@ class Effects(Allocations):
         uses, stores, prints = self._used_by(kernels, state)
         reads, writes = reads | uses, writes | stores
         op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
-        op.says = any(kernel.prints for kernel in kernels)
-        op.times = any(kernel.times for kernel in kernels)
+        op.says = not kernels or any(kernel.prints for kernel in kernels)
+        op.times = not kernels or any(kernel.times for kernel in kernels)
         self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
         return state
 

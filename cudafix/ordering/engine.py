@@ -98,7 +98,7 @@ def _launches(arm: ir.Block) -> object:
     """What an arm of a `switch` launches, if it does nothing else and then leaves; None for any other arm."""
     if not arm or not isinstance(arm[-1], ir.Break) or not all(isinstance(s, ir.Launch | ir.Break) for s in arm):
         return None
-    return tuple((s.kernel, s.args, s.stream) for s in arm if isinstance(s, ir.Launch))
+    return tuple((s.kernel, s.args, s.stream, s.pointer) for s in arm if isinstance(s, ir.Launch))
 
 
 def _given_for(param: ir.Var, frame: Frame) -> int | None:

@@ -783,6 +783,10 @@ class Declarations:
             classes = [cls for cls in (*outer, *self.classes.values()) if name in cls.unions]
         return list(dict.fromkeys(other for cls in classes for other in cls.overlaid(name)))
 
+    def specializes(self, template: str) -> bool:
+        """Whether a class template of the standard library is specialized for a class of the program."""
+        return bool(self._named_alike(template))
+
     def _named_alike(self, last: str) -> list[Class]:
         """The classes with this last name component."""
         outer = self.visible.classes if self.visible is not None else {}
@@ -826,7 +830,12 @@ class Declarations:
             self.parameters[name] = self.parameters.get(name, frozenset()) | parameters
 
     def has_function(
-        self, one: Declared, listed: tuple[tuple[Param, Node], ...], returned: str, hidden: frozenset[str]
+        self,
+        one: Declared,
+        listed: tuple[tuple[Param, Node], ...],
+        returned: str,
+        referred: str,
+        hidden: frozenset[str],
     ) -> None:
         """Note what a function takes and returns. A parameter of a template (one of `hidden`) is any type."""
         last = plain_name(one.name).rpartition("::")[2]
@@ -834,7 +843,7 @@ class Declarations:
         params = tuple(param._replace(type=kind) for (param, _), kind in zip(listed, types, strict=True))
         self.takes.setdefault(last, []).append(params)
         self.gives.setdefault(last, set()).add(_shown(returned, hidden))
-        self.refers.setdefault(last, set()).add(_shown(one.type, hidden) if one.reference else "")
+        self.refers.setdefault(last, set()).add(_shown(referred, hidden))
 
     def means_itself(self, name: str) -> bool:
         """Whether an alias is of the class of its own name: `typedef struct A A;`."""
@@ -933,7 +942,8 @@ class Declarations:
 
     def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
         """The bases (under the empty name) and the members of a class that are objects of classes that are seen, or
-        arrays of them: of those also how many elements they have.
+        arrays of them: of those also how many elements they have. Not those of a union: nothing runs on them unless
+        it is written (C++20, 11.9.3 [class.base.init] 9, 11.4.7 [class.dtor] 12).
         """
         found = [
             ("", base, "")
@@ -943,7 +953,7 @@ class Declarations:
         for name, kind in cls.fields.items():
             element, count = elements(kind)
             member = self.class_of(element, cls.name) if not is_pointer(element) else None
-            if member is not None and member is not cls:
+            if member is not None and member is not cls and name not in cls.unions:
                 if count == "?":  # the same for its constructor and its destructor
                     count = cls.extents.get(name) or f"?{cls.start}"
                 found.append((name, member, count))
@@ -1260,7 +1270,7 @@ def _declaration(
             found.prototypes.add(one.name)
             _offers(found, node, one, text, namespace, cls)
             listed = parameters(one.parameters, text, found.numbers)
-            found.has_function(one, listed, _returned(one, child, text), hidden)
+            found.has_function(one, listed, _returned(one, child, text), _referred(one, child, text), hidden)
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.reference and not static)
@@ -1347,8 +1357,19 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
 
 def _returned(one: Declared, declarator: Node, text: bytes) -> str:
     """What a function returns by value: its type in front, or behind its parameters."""
+    kind = _result(one, declarator, text)
+    return "" if kind.endswith("&") else kind
+
+
+def _referred(one: Declared, declarator: Node, text: bytes) -> str:
+    """To what a function returns a reference."""
+    kind = _result(one, declarator, text)
+    return kind.rstrip("& ").removeprefix("const ") if kind.endswith("&") else ""
+
+
+def _result(one: Declared, declarator: Node, text: bytes) -> str:
     if one.reference:
-        return ""
+        return f"{one.type} &"
     if one.type.startswith("auto"):
         for child in declarator.named_children:
             if child.type == "trailing_return_type":
@@ -1383,7 +1404,7 @@ def _function(
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text, found.numbers) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)
-    found.has_function(one, listed, _returned(one, declarator, text), hidden)
+    found.has_function(one, listed, _returned(one, declarator, text), _referred(one, declarator, text), hidden)
     if body is None:
         found.prototypes.add(one.name)
         return

@@ -53,6 +53,7 @@ from cudafix.ir import (
     Var,
 )
 
+_LONGEST_TEXT = 400
 MAX_DEPTH = 200
 MAX_ARROWS = 8  # `operator->`s that `->` goes through
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -573,7 +574,7 @@ class Expressions:
 
     def _string(self, node: Node, target: Expr | None, used: bool) -> Expr:
         text = self.raw(node)
-        return Const(text if len(text) <= 60 else '"…"')
+        return Const(text if len(text) <= _LONGEST_TEXT else ir.LONG_TEXT)
 
     def _this(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return Var("this")
@@ -1278,6 +1279,20 @@ class Expressions:
             self.listed[node.id] = values
         return opaque(*values)
 
+    def _of_pack(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        """What a fold or an expansion repeats runs once for each element of a pack, which may have none (C++20, 13.7.4
+        [temp.variadic] 8).
+        """
+        values: list[Expr] = []
+        kept, self.blocked = self.blocked, self.blocked or "repeated for each element of a pack"
+        block = self.collect(lambda: values.append(self._other(node)))
+        self.blocked = kept
+        if not matters(block):
+            self.merge(block)
+            return values[0]
+        self.emit(ir.Loop(block, self.span(node)))
+        return opaque(*values)
+
     def _other(self, node: Node) -> Expr:
         if node.type == "ERROR":
             return self.unread("parse_error", node)
@@ -1519,6 +1534,8 @@ _NOT_VALUES = frozenset(
 _Method = Callable[[Expressions, Node, "Expr | None", bool], Expr]
 _VALUES: dict[str, _Method] = {
     "identifier": Expressions._identifier,
+    "fold_expression": Expressions._of_pack,
+    "parameter_pack_expansion": Expressions._of_pack,
     "null": Expressions._null,
     "string_literal": Expressions._string,
     "raw_string_literal": Expressions._string,

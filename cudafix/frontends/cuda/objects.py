@@ -186,6 +186,11 @@ class Objects(Expressions):
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""
         own, index = self._class_at(value), self.file.index
+        sliced = [p.type for p in params if not p.by_reference and self.sliced(p.type, value) is not None]
+        if sliced and len(params) > 1:
+            self.unknown("an object whose class is not written", node)
+        elif sliced:
+            return self.made_of(node, sliced[0], value)
         taken = [p for p in params if self.converting(p.type) is not None]
         if not taken or self.implicitly:
             return value
@@ -202,6 +207,14 @@ class Objects(Expressions):
         if others:
             return self.made_of(node, cls.name, value, certain=False)
         return (self.ended if all(p.by_reference for p in taken) else self.made_of)(node, cls.name, value)
+
+    def sliced(self, kind: str, value: Expr) -> Class | None:
+        """The class of an object that is copied from the base of another one."""
+        own = self._class_at(value)
+        cls = self.file.index.class_of(kind) if own is not None and not is_pointer(kind) else None
+        if own is None or cls is None or cls is own or cls.deleter or not self.is_copied(cls):
+            return None
+        return cls if cls in self.file.index.lineage(own.name) else None
 
     def converting(self, kind: str) -> Class | None:
         """The class of an object of this type, if one is made of a single value of another type (C++17, 15.3.1
@@ -221,6 +234,10 @@ class Objects(Expressions):
         (where a call may have put its result); the value itself where it is one, or none can be made. It may be one
         where its type is not known.
         """
+        if value != target and (base := self.sliced(kind, value)) is not None:
+            made = target if target is not None else self.temporary(base.name)
+            self.build(node, made, base, (value,))
+            return made
         cls, index = self.converting(kind), self.file.index
         if cls is None or self.implicitly:
             return value
@@ -395,7 +412,11 @@ class Objects(Expressions):
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
         for name in self._conversions(place):
-            self.emit_call(node, node, name, (), (), place, None, False)
+            block = self.collect(lambda name=name: self._convert(node, name, place))  # type: ignore[misc]
+            self.emit(ir.If(ir.Test("other", None, f"{name} is meant"), block, (), self.span(node)))
+
+    def _convert(self, node: Node, name: str, place: Expr) -> None:
+        self.emit_call(node, node, name, (), (), place, None, False)
 
     def _conversions(self, place: Expr) -> list[str]:
         kind = self.type_of(place)

@@ -144,7 +144,8 @@ class Variables(Blocks):
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        if cls is not None and b"tuple_size" in self.file.original:
+        certain = is_pointer(kind) or kind.endswith("]") or kind.startswith("std::")
+        if not certain and self.file.index.specializes("tuple_size"):
             self.unread("a structured binding that may call `get`", node)
         names = list(cls.fields) if cls is not None and not cls.bases else []
         for number, binding in enumerate(one.bindings):
@@ -411,8 +412,12 @@ class Variables(Blocks):
             kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
             assert isinstance(place, Var)
-            if (cls := self.file.index.ending(self.type_of(place))) is not None:
+            name, cls = self.reached_by(place), self.file.index.ending(self.type_of(place))
+            lives_on = bool(name) and bool(self.file.index.referred(name) - {""})
+            if cls is not None and not lives_on:
                 self.scopes[-1].destroyed.append((place, cls, ""))
+            elif cls is not None and self.file.index.returned(name) - {""}:
+                self.unknown("an object that may end with its scope", node)
         var = self.declare(one.name, kind, one.node, reference=True)
         if self.type_of(place):
             self.made_of_unseen(node, kind, (place,))

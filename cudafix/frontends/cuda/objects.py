@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.declarations import (
     is_number,
     is_pointer,
     plain_name,
+    text_of,
     tidy,
 )
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH, Expressions
@@ -26,7 +27,7 @@ from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Par
 
 # what may be a class: no type of the standard library, of CUDA and its libraries, and no handle
 _CLASS = re.compile(
-    r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
+    r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|void\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
     r"|(?:vector|array|map|set|list|deque|queue|stack|string|pair|tuple|optional|variant|function|span|unordered_\w+"
     r"|[io]?fstream|[io]?stringstream|complex|bitset)\b"
     r")[A-Za-z_]"
@@ -690,6 +691,10 @@ class Objects(Expressions):
         kind = kind.removeprefix("::")
         if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind):
             return False
+        if kind in self.bindings:  # an argument of a macro
+            bound = self.bindings[kind]
+            written = text_of(bound.node, bound.source.text)
+            return not written.endswith("__") and written != kind and self.is_unseen(written)  # `int *` is masked
         if index.names_type(kind):
             return any(one != kind and self.is_unseen(one) for one in index.meanings(kind))
         return index.class_of(kind) is None and NUMBER_OBJECT.match(kind) is None

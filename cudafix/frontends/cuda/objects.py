@@ -686,7 +686,7 @@ class Objects(Expressions):
 
     def is_unseen(self, kind: str) -> bool:
         """Whether a type can only be a class of which nothing is known."""
-        kind = kind.removeprefix("struct ").removeprefix("class ").rstrip()
+        kind = kind.removeprefix("typename ").removeprefix("struct ").removeprefix("class ").rstrip()
         index = self.file.index
         kind = kind.removeprefix("::")
         if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind):

@@ -636,6 +636,8 @@ class Module:
     ended: frozenset[str] = frozenset()  # the classes of which templates may end objects
     device: tuple[Kernel, ...] = ()  # the functions that run on the device, kernels too, without what they call
     scopes: Scopes = field(default_factory=Scopes)
+    # whether a string begins with a program that stays off the device, and whether one names what may ask it
+    commands: tuple[bool, bool] = (False, False)
     lost: tuple[tuple[int, str], ...] = ()  # allocations in text that is in no function, and why (the refusal's name)
 
 

@@ -18,10 +18,11 @@ from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
-from cudafix.ordering.reach import stays_off_the_device
+from cudafix.ordering.reach import literal
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
+from cudafix.shell import stays_off_the_device
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped", "registered"})
@@ -140,7 +141,7 @@ class Effects(Allocations):
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
-        if not all(map(stays_off_the_device, args.named.get("command", ()))):
+        if any(map(self._may_ask_the_device, args.named.get("command", ()))):
             self.asks_for_free_memory(call, state, where, f"the program that `{call.callee}` starts may be one that")
         if api.timed:
             point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
@@ -178,6 +179,15 @@ class Effects(Allocations):
         if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
             self.looks(after)
         return after
+
+    def _may_ask_the_device(self, command: ir.Expr) -> bool:
+        """Whether a program that a command starts may be one that asks the device: unless all that it starts are known
+        not to; where it is computed, unless the program has strings that begin with such, and none that names another.
+        """
+        if (text := literal(command)) is not None:
+            return not stays_off_the_device(text)
+        parts = [module.commands for module in self.program.modules]
+        return any(asking for _, asking in parts) or not any(harmless for harmless, _ in parts)
 
     def _bytes_come_in(self, call: ir.Call, args: Arguments, state: State) -> None:
         """A host function stores what it reads from text, a file or another process."""

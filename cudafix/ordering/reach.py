@@ -36,17 +36,8 @@ _ORDINARY_FILE = re.compile(
 """A file's name, as it is written, that holds no times: those of proc(5) and sysfs(5) are made when they are read.
 `ir.LONG_TEXT` is no such name.
 """
-# The utilities of POSIX.1-2017 (XCU 4) and Windows that work on files and text and start no other program; and programs
-# that convert images and films, on the host unless they are told otherwise.
-_OF_THE_HOST = frozenset(
-    """basename cat cd chmod chown clear cls cmp comm cp cut date dd df diff dir dirname du echo expr false grep head
-    join ln ls mkdir mkfifo mktemp mv od paste pause printf pwd rm rmdir sleep sort tail tee test touch tr true
-    uname uniq wc which convert dot ffmpeg""".split()
-)
-_BETWEEN_COMMANDS = re.compile(r"&&|\|\||[;|&\n]")
-_PROGRAM = re.compile(r"\s*(?:/usr)?(?:/bin/)?([\w.]+)(?:\s|$)")
-_OF_DEVICES = re.compile(r"[`$]|\b(?:cuda|cuvid|nv)|gpu|npp", re.IGNORECASE)
-_LITERALS = re.compile(r'\s*(?:"(?:[^"\\]|\\.)*"\s*)+|\'[^\'\\]*\'')
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\'\\]*\'')
+_LITERALS = re.compile(rf"(?:\s*(?:{_LITERAL.pattern})\s*)+")
 THREAD = re.compile(r"\bstd::j?thread\b")
 
 
@@ -220,17 +211,11 @@ def _names_global(stmt: ir.Stmt) -> bool:
     return any(isinstance(expr, ir.Var) and "::" in expr.name for expr in ir.values_in(stmt))
 
 
-def stays_off_the_device(command: ir.Expr) -> bool:
-    """Whether all programs that a command starts are known not to ask a device for anything."""
-    if not isinstance(command, ir.Const) or _LITERALS.fullmatch(command.text) is None:
-        return False
-    if command.text == ir.LONG_TEXT:
-        return False
-    text = re.sub(r'"\s*"', "", command.text.strip())[1:-1].replace("\\n", "\n")
-    text = re.sub(r"\d?>&\d|&>", " ", text)  # redirections
-    programs = [_PROGRAM.match(part) for part in _BETWEEN_COMMANDS.split(text) if part.strip()]
-    known = all(found is not None and found[1] in _OF_THE_HOST for found in programs)
-    return known and _OF_DEVICES.search(text) is None
+def literal(command: ir.Expr) -> str | None:
+    """The text of a string literal, or of several in a row; None for anything else."""
+    if not isinstance(command, ir.Const) or command.text == ir.LONG_TEXT or not _LITERALS.fullmatch(command.text):
+        return None
+    return "".join(found[0][1:-1] for found in _LITERAL.finditer(command.text)).replace("\\n", "\n")
 
 
 def _makes_a_file(stmt: ir.Assign, function: ir.Function) -> bool:

@@ -41,6 +41,7 @@ from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
 from cudafix.recursion import room
+from cudafix.shell import parts_of_commands
 
 
 def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:
@@ -133,6 +134,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         ended | file.deduced,
         device,
         scopes,
+        parts_of_commands(parsed.original),
         tuple(_lost(parsed, found, functions)),
     )
 

@@ -150,8 +150,13 @@ Expr: TypeAlias = Var | Field | Index | Deref | Addr | Offset | Const | Choice |
 NULL = Const("nullptr")
 LONG_TEXT = '"…"'
 """What stands for a text that is too long to be kept."""
+LAUNCHES = "<<<"
+"""In `Unknown.names`: a kernel is launched."""
 THROUGH_POINTER = "call through a function pointer"
 """Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
+
+POINTER_TO_MEMBER = "a pointer to a member"
+"""Why a place is `Unknown` of which the first part is the object."""
 
 # ---------------------------------------------------------------------------------------------------------------------
 # statements
@@ -207,6 +212,13 @@ def template_arguments(kind: str) -> list[str]:
 def any_of(names: Sequence[str]) -> str:
     """The callee of a call of one of the methods of these names, of whatever class the object is, if it has one."""
     return _ANY + _ANY.join(names)
+
+
+def begun_by_macro(cls: str | None) -> bool:
+    """Whether this is the class of a function that a macro begins: its name is the use of the macro. No expression can
+    name the function.
+    """
+    return cls is not None and cls.endswith(")")
 
 
 def is_any_of(callee: str) -> bool:
@@ -389,11 +401,20 @@ class Try:
 
 @dataclass(slots=True, eq=False)
 class Unknown:
-    """Something that lowering does not understand: it may do anything to whatever `parts` reach."""
+    """Something that lowering does not understand: it may do anything to whatever `parts` reach.
+
+    `names` are the words of its text, in order, those of the macros that it uses too, with `LAUNCHES` where a kernel is
+    launched; `called` are those of them that something is given to, with `a::` in front of them; methods begin with a
+    dot. `names` is None where the text is not known; then `called` is the file that has it, if any. Without `parts`,
+    `reaches` are the variables that it names: their addresses where it may change them.
+    """
 
     why: str
     span: Span
     parts: tuple[Expr, ...] = ()
+    names: tuple[str, ...] | None = None
+    called: tuple[str, ...] = ()
+    reaches: tuple[Expr, ...] = ()
 
 
 Stmt: TypeAlias = (

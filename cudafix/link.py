@@ -36,8 +36,12 @@ def _may_take(function: ir.Function, arity: int) -> bool:
 
 
 def handed_over(stmt: ir.Stmt) -> Iterator[str]:
-    """The functions that a statement hands to somebody who may call them."""
+    """The functions that a statement hands to somebody who may call them. Text that is not understood may call all that
+    it names.
+    """
     values: tuple[ir.Expr | None, ...] = ()
+    if isinstance(stmt, ir.Unknown) and stmt.names is not None:
+        yield from stmt.names
     if isinstance(stmt, ir.Call):
         values = stmt.args
     elif isinstance(stmt, ir.Unknown):

@@ -23,7 +23,7 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
 from cudafix.ordering.plain import NUMBERS, stored_as_bytes
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
-from cudafix.ordering.reach import THREAD, Reach
+from cudafix.ordering.reach import THREAD, Reach, Within
 from cudafix.ordering.state import Bits, In, numbers
 
 SHORT = 30  # statements of a function that is followed though it works on the host alone
@@ -394,7 +394,8 @@ class Calls(Operations):
                 return self._recursion(call, function, this, state)
             if id(function) in on_stack or deep:
                 why = "is called too deep" if deep else "calls itself"
-                self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state)
+                within = self.reach.within(function for function, _ in found)
+                self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state, within)
                 return state
             args = self._argument_values(call, function, state)
             start = state.copy() if len(found) > 1 else state
@@ -651,7 +652,9 @@ class Calls(Operations):
             cls = last(self.type_of(expr).strip(" &"))
             deduced = cls.startswith("auto") and not any(isinstance(v, mem.Function) for v in self.values(state, expr))
             if cls in self.classes.callable or (deduced and self.classes.callable):
-                self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
+                called = self.program.methods("operator()", 0)
+                within = self.reach.within(f for f in called if deduced or last(f.cls or "") == cls)
+                self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state, within)
         given = mem.NOTHING.union(*(self.values(state, expr) for expr in call.given))
         bound = frozenset(v for v in given if isinstance(v, mem.Handle))  # by `std::bind`, `std::mem_fn`
         functions = [v for v in given | self.reachable(state, bound) if isinstance(v, mem.Function)]
@@ -698,7 +701,7 @@ class Calls(Operations):
         if arity:  # the first argument may be the object of a method
             rest = (f for name, path in names for f in self.program.resolve(name, arity - 1, path))
             found += [f for f in rest if f.cls is not None and len(f.params) == arity - 1]
-        return next((f.name for f in found if self.reach.leaves_work(f)), "")
+        return next((f.name for f in found if not ir.begun_by_macro(f.cls) and self.reach.leaves_work(f)), "")
 
     # -- code that is not seen -----------------------------------------------------------------------------------------
 
@@ -732,8 +735,20 @@ class Calls(Operations):
             return
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
-    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
-        """Code that is not seen runs. Returns what may come back from it: the pointers that it is given, too."""
+    def unknown(
+        self,
+        why: str,
+        args: tuple[ir.Expr, ...],
+        stmt: ir.Call | None,
+        span: ir.Span,
+        state: State,
+        within: Within | None = None,
+        stays: bool = False,
+    ) -> Values:
+        """Code that is not seen runs, or text of the program that is not understood. Returns what may come back from
+        it: the pointers that it is given, too. `within` is what the program says of the work that it leaves. `stays`:
+        nothing moves that is live here, for another reason.
+        """
         state.may_wait()  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = self.on_device(values)
@@ -742,10 +757,13 @@ class Calls(Operations):
         self.escaped |= device
         self._may_be_pinned(args, values, state)
         self._give_away(values, state)
-        self.hands_out(values, args, stmt, state)
-        self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        if self.hands_out(values, args, stmt, state):
+            within = Within(works=True)
         name = f"`{said(stmt)}`" if stmt is not None else why
-        point = Point(span, f"{name} runs, which is not seen", stmt)
+        if not stays:
+            self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        seen = "seen" if within is None or stmt is not None else "understood"
+        point = Point(span, f"{name} runs, which is not {seen}", stmt)
         self.host_observes(state, Wrong.OUTPUT, point, everything=True)
         self.faults_are_reported(state, point)
         visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
@@ -781,7 +799,7 @@ class Calls(Operations):
         if self._is_of_the_program(stmt, why):
             self.functions_change(state)
             reached = self._held_in_globals(state)
-        self._foreign_work(stmt, name, self.mask(values | reached), state)
+        self._foreign_work(stmt, name, self.mask(values | reached), state, within)
         return back
 
     def _may_be_references(self, args: tuple[ir.Expr, ...], call: ir.Call | None) -> Iterator[ir.Expr]:
@@ -889,13 +907,13 @@ class Calls(Operations):
         if not found <= (known := state.env.read(_GIVEN_AWAY)):
             state.env.write([_GIVEN_AWAY], known | found)
 
-    def hands_out(self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State) -> None:
+    def hands_out(self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State) -> bool:
         """Code that is not seen gets functions of the program, or objects with methods, or these as template arguments:
-        it may call them, now and whenever it runs again.
+        it may call them, now and whenever it runs again. True if it may leave work by that.
         """
         able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach))
-        if self.in_python or not able:
-            return
+        if self.in_python:
+            return False
         path = self.frame.function.span.path
         words = set(_WORD.findall(call.template_args)) if call is not None else set[str]()
         for expr in args:
@@ -912,6 +930,8 @@ class Calls(Operations):
             held = "a lambda" if f"::{one}".startswith(LAMBDA) else f"`{one}`"
             text = f"is live where an external function runs, which holds {held} and may call it"
             self.obstacle(state.live, "unknown_call", text, span)
+        given = (f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path))
+        return bool(known | found) or any(map(self.reach.leaves_work, given))
 
     def _handed_over(self, expr: ir.Expr) -> Iterator[ir.Expr]:
         """An argument and everything inside it, but of a member of a known type not the object that it is of: nobody
@@ -924,12 +944,18 @@ class Calls(Operations):
         else:
             yield from ir.variables(expr)
 
-    def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
+    def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State, within: Within | None) -> None:
         """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
-        say so.
+        say so. Work of code that the program has cannot be assumed away.
         """
-        op = self.operation(("foreign", name), call, f"work of {name}", state)
-        op.assumption = Assumption("leaves_no_work", name)
+        works = within is not None and within.works
+        if within is not None and not works:
+            if not within.unseen:
+                return
+            name = "`" + "`, `".join(within.unseen) + "`"
+        op = self.operation(("foreign", name, works), call, f"work of {name}", state)
+        if not works:
+            op.assumption = Assumption("leaves_no_work", name)
         span = call.span if call is not None else self.frame.function.span
         self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
 

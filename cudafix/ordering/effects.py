@@ -13,12 +13,12 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.allocations import Allocations
 from cudafix.ordering.calls import said
-from cudafix.ordering.clients import CALLER
+from cudafix.ordering.clients import BEYOND, CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
-from cudafix.ordering.reach import literal
+from cudafix.ordering.reach import Within, literal
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
@@ -91,6 +91,13 @@ class Effects(Allocations):
                 name = behind[0].name if isinstance(behind[0], ir.FuncRef) else ""
                 self.returns(self.whole(state, result), Point(call.span, f"`{last(name)}` returns", None), state)
             self.unseen_caller(self.frame.function, state)
+            return state
+        if call.callee == BEYOND:
+            what, user = call.args
+            name = last(user.name) if isinstance(user, ir.FuncRef) else ""
+            text = f"is held by an object, and `{name}` works on members of such objects, which it gets from elsewhere"
+            held = self.mask(self.reachable(state, self.whole(state, what))) & state.live
+            self.obstacle(held, "escapes", text, call.span)
             return state
         found = self.resolve(call, state)
         if isinstance(found, Api):
@@ -861,7 +868,7 @@ class Effects(Allocations):
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
-        self.hands_out(values, call.given, call, state)
+        within = Within(works=True) if self.hands_out(values, call.given, call, state) else None
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
         name = "several_host_threads" if threads else name
@@ -888,7 +895,7 @@ class Effects(Allocations):
         self.faults_are_reported(state, point)
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
-        self._foreign_work(call, f"`{call.callee}`", bits, state)
+        self._foreign_work(call, f"`{call.callee}`", bits, state, within)
         return state
 
     def _message(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

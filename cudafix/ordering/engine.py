@@ -23,6 +23,7 @@ from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
+from cudafix.ordering.reach import Within
 from cudafix.ordering.state import FRESH, HOST, STATUS, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
 
@@ -146,7 +147,16 @@ class Engine(Machine):
     def launch(self, launch: ir.Launch, state: State) -> State | None:
         raise NotImplementedError
 
-    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
+    def unknown(
+        self,
+        why: str,
+        args: tuple[ir.Expr, ...],
+        stmt: ir.Call | None,
+        span: ir.Span,
+        state: State,
+        within: Within | None = None,
+        stays: bool = False,
+    ) -> Values:
         raise NotImplementedError
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
@@ -378,12 +388,17 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Unknown)
         if stmt.parts and (called := self.through_pointer(stmt, state)) is not None:
             return called
-        if stmt.why == ir.THROUGH_POINTER and (meant := self.may_mean(len(stmt.parts) - 1)):
-            text = f"is live where `{meant}` may be called through a pointer or a template parameter"
-            self.obstacle(state.live, "unknown_call", text, stmt.span)
+        within: Within | None = None
+        if stmt.why == ir.THROUGH_POINTER:
+            if meant := self.may_mean(len(stmt.parts) - 1):
+                text = f"is live where `{meant}` may be called through a pointer or a template parameter"
+                self.obstacle(state.live, "unknown_call", text, stmt.span)
+                within = Within(works=True)
+        else:
+            within = self.reach.within_text(stmt)
         if not stmt.parts:
             self.control(stmt.why, stmt.span, state)
-        self.unknown(stmt.why, stmt.parts, None, stmt.span, state)
+        self.unknown(stmt.why, stmt.parts or stmt.reaches, None, stmt.span, state, within, not stmt.parts)
         return state
 
     def _assign(self, stmt: ir.Stmt, state: State) -> State | None:

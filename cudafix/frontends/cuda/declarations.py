@@ -52,6 +52,8 @@ _ALIASES = re.compile(
 _NAMES_OF_NUMBERS = re.compile(
     rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
 )
+_QUALIFIED = re.compile(r"(?:::)?(?:\w+::)*[A-Za-z_]\w*")
+_BARE_NAMES = re.compile(r"(?:\bthis\s*->\s*|(?<![\w.>:])|(?<=[^-]>))([A-Za-z_]\w*)")  # not behind `x.`, `x->`, `x::`
 _CLASS_NAME = re.compile(rb"\b(?:struct|class|union)\s+(\w+)")
 _ONE_WORD = re.compile(r"(?<![\w:])[A-Za-z_]\w*\b(?!\s*(?:::|<))")
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
@@ -1122,6 +1124,8 @@ def index(
                     for local in _classes_in(body):
                         homes[local.id] = function.name
                         stack.append((local, function.name, None, True, hidden))
+        elif kind == "compound_statement" and cls is None:
+            _body_of_macro(found, node, text, namespace)
         elif kind in ("declaration", "field_declaration"):
             _declaration(found, node, text, path, namespace, cls, internal, hidden)
             inner = node.child_by_field_name("type")
@@ -1217,6 +1221,46 @@ def _named_in(listed: Node, text: bytes) -> frozenset[str]:
                 found.add(text_of(node, text))
             stack.extend(node.named_children)
     return frozenset(found)
+
+
+def _body_of_macro(found: Declarations, body: Node, text: bytes, namespace: str) -> None:
+    """A block at namespace scope: the body of a function that a macro in front of it begins, `TEST_CASE("f") { … }`."""
+    before = body.prev_named_sibling
+    call = before.named_children[0] if before is not None and before.type == "expression_statement" else None
+    name = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
+    if call is None or name is None or text[call.end_byte : body.start_byte].strip():
+        return
+    macro = plain_name(text_of(name, text))
+    made = _made_by_macro(found, call, body, macro, namespace, text)
+    outer = made.name if made is not None else namespace
+    qualified = "::".join(part for part in (outer, macro) if part)
+    owner = made.name if made is not None else None
+    found.functions.append(Definition(qualified, body, body, (), namespace, owner, False, "host", "void"))
+
+
+def _made_by_macro(
+    found: Declarations, head: Node, body: Node, macro: str, namespace: str, text: bytes
+) -> Class | None:
+    """The class of a function that a macro begins which is not seen, where the body names members of a class that the
+    macro is given: it may be a member of a class that is derived from that. None if it names none.
+    """
+    given = plain_name(text_of(head, text)).partition("(")[2].partition(")")[0]
+    used = set(_BARE_NAMES.findall(text[body.start_byte : body.end_byte].decode("utf-8", "replace")))
+    bases: list[str] = []
+    for argument in given.split(","):
+        base = plain_name(argument.strip())
+        known = found.class_of(base, namespace or "::") if _QUALIFIED.fullmatch(base) else None
+        lineage = found.lineage(known.name) if known is not None else ()
+        if any(not used.isdisjoint((*one.fields, *one.statics, *one.methods)) for one in lineage):
+            bases.append(base)
+    if not bases:
+        return None
+    words = [argument.strip().rpartition("::")[2] for argument in given.split(",")]
+    name = f"{macro}({','.join(word for word in words if _QUALIFIED.fullmatch(word))})"
+    made = Class("::".join(part for part in (namespace, name) if part), bases=tuple(bases), start=body.start_byte)
+    made.methods.add(macro)
+    found.classes[made.name] = made
+    return made
 
 
 def _classes_in(body: Node) -> Iterator[Node]:
@@ -1428,6 +1472,13 @@ def _function(
         owner = known.name if known is not None else "::".join(part for part in (namespace, scope) if part)
         if known is not None:
             name, outer = f"{owner}::{name.rpartition('::')[2]}", ""
+    elif owner is None and node.child_by_field_name("type") is None and name != "main":
+        made = _made_by_macro(found, declarator, body, name, namespace, text)
+        if made is not None:
+            owner = outer = made.name
+            inner = declarator.child_by_field_name("declarator")
+            if inner is not None and inner.type == "identifier":  # these are what the macro is given
+                listed = ()
     qualified = "::".join(part for part in (outer, name) if part)
     found.hides(qualified, hidden)
     static = cls is None and any(

@@ -66,6 +66,15 @@ _OPAQUE_KIND = re.compile(r"\*$|^cu\w*(?:_t|Handle\w*)$|^CU\w+$")  # pointers an
 _CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
+_REMARKS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_KEYWORD = (
+    r"(?:if|for|while|switch|return|case|catch|do|else|try|sizeof|alignof|decltype|noexcept|typeid|throw|new|delete"
+    r"|static_assert|bool|char|short|int|long|float|double|signed|unsigned|void|auto|size_t|u?int(?:8|16|32|64)_t"
+    r"|(?:static|reinterpret|const|dynamic)_cast|struct|class|union|enum|const|volatile|mutable|and|or|not)"
+)
+_CALLED = re.compile(
+    rf"((?:\.|->)\s*|(?:\w+\s*::\s*)*)\b(?!{_KEYWORD}\b)([A-Za-z_]\w*)\s*(?:<[^;(){{}}]*?>\s*)?(?=[({{])"
+)
 # expressions of which the value may be that of an operand
 _PASS_ON = frozenset(
     ("parenthesized_expression", "identifier", "cast_expression", "comma_expression", "conditional_expression")
@@ -146,6 +155,7 @@ class Expressions:
         self.effects = 0  # calls and launches so far
         self.branches = 0  # branches and loops around the current statement
         self.text = text
+        self.around: tuple[Node, Source, Mapping[str, Bound]] | None = None  # the body of the function
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
         self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
@@ -285,9 +295,58 @@ class Expressions:
             else:
                 self.emit(statement)
 
-    def unknown(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
-        self.emit(ir.Unknown(why, self.span(node), parts))
+    def unknown(self, why: str, node: Node, parts: tuple[Expr, ...] = (), anywhere: bool = False) -> Expr:
+        """`anywhere`: it may run any statement of the function."""
+        kept = self.source, self.bindings
+        if anywhere and self.around is not None:
+            text, self.source, self.bindings = self.around
+        else:
+            text = node
+        names, called = self.words_of(text)
+        self.source, self.bindings = kept
+        reaches = () if parts or why == ir.THROUGH_POINTER else self._reached_by(names, changed=not anywhere)
+        self.emit(ir.Unknown(why, self.span(node), parts, names, called, reaches))
         return Opaque(parts)
+
+    def _reached_by(self, names: Iterable[str], changed: bool) -> tuple[Expr, ...]:
+        """The variables that a text names, or that an object is of which it names a member."""
+        found: dict[Expr, None] = {}
+        for name in names:
+            place = self.local(name)
+            if place is not None:
+                found[self.address(place) if changed else place] = None
+            elif name == "this" or any(name in cls.fields for cls in self.file.index.lineage(self.cls)):
+                found[Var("this")] = None
+            elif (variable := self._global(name)) is not None:
+                found[self.address(variable) if changed else variable] = None
+        return tuple(found)
+
+    def words_of(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """`ir.Unknown.names` and `ir.Unknown.called` of a text, of which masks may hide some."""
+        texts = [self.raw(node)]
+        span = self.span(node)
+        if span.path == self.file.path:
+            texts.append(_REMARKS.sub(" ", self.file.original[span.start : span.end].decode("utf-8", "replace")))
+        names: set[str] = set()
+        called: dict[str, None] = {}
+        while texts:
+            text = texts.pop()
+            if "<<<" in text:
+                names.add(ir.LAUNCHES)
+            fresh = set(_WORD.findall(text)) - names
+            names |= fresh
+            for before, name in _CALLED.findall(text):
+                called["." * before.startswith((".", "->")) + "".join(re.findall(r"\w+|::", before)) + name] = None
+            for word in fresh:
+                if word in self.bindings:
+                    bound = self.bindings[word]
+                    texts += (
+                        bound.source.text[one.start_byte : one.end_byte].decode("utf-8", "replace")
+                        for one in (bound.node, *bound.rest)
+                    )
+                if word in self.file.macros:
+                    texts.append(self.file.macros[word].body.decode("utf-8", "replace"))
+        return tuple(sorted(names)), tuple(name for name in called if name not in self.file.macros)
 
     def unread(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
         """Unknown code of which not even the text is there: it may call any operator or method of the program."""
@@ -671,7 +730,7 @@ class Expressions:
         base = self.pointed(node, argument) if arrow else self.lvalue(argument)
         label = self.raw(name)
         if operator is not None and operator.type.endswith("*"):
-            return self.unknown("a pointer to a member", node, (base,))
+            return self.unknown(ir.POINTER_TO_MEMBER, node, (base,))
         if name.type == "dependent_field_identifier" or not label.isidentifier():
             label = plain_name(label)
         return self.member(base, label)
@@ -1261,7 +1320,8 @@ class Expressions:
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
         if not written.known:
-            return self.unknown("inline assembly", node)
+            self.emit(ir.Unknown("inline assembly", self.span(node)))  # no word of it is C++
+            return Opaque(())
         if written.clock:
             self.emit(ir.Call("asm", (), span, Span(span.path, span.start, span.start), span.end, self.site(node)))
         return opaque(*places)
@@ -1298,7 +1358,7 @@ class Expressions:
             return self.unread("parse_error", node)
         if node.type in ("co_await_expression", "co_yield_statement"):
             self.problems.append(("coroutine", self.span(node).start))
-            return self.unknown("coroutine", node)
+            return self.unknown("coroutine", node, anywhere=True)
         if node.type.endswith("_statement"):
             return self.unknown("a statement inside of an expression", node)
         if node.child_count == 0:

@@ -239,7 +239,11 @@ def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list
     """The functions that code which is not seen may have got from a macro at namespace scope: `REGISTER("f", f)`,
     `TEST(a, b) { … }`.
     """
-    untyped = (one for one in hosts if one.cls is None and one.node.child_by_field_name("type") is None)
+    untyped = (
+        one
+        for one in hosts
+        if one.node.child_by_field_name("type") is None and (one.cls is None or ir.begun_by_macro(one.cls))
+    )
     found = [one.name for one in untyped if one.name != "main"]
     for start, end in _between_declarations(parsed.tree.root_node):
         for word in _WORDS.findall(parsed.unmasked, start, end):

@@ -148,7 +148,7 @@ def _shape(stmt: ir.Stmt, streams: frozenset[str] = frozenset()) -> object:
             name, arity = _STREAM_ORDERED.get(stmt.callee, (stmt.callee, len(stmt.args)))
             return "call", _plain(name), _plain(repr((stmt.args[:arity], stmt.receiver, stmt.result)))
         case ir.Launch():
-            return "launch", stmt.kernel, _plain(repr((stmt.args, stmt.stream)))
+            return "launch", stmt.kernel, _plain(repr((stmt.args, stmt.stream, stmt.pointer)))
         case ir.Assign():
             return "assign", _plain(repr((stmt.target, stmt.value)))
         case ir.Declare():

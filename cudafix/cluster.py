@@ -575,13 +575,17 @@ class Cluster:
                 if candidate or variant.lowered:
                     yield from variant.module.functions
 
-    def _handed_over(self, path: str, at: int) -> Place | None:
-        """Where the function around a place is given away as a value, to a thread for example."""
+    def _handed_over(self, path: str, at: int) -> tuple[Place, str] | None:
+        """Where the function around a place is given away as a value, to a thread for example, or named in text that is
+        not understood; in the second case, why that is not.
+        """
         around = {f.name for f in self._functions() if f.span.path == path and f.span.start <= at < f.span.end}
         for function in self._functions():
             for stmt in walk(function.body):
                 if any(last(name) in map(last, around) for name in handed_over(stmt)):
-                    return Place(stmt.span.path, stmt.span.start, "the function is handed over here")
+                    if isinstance(stmt, ir.Unknown) and stmt.why != ir.THROUGH_POINTER:
+                        return Place(stmt.span.path, stmt.span.start, "the function is named here"), stmt.why
+                    return Place(stmt.span.path, stmt.span.start, "the function is handed over here"), ""
         return None
 
     def _variants(self, path: str) -> Iterator[Variant]:

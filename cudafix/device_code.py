@@ -135,11 +135,12 @@ class _Closure:
             places = [plain] if call.name.startswith("::") else [f"{s}::{plain}" if s else plain for s in scopes]
             full = {name for place in places for name in ir.found_as(place, self.namespaces)}
             sure = [one for one in named if one.name in full]
-            return (
-                (sure, plain.partition("::")[0] not in _LIBRARIES)
-                if sure
-                else ([one for one in named if one.name.endswith(f"::{plain}")], False)
-            )
+            first = plain.partition("::")[0]
+            if sure:
+                return sure, first not in _LIBRARIES
+            # the first part may be a parameter of a template, or an alias of a class
+            any_class = first not in _LIBRARIES
+            return [one for one in named if (one.member and any_class) or one.name.endswith(f"::{plain}")], False
         opened = {other for scope in scopes for other in self.namespaces.get(scope, ())}
         seen = {*scopes, *opened, *self.opened}
         sure = [one for one in named if _takes(one, len(call.params)) and one.name.rpartition("::")[0] in seen]

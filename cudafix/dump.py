@@ -65,7 +65,8 @@ def _statement(statement: ir.Stmt) -> Iterator[tuple[int, str]]:
             )
         case ir.Launch():
             stream = f" on {expression(statement.stream)}" if statement.stream is not None else ""
-            yield 0, f"launch {statement.kernel}({_list(statement.args)}){stream}{_site(statement.site)}"
+            kernel = statement.kernel if statement.pointer is None else f"({expression(statement.pointer)})"
+            yield 0, f"launch {kernel}({_list(statement.args)}){stream}{_site(statement.site)}"
         case ir.Assign(target, value):
             yield 0, f"{expression(target)} = {expression(value)}"
         case ir.Declare(var, kind, array):

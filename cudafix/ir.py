@@ -148,8 +148,15 @@ class FuncRef(NamedTuple):
 
 Expr: TypeAlias = Var | Field | Index | Deref | Addr | Offset | Const | Choice | Opaque | FuncRef
 NULL = Const("nullptr")
+LONG_TEXT = '"…"'
+"""What stands for a text that is too long to be kept."""
+LAUNCHES = "<<<"
+"""In `Unknown.names`: a kernel is launched."""
 THROUGH_POINTER = "call through a function pointer"
 """Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
+
+POINTER_TO_MEMBER = "a pointer to a member"
+"""Why a place is `Unknown` of which the first part is the object."""
 
 # ---------------------------------------------------------------------------------------------------------------------
 # statements
@@ -207,6 +214,13 @@ def any_of(names: Sequence[str]) -> str:
     return _ANY + _ANY.join(names)
 
 
+def begun_by_macro(cls: str | None) -> bool:
+    """Whether this is the class of a function that a macro begins: its name is the use of the macro. No expression can
+    name the function.
+    """
+    return cls is not None and cls.endswith(")")
+
+
 def is_any_of(callee: str) -> bool:
     """Whether this is what `any_of` has made."""
     return callee.startswith(_ANY)
@@ -244,13 +258,16 @@ def found_as(name: str, namespaces: Mapping[str, tuple[str, ...]]) -> list[str]:
 
 @dataclass(slots=True, eq=False)
 class Launch:
-    """`kernel<<<grid, block, shared, stream>>>(args)`; `stream` is None where the launch names none."""
+    """`kernel<<<grid, block, shared, stream>>>(args)`; `stream` is None where the launch names none. `pointer` leads to
+    the kernel where the name is that of a variable.
+    """
 
     kernel: str
     args: tuple[Expr, ...]
     stream: Expr | None
     span: Span
     site: Site
+    pointer: Expr | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -384,11 +401,20 @@ class Try:
 
 @dataclass(slots=True, eq=False)
 class Unknown:
-    """Something that lowering does not understand: it may do anything to whatever `parts` reach."""
+    """Something that lowering does not understand: it may do anything to whatever `parts` reach.
+
+    `names` are the words of its text, in order, those of the macros that it uses too, with `LAUNCHES` where a kernel is
+    launched; `called` are those of them that something is given to, with `a::` in front of them; methods begin with a
+    dot. `names` is None where the text is not known; then `called` is the file that has it, if any. Without `parts`,
+    `reaches` are the variables that it names: their addresses where it may change them.
+    """
 
     why: str
     span: Span
     parts: tuple[Expr, ...] = ()
+    names: tuple[str, ...] | None = None
+    called: tuple[str, ...] = ()
+    reaches: tuple[Expr, ...] = ()
 
 
 Stmt: TypeAlias = (
@@ -626,10 +652,13 @@ class Module:
     brought: frozenset[str] = frozenset()  # the last name components of its using-declarations
     template_arguments: frozenset[str] = frozenset()  # the classes of which templates may make objects, and assign them
     namespaces: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # in which the names of one are found too
-    prototypes: frozenset[str] = frozenset()  # the functions that are declared, by last name component
+    # the functions that are declared, by last name component: of each its parameters that it may store in
+    prototypes: Mapping[str, tuple[tuple[bool, ...], ...]] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()  # the classes of which templates may end objects
     device: tuple[Kernel, ...] = ()  # the functions that run on the device, kernels too, without what they call
     scopes: Scopes = field(default_factory=Scopes)
+    # whether a string begins with a program that stays off the device, and whether one names what may ask it
+    commands: tuple[bool, bool] = (False, False)
     lost: tuple[tuple[int, str], ...] = ()  # allocations in text that is in no function, and why (the refusal's name)
 
 

@@ -36,8 +36,12 @@ def _may_take(function: ir.Function, arity: int) -> bool:
 
 
 def handed_over(stmt: ir.Stmt) -> Iterator[str]:
-    """The functions that a statement hands to somebody who may call them."""
+    """The functions that a statement hands to somebody who may call them. Text that is not understood may call all that
+    it names.
+    """
     values: tuple[ir.Expr | None, ...] = ()
+    if isinstance(stmt, ir.Unknown) and stmt.names is not None:
+        yield from stmt.names
     if isinstance(stmt, ir.Call):
         values = stmt.args
     elif isinstance(stmt, ir.Unknown):
@@ -87,6 +91,14 @@ class Program:
         ):
             found[last(kernel.name)].append(kernel)
         return found
+
+    def kernels_named(self, name: str) -> list[ir.Kernel]:
+        """The kernels that a launch by a name may mean, none where that may be one that is not seen."""
+        found = self.kernels.get(last(name), [])
+        if "::" not in name:
+            return found
+        full = ir.found_as(name.removeprefix("::"), self.namespaces)
+        return [one for one in found if any(f"::{one.name}".endswith(f"::{other}") for other in full)]
 
     @property
     def main(self) -> ir.Function | None:
@@ -176,8 +188,9 @@ class Program:
         ]
         if "::" in name:
             meant = ir.found_as(name, self.namespaces)
+            # overloads in an inline namespace are found with those around it (C++20, [namespace.qual])
             within = ([f for f in found if f.name == one or f.name.endswith("::" + one)] for one in meant)
-            found = next(filter(None, within), [])
+            found = list(dict.fromkeys(f for group in within for f in group))
         elif cls is not None:
             found = [f for f in found if f.cls is not None and last(f.cls) == last(cls)] or found
         else:

@@ -29,8 +29,9 @@ _REPLACED = (b"operatornew", b"operatordelete")
 def clusters_of(tree: Tree, kept: Cache | None = None, context: frozenset[str] = frozenset()) -> list[list[list[str]]]:
     """Programs, as lists of files, grouped by the candidates that they share.
 
-    Candidates that no `main` needs are programs of their own, with what they call. What was found out about files in
-    earlier runs is taken from what is `kept`. Programs of nothing but `context` are left out.
+    Candidates that no `main` needs are programs of their own, with what they call; so are the sources that include one
+    and that no other program has. What was found out about files in earlier runs is taken from what is `kept`. Programs
+    of nothing but `context` are left out.
     """
     candidates = {p for p in tree.files if tree.is_candidate(p)}
     outlines = Outlines(tree.files, kept)
@@ -53,10 +54,17 @@ def _linked(tree: Tree, candidates: set[str], outlines: Outlines) -> list[list[s
         if not candidates.isdisjoint(program):
             programs.append(program)
             covered.update(program)
-    for path in sorted(candidates, key=lambda p: (not p.endswith(SOURCES), p)):
+    sources = sorted(path for path in candidates if path.endswith(SOURCES))
+    headers = sorted(path for path in candidates if not path.endswith(SOURCES))
+    clients = (source for path in headers for source in linker.including(path))  # work with what it offers
+    for path in dict.fromkeys((*sources, *clients)):
         if path not in covered:
             programs.append(linker.program(path))
-            covered.update(programs[-1] if path.endswith(SOURCES) else [path])
+            covered.update(programs[-1])
+    for path in headers:
+        if path not in covered:
+            programs.append(linker.program(path))
+            covered.add(path)
     return programs
 
 
@@ -127,7 +135,7 @@ class _Linker:
             stack += fresh
         return {path for path in found if path.endswith(SOURCES)}
 
-    def _including(self, header: str) -> list[str]:
+    def including(self, header: str) -> list[str]:
         """The sources without `main` that include a file, directly or not."""
         found = {header}
         stack = [header]
@@ -303,7 +311,7 @@ class _Linker:
         if header not in self._offers:
             found: dict[Name, list[str]] = defaultdict(list)
             elsewhere: dict[Name, list[str]] = defaultdict(list)
-            including = frozenset(self._including(header))
+            including = frozenset(self.including(header))
             for path in self._defining_for(header):
                 for part in (path, *self._parts(path)):
                     for name in self._outlines.outline(header).offers(self._outlines.outline(part)):
@@ -334,7 +342,7 @@ class _Linker:
                 self._sources_by_header[header] = self._without_main[first:last]
             else:
                 own_folder = self._beside.get(os.path.dirname(header), ())
-                self._sources_by_header[header] = list(dict.fromkeys((*self._including(header), *own_folder)))
+                self._sources_by_header[header] = list(dict.fromkeys((*self.including(header), *own_folder)))
         return self._sources_by_header[header]
 
 

@@ -25,6 +25,7 @@ from cudafix.writer import CUDA, Writer
 _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
 _CUDA_TYPE = re.compile(rb"\bcuda_runtime|\bcuda(?:[A-Z]\w*_t|Success|DeviceProp|MemPool\w+)\b")
 _CALL_IT = "Call its function from the code that is analysed, or add the files that call it to the paths."
+_WRITE_IT = "Write the statement that the message names in plainer C++, or call the function outside of it."
 _CALL_IT_BY_NAME = "Allocate and free in the function that starts the thread or hands the function over."
 TOO_LARGE_WORDS = "a program that runs it is too large for the proof"
 _THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
@@ -291,10 +292,11 @@ class Rewriter:
         sites: Mapping[tuple[str, int], ir.Call],
         faults: Sequence[Finding],
         too_large: Mapping[ir.Span, ir.Function | None],
-        handed_over: Callable[[str, int], Place | None],
+        handed_over: Callable[[str, int], tuple[Place, str] | None],
     ) -> Report:
         """What became of every site. `too_large` are the functions whose programs were not run to their end, and where
-        these start; `handed_over` tells where the function around a place is given away as a value.
+        these start; `handed_over` tells where the function around a place is given away as a value, or named in text
+        that is not understood, and why.
         """
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
@@ -323,7 +325,9 @@ class Rewriter:
                 related: tuple[Place, ...] = ()
                 if (given := handed_over(path, start)) is not None:
                     text = "its function runs in a thread or by a pointer, and is not followed there"
-                    unlock, related = _CALL_IT_BY_NAME, (given,)
+                    unlock, related = _CALL_IT_BY_NAME, given[:1]
+                    if given[1]:
+                        text, unlock = f"its function is called in text that is not understood: {given[1]}", _WRITE_IT
                 around = [span for span in too_large if span.path == path and span.start <= start < span.end]
                 if around:
                     name, text = "budget", TOO_LARGE_WORDS

@@ -137,9 +137,9 @@ def test_an_object_over_memory_of_the_program_reads_and_writes_it(way: str, name
 
 def test_what_draws_on_memory_of_its_own_needs_no_wait() -> None:
     draws = """cv::VideoWriter o("o.avi", cv::VideoWriter::fourcc('X', 'V', 'I', 'D'), 30, cv::Size(96, 96));
-    cv::Mat m(96, 96, CV_8UC3, cv::Scalar(255, 255, 255)), n; cv::Mat k = m.clone();
+    cv::Mat m(96, 96, CV_8UC3, cv::Scalar(255, 255, 255)), n; cv::Mat l = m.clone();
     m.setTo(cv::Scalar(0)); cv::line(m, cv::Point(1, 1), cv::Point(m.cols - 1, 2), cv::Scalar(1, 2, 3), 2);
-    cv::hconcat(m, k, n); o.write(n); o << n; cv::imshow("n", n); cv::waitKey(1); memcpy(n.data, pg, 4);"""
+    cv::hconcat(m, l, n); o.write(n); o << n; cv::imshow("n", n); cv::waitKey(1); memcpy(n.data, pg, 4);"""
     assert moves_without(program("", draws + "k<<<1,1,0,s>>>(d, d2);", draws), "Synchronize", "WaitEvent")
     assert not moves_without(program("", "cv::cuda::GpuMat g(4, 4, CV_8U, d); g += 3;", ""))
 

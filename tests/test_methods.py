@@ -87,7 +87,7 @@ def test_a_class_that_is_seen_has_its_method(made: str) -> None:
 #include <vector>
 struct Runner {{ void step(float *d) {{ k<<<1, 1>>>(d); }} }};
 struct Outer {{ Runner inner; }};
-template <class T> void run(T t, float *d) {{ t.step(d); }}
+template <class T> void run(T &&t, float *d) {{ t.step(d); }}
 int main() {{ float *d; cudaMalloc(&d, 4); {made} cudaFree(d); }}
 """
     report = analyze({"main.cu": KERNELS + text.encode()}, Config())

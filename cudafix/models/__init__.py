@@ -47,6 +47,7 @@ _DRIVER = re.compile("cu[A-Z]")
 _DOTTED = re.compile(r"[A-Za-z_]\w*\.")  # a full name in Python, or a method of a C++ type
 LONGEST_PREFIX = 60
 """Of a library that is known by how the names of its functions begin."""
+_MOST_ARGUMENTS = 25  # of a function of a library
 _STANDARD = ("std::", "ranges::", "cuda::std::", "std::experimental::", "experimental::")
 _VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+$")
 _HOST_MEMORY = frozenset(("hr", "hw", "hrw"))
@@ -83,6 +84,10 @@ class Tables:
         if asked not in self._answers:
             self._answers[asked] = _documented(self._function(name, arity))
         return self._answers[asked]
+
+    def any_form(self, name: str) -> Api | None:
+        """The row of the free function `name`, whatever it is given."""
+        return next((api for arity in range(_MOST_ARGUMENTS) if (api := self.lookup(name, arity)) is not None), None)
 
     def _function(self, name: str, arity: int) -> Api | None:
         plain = _plain(name)

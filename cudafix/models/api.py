@@ -28,6 +28,7 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `flags` | creation flags: `cudaStreamNonBlocking`, `cudaHostAllocMapped`, … |
 | `device` | a device number |
 | `path` | the name of a file that the call opens, as host memory that it reads |
+| `command` | what another program is started by: it may ask the device what it likes, how much memory is free for one |
 | `setting` | which attribute is asked for: where its name says that it is a setting, nothing is measured |
 | `fn` | a host function that the call runs, or has run on the stream |
 | `kernel` | a kernel that the call launches: it uses variables of the device without being given them |

@@ -122,7 +122,7 @@ readv                                   read    - use -
 @ C17 7.24.5.8: a sequence of calls works on the string of the first one
 strtok                                  host    hrw+keep hr
 @ POSIX.1-2017 popen: what another program tells may be a time
-popen                                   clock   hr hr
+popen                                   clock   hr+command hr
 @ POSIX.1-2017 fdopen: who has opened the file is not said, nor what it holds
 fdopen                                  clock   - hr
 @ POSIX.1-2017 mkstemp
@@ -139,7 +139,7 @@ recvfrom                                clock   - hw - - hrw hrw ; reads_files
 {remove,unlink,rename,mkdir,_mkdir,rmdir,access,_access,chmod,truncate,ftruncate} output hr*
 chdir                                   host    path
 @ C17 7.22.4.8: another program runs, and may tell the time or measure it
-system                                  output  hr ; timed
+system                                  output  hr+command ; timed
 @ POSIX.1-2017 sys/stat.h: the times of the last access and change
 {stat,fstat,lstat,_stat,stat64,fstat64,lstat64} clock hr hw
 @ POSIX.1-2017 getcwd, realpath, opendir, readdir, closedir, readlink, basename, dirname, glob
@@ -177,7 +177,9 @@ sincos{,f,l}                            host    - out out
 {assert,static_assert,_STATIC_ASSERT,NDEBUG} host hr* ; any
 {atexit,at_quick_exit,on_exit,set_terminate,signal,sigaction} external fn* ; why=a function runs at the end of the \
 process or at a signal
-{fork,vfork,execv,execvp,execl,execlp,waitpid,wait} external -* ; why=another process
+{fork,vfork,waitpid,wait}               external -*         ; why=another process
+{execv,execvp,execl,execlp,execve,execle,execvpe,fexecve} external command -* ; why=another process
+{posix_spawn,posix_spawnp}              external - command -* ; why=another process
 {setjmp,longjmp,_setjmp,sigsetjmp,siglongjmp} external -*   ; why=control leaves the function
 @ C17 7.22.4.6, POSIX.1-2017 getopt: `optarg` points into the arguments
 {getenv,secure_getenv}                  host    hr

@@ -248,20 +248,22 @@ multiprocessing.shared_memory.SharedMemory().{close,unlink} host hr
 multiprocessing.shared_memory.ShareableList alloc -*        ; memory=shared returns=pointer
 @ Python 3.13 library: os, pathlib, io, subprocess; psutil 7
 # when a file was written, what another program tells, how busy the machine is
-os.{stat,lstat,fstat,scandir,popen,getloadavg,wait,wait3,wait4,waitpid,waitid,read,pread,readv} clock hrw*
+os.popen                                clock   hrw+command hrw*
+os.{stat,lstat,fstat,scandir,getloadavg,wait,wait3,wait4,waitpid,waitid,read,pread,readv} clock hrw*
 pathlib.{Path,PurePath}().{stat,lstat}  clock   hr*
 pathlib.Path().{read_text,read_bytes}   read    hr*
 pathlib.Path                            host    path*
 {io,codecs,gzip,bz2,lzma}.open          host    path*
 psutil.*                                clock   hrw*
-subprocess.*                            output  hrw*        ; timed
-os.{fork,forkpty,posix_spawn}*          external rw*        ; why=runs in another process
+subprocess.*                            output  hrw+command hrw* ; timed
+os.posix_spawn{,p}                      external rw+command rw* ; why=runs in another process
+os.{fork,forkpty}*                      external rw*        ; why=runs in another process
 sys.exit                                exit    -*
 os.{_exit,abort,kill,execv,execvp}      exit    -*
 sys.{stdout,stderr}.writelines          output  look*
 sys.{stdout,stderr}.{write,flush}       output  hr*
 io.{BytesIO,StringIO,BufferedWriter,FileIO}().writelines output hrw look*
-os.system                               output  hr*         ; timed
+os.system                               output  hr+command  ; timed
 os.{write,remove,unlink,rename,makedirs,mkdir,rmdir} output hr*
 {shutil,warnings,pprint,traceback,webbrowser,pickle,csv}.* output hr*
 # they show or send the time, or wait for others who do

@@ -28,7 +28,7 @@ from cudafix.models.api import Api, Effect, Waits, field_of
 _ROLES = """
 r w rw hr hw hrw put look use hidden new free stream streams stream? event handle pool graph stream_out event_out
 handle_out pool_out graph_out out found alias of kind flags device fn kernel params keep keeper keeper_out swap path
-setting -
+setting command -
 """
 ROLES = frozenset(_ROLES.split())
 MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host", "shared"))

@@ -82,12 +82,12 @@ class Allocations(Roles):
         elif call.result is not None:
             self.result(call, frozenset({mem.OTHER}), state)
 
-    def asks_for_free_memory(self, call: ir.Call, state: State, where: In) -> None:
+    def asks_for_free_memory(self, call: ir.Call, state: State, where: In, who: str = "") -> None:
         """The program learns how much memory is free: less than in P, where a pool keeps some of it."""
         if state.allocated and where is In.BOTH:
             op = self.operation("query", call, "the pool", state)
             moved = tuple(key_of(o.call) for o in self.outcome.objects if o.memory_after == "async" and o.call)
-            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, f"`{call.callee}`", call), via=moved)
+            self.wrong(Wrong.FREE_MEMORY, op, Point(call.span, who or f"`{call.callee}`", call), via=moved)
 
     def _free(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         self._held_when_freed(call, state)

@@ -23,7 +23,7 @@ from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
 from cudafix.ordering.plain import NUMBERS, stored_as_bytes
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
-from cudafix.ordering.reach import THREAD, Reach
+from cudafix.ordering.reach import THREAD, Reach, Within
 from cudafix.ordering.state import Bits, In, numbers
 
 SHORT = 30  # statements of a function that is followed though it works on the host alone
@@ -179,7 +179,7 @@ class Calls(Operations):
             api = self.tables.method(kind, name) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
-            if api is None and not methods:
+            if api is None and not methods and not self.classes.is_other_class(kind):
                 api = self.slicer.method_by_name(name)
             base = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
             if base and (own := [f for f in methods if base in map(last, f.bases)]):
@@ -280,6 +280,13 @@ class Calls(Operations):
                 return self.type_of(expr.base)  # as it is written in front of the name
             return _element(self.type_of(expr.base))
         return ""
+
+    def is_number(self, expr: ir.Expr) -> bool:
+        """Whether an expression is a variable that no pointer fits into."""
+        if not isinstance(expr, ir.Var) or self.meaning(expr.name).is_array:
+            return False
+        kind = self.type_of(expr).removeprefix("const ")
+        return kind != "" and kind in NUMBERS
 
     # -- what runs on objects without a call ---------------------------------------------------------------------------
 
@@ -387,7 +394,8 @@ class Calls(Operations):
                 return self._recursion(call, function, this, state)
             if id(function) in on_stack or deep:
                 why = "is called too deep" if deep else "calls itself"
-                self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state)
+                within = self.reach.within(function for function, _ in found)
+                self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state, within)
                 return state
             args = self._argument_values(call, function, state)
             start = state.copy() if len(found) > 1 else state
@@ -623,7 +631,9 @@ class Calls(Operations):
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None and not self.frame.slice.drops(call.result):
             held = self.as_address(call.result, values or frozenset({mem.OTHER}))
-            self.store(state, self.cells(state, call.result), held, call.span)
+            cells = self.cells(state, call.result)
+            self.store(state, cells, held, call.span)
+            self.whole_changes(state, call.result, cells, held)
 
     def through_pointer(self, stmt: ir.Unknown, state: State) -> State | None:
         """A call of a function in a variable, where it is known which functions that may be; None where it is not."""
@@ -639,8 +649,12 @@ class Calls(Operations):
         comes second.
         """
         for expr in call.given:
-            if (cls := last(self.type_of(expr).strip(" &"))) in self.classes.callable:
-                self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state)
+            cls = last(self.type_of(expr).strip(" &"))
+            deduced = cls.startswith("auto") and not any(isinstance(v, mem.Function) for v in self.values(state, expr))
+            if cls in self.classes.callable or (deduced and self.classes.callable):
+                called = self.program.methods("operator()", 0)
+                within = self.reach.within(f for f in called if deduced or last(f.cls or "") == cls)
+                self.unknown(f"`{call.callee}` calls a `{cls}`", (expr,), call, call.span, state, within)
         given = mem.NOTHING.union(*(self.values(state, expr) for expr in call.given))
         bound = frozenset(v for v in given if isinstance(v, mem.Handle))  # by `std::bind`, `std::mem_fn`
         functions = [v for v in given | self.reachable(state, bound) if isinstance(v, mem.Function)]
@@ -687,7 +701,7 @@ class Calls(Operations):
         if arity:  # the first argument may be the object of a method
             rest = (f for name, path in names for f in self.program.resolve(name, arity - 1, path))
             found += [f for f in rest if f.cls is not None and len(f.params) == arity - 1]
-        return next((f.name for f in found if self.reach.leaves_work(f)), "")
+        return next((f.name for f in found if not ir.begun_by_macro(f.cls) and self.reach.leaves_work(f)), "")
 
     # -- code that is not seen -----------------------------------------------------------------------------------------
 
@@ -721,8 +735,20 @@ class Calls(Operations):
             return
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 
-    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
-        """Code that is not seen runs. Returns what may come back from it: the pointers that it is given, too."""
+    def unknown(
+        self,
+        why: str,
+        args: tuple[ir.Expr, ...],
+        stmt: ir.Call | None,
+        span: ir.Span,
+        state: State,
+        within: Within | None = None,
+        stays: bool = False,
+    ) -> Values:
+        """Code that is not seen runs, or text of the program that is not understood. Returns what may come back from
+        it: the pointers that it is given, too. `within` is what the program says of the work that it leaves. `stays`:
+        nothing moves that is live here, for another reason.
+        """
         state.may_wait()  # it may wait
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in args))
         device = self.on_device(values)
@@ -731,20 +757,24 @@ class Calls(Operations):
         self.escaped |= device
         self._may_be_pinned(args, values, state)
         self._give_away(values, state)
-        self.hands_out(values, args, stmt, state)
-        self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        if self.hands_out(values, args, stmt, state):
+            within = Within(works=True)
         name = f"`{said(stmt)}`" if stmt is not None else why
-        point = Point(span, f"{name} runs, which is not seen", stmt)
+        if not stays:
+            self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        seen = "seen" if within is None or stmt is not None else "understood"
+        point = Point(span, f"{name} runs, which is not {seen}", stmt)
         self.host_observes(state, Wrong.OUTPUT, point, everything=True)
         self.faults_are_reported(state, point)
-        for expr in args:  # it may take a reference
-            if isinstance(expr, ir.Var) and self.type_of(expr).startswith("cudaStream_t"):
-                cells = self.cells(state, expr)
-                if any(mem.ZERO in state.env.read(cell) for cell in cells):
-                    state.env.write(cells * 2, mem.UNKNOWN)
         visible = (v for v in values if isinstance(v, mem.Ptr) and self.host_visible >> v.object & 1)
         back = mem.UNKNOWN | frozenset(mem.Ptr(v.object, True) for v in visible)
-        changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, it may change
+        changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, or a reference, it may change
+        references = list(self._may_be_references(args, stmt))
+        for expr in references:
+            for root, path in self.cells(state, expr):
+                for inner, held in state.env.under((root, path)):
+                    if mem.leading(held) or (mem.ZERO in held and not self.is_number(expr)):
+                        changed.append(((root, (*path, *inner)), held | back))
         for value in values:
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
@@ -761,7 +791,7 @@ class Calls(Operations):
         for cell, stored in changed:  # behind all that was read: a set has no order
             state.env.write([cell, cell], stored)
         if not self.in_python:
-            self._numbers_change(args, values, state)
+            self._numbers_change(references, values, state)
         if stmt is not None and stmt.receiver is not None and back != mem.UNKNOWN:  # the object may keep them
             cells = self.cells(state, stmt.receiver)
             state.env.write([*cells, *cells], back)
@@ -769,8 +799,38 @@ class Calls(Operations):
         if self._is_of_the_program(stmt, why):
             self.functions_change(state)
             reached = self._held_in_globals(state)
-        self._foreign_work(stmt, name, self.mask(values | reached), state)
+        self._foreign_work(stmt, name, self.mask(values | reached), state, within)
         return back
+
+    def _may_be_references(self, args: tuple[ir.Expr, ...], call: ir.Call | None) -> Iterator[ir.Expr]:
+        """The arguments of code that is not seen that it may store in: all places but those for which each declaration
+        has a parameter that is a value, or a reference to what is `const` (C++17, 11.3.2 [dcl.ref]).
+        """
+        if self.in_python:
+            return
+        listed = self._declared.get(last(call.callee), []) if call is not None else []
+        fitting = [flags for flags in listed if call is not None and len(flags) >= len(call.args)]
+        first = len(args) - len(call.args) if call is not None else 0  # the object comes first
+        for number, expr in enumerate(args, -first):
+            known = fitting and number >= 0 and not any(flags[number] for flags in fitting)
+            places = expr.options if isinstance(expr, ir.Choice) else (expr,)
+            if not known:
+                yield from (one for one in places if isinstance(one, ir.Var | ir.Field | ir.Index | ir.Deref))
+
+    @property
+    def _declared(self) -> dict[str, list[tuple[bool, ...]]]:
+        """The functions that the files of the program declare, by last name component: of each declaration, which of
+        its parameters it may store in.
+        """
+
+        def found() -> dict[str, list[tuple[bool, ...]]]:
+            listed: dict[str, list[tuple[bool, ...]]] = {}
+            for module in self.program.modules:
+                for name, flags in module.prototypes.items():
+                    listed.setdefault(name, []).extend(flags)
+            return listed
+
+        return self.program.kept("declared", found)
 
     def _may_be_pinned(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
         """Code that is not seen may pin the memory that it is given, by its address or as an object."""
@@ -798,8 +858,7 @@ class Calls(Operations):
         """Whether unseen code may be a function of the program: it knows the names of its global variables."""
         if stmt is None:
             return why == ir.THROUGH_POINTER
-        declared = self.program.kept("declared", lambda: {n for m in self.program.modules for n in m.prototypes})
-        return not self.in_python and last(stmt.callee) in declared
+        return not self.in_python and last(stmt.callee) in self._declared
 
     def functions_change(self, state: State) -> None:
         """A function of the program that is not seen may put another one into a variable whose name it knows."""
@@ -820,11 +879,11 @@ class Calls(Operations):
         )
         return self.reachable(state, frozenset(held))
 
-    def _numbers_change(self, args: tuple[ir.Expr, ...], values: Values, state: State) -> None:
+    def _numbers_change(self, references: Iterable[ir.Expr], values: Values, state: State) -> None:
         """Code that is not seen may store numbers: through references and addresses, and in variables that others see.
         The index of a loop is what the loop says.
         """
-        cells = [c for e in args if isinstance(e, ir.Var | ir.Field | ir.Index) for c in self.cells(state, e)]
+        cells = [cell for expr in references for cell in self.cells(state, expr)]
         read = [(cell, state.env.read(cell)) for cell in dict.fromkeys(cells)]
         named = [c for c, held in read if not any(isinstance(v, mem.Number) and "|" in v.text for v in held)]
         self.overwritten(state, named)
@@ -848,13 +907,13 @@ class Calls(Operations):
         if not found <= (known := state.env.read(_GIVEN_AWAY)):
             state.env.write([_GIVEN_AWAY], known | found)
 
-    def hands_out(self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State) -> None:
+    def hands_out(self, values: Values, args: Iterable[ir.Expr], call: ir.Call | None, state: State) -> bool:
         """Code that is not seen gets functions of the program, or objects with methods, or these as template arguments:
-        it may call them, now and whenever it runs again.
+        it may call them, now and whenever it runs again. True if it may leave work by that.
         """
         able = self.program.kept("of use elsewhere", lambda: _of_use_elsewhere(self.program, self.reach))
-        if self.in_python or not able:
-            return
+        if self.in_python:
+            return False
         path = self.frame.function.span.path
         words = set(_WORD.findall(call.template_args)) if call is not None else set[str]()
         for expr in args:
@@ -871,6 +930,8 @@ class Calls(Operations):
             held = "a lambda" if f"::{one}".startswith(LAMBDA) else f"`{one}`"
             text = f"is live where an external function runs, which holds {held} and may call it"
             self.obstacle(state.live, "unknown_call", text, span)
+        given = (f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path))
+        return bool(known | found) or any(map(self.reach.leaves_work, given))
 
     def _handed_over(self, expr: ir.Expr) -> Iterator[ir.Expr]:
         """An argument and everything inside it, but of a member of a known type not the object that it is of: nobody
@@ -883,12 +944,18 @@ class Calls(Operations):
         else:
             yield from ir.variables(expr)
 
-    def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State) -> None:
+    def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State, within: Within | None) -> None:
         """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
-        say so.
+        say so. Work of code that the program has cannot be assumed away.
         """
-        op = self.operation(("foreign", name), call, f"work of {name}", state)
-        op.assumption = Assumption("leaves_no_work", name)
+        works = within is not None and within.works
+        if within is not None and not works:
+            if not within.unseen:
+                return
+            name = "`" + "`, `".join(within.unseen) + "`"
+        op = self.operation(("foreign", name, works), call, f"work of {name}", state)
+        if not works:
+            op.assumption = Assumption("leaves_no_work", name)
         span = call.span if call is not None else self.frame.function.span
         self.issue(op, frozenset({UNKNOWN_STREAM}), state, In.BOTH, span, bits | 1, bits | 1, prints=True)
 

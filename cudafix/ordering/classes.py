@@ -119,6 +119,13 @@ class Classes:
         """Whether a type is a class that no file of the program defines."""
         return bool(cls) and not cls.startswith(("auto", "decltype")) and cls not in self._type_names
 
+    def is_other_class(self, kind: str) -> bool:
+        """Whether a type is a class by its name, and none of the standard library."""
+        plain = _QUALIFIERS.sub("", kind).strip(" *&.").partition("<")[0].strip()
+        if not plain or plain.startswith(("auto", "decltype", "std::", "thrust::", "cuda::")):
+            return False
+        return "::" in plain or self._meant(plain) is not None
+
     def is_unseen_base(self, base: str) -> bool:
         """Whether a class that others are derived from is in no file of the program, nor in the standard one."""
         return not self._is_seen(base.partition("<")[0])

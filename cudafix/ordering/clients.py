@@ -3,7 +3,9 @@
 `main` decides for all that it reaches. What nobody in the program calls is exported, and is run under a client that may
 do anything with it (DESIGN, "Whole program"):
 
-- a class: its constructor, its functions in any order and number, its destructor;
+- a class, and each one that is derived from it: its constructor, its functions and those that are given such an object
+  in any order and number, its destructor. What works on members of an object that it has from elsewhere may do so at
+  any time (`BEYOND`): then nothing of the class is proved;
 - functions that share global variables: in any order and number, the variables as they are initialized;
 - any other function: on its own.
 
@@ -20,16 +22,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from cudafix import ir
 from cudafix.findings import Assumption
 from cudafix.ir import walk
 from cudafix.link import SOURCES, Program, handed_over, last
+from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.unwritten import assigned_unseen, may_be_assigned_unseen
 
 CALLER = "<caller>"
+BEYOND = "<beyond>"
 _CLIENT = "<client of "
 _OBJECTS = "<objects of "
 OBJECT = ir.Var("%object")
@@ -72,6 +76,9 @@ def _called(function: ir.Function) -> Iterator[tuple[str, int]]:
     for stmt in walk(function.body):
         if isinstance(stmt, ir.Call):
             yield stmt.callee, len(stmt.args)
+        if isinstance(stmt, ir.Unknown) and stmt.names is not None:
+            for name in stmt.names:
+                yield name, 0
         if isinstance(stmt, ir.Call | ir.Unknown):
             for arg in stmt.args if isinstance(stmt, ir.Call) else stmt.parts:
                 if isinstance(arg, ir.Addr):
@@ -157,7 +164,7 @@ def roots(program: Program) -> list[ir.Function]:
         exported = [f for f in exported if f not in functions]
         if any(id(f) in manages for f in functions):
             found.append(_of_objects(cls, functions, graph, manages))
-    return found + _clients(program, graph, exported, manages)
+    return found + _clients(program, graph, exported, manages, of_main)
 
 
 def _of_main(program: Program, graph: _Graph, exported: Sequence[ir.Function], seen: frozenset[int]) -> set[str]:
@@ -235,22 +242,25 @@ def _is_special(function: ir.Function) -> bool:
     return function.cls is not None and last(function.name).removeprefix("~") == last(function.cls)
 
 
-def _clients(program: Program, graph: _Graph, exported: Sequence[ir.Function], manages: set[int]) -> list[ir.Function]:
+def _clients(
+    program: Program, graph: _Graph, exported: Sequence[ir.Function], manages: set[int], of_main: Set[int]
+) -> list[ir.Function]:
     clients: list[tuple[ir.Span, ir.Function]] = []
     left = {id(f): f for f in exported if last(f.name) != ir.INITIALIZERS}
-    for cls in dict.fromkeys(f.cls for f in left.values() if f.cls is not None and id(f) in manages):
-        members = [
-            f for f in graph.functions if f.cls == cls and (id(f) in left or _is_used(f, graph) or _is_implicit(f))
-        ]
-        users = [f for f in left.values() if f.cls is None and any(_names(p, cls) for p in f.params)]
-        first = next(f for f in members if id(f) in left and id(f) in manages)
-        clients.append((first.span, _of_class(cls, [*members, *users], graph)))
-        for function in (*members, *users):
-            left.pop(id(function), None)
-    for shared in _sharing(program, graph, [f for f in left.values() if f.cls is None]):
-        managing = [f for f in shared if id(f) in manages]
-        if len(shared) > 1 and managing:
-            clients.append((managing[0].span, _of_globals(shared, graph)))
+    families = _Families(program, graph, of_main)
+    managing = dict.fromkeys(f.cls for f in left.values() if f.cls is not None and id(f) in manages)
+    handled: set[int] = set()
+    for cls in dict.fromkeys(one for base in managing for one in (base, *families.derived(base))):
+        client, functions = _of_class(families.of(cls), graph, left, manages)
+        clients.append((client.span, client))
+        handled.update(map(id, functions))
+    everything = list(left.values())
+    for number in handled:
+        left.pop(number, None)
+    for shared in _sharing(program, graph, everything):
+        first = next((f for f in shared if id(f) in manages and id(f) in left), None)
+        if len(shared) > 1 and first is not None:
+            clients.append((first.span, _of_globals(shared, graph)))
             for function in shared:
                 left.pop(id(function), None)
     clients += [(f.span, f) for f in left.values() if id(f) in manages]
@@ -258,33 +268,174 @@ def _clients(program: Program, graph: _Graph, exported: Sequence[ir.Function], m
     return [client for _, client in sorted(clients, key=lambda one: order[one[0]])]
 
 
-def _is_used(member: ir.Function, graph: _Graph) -> bool:
-    """Whether somebody outside of its class calls it."""
-    return any(graph.by_id[caller].cls != member.cls for caller in graph.callers[id(member)])
+class _Family:
+    """A class with its bases, as one object has them, and the functions of the program that such an object reaches."""
+
+    def __init__(self, cls: str, bases: frozenset[str], graph: _Graph, families: _Families) -> None:
+        self.cls = cls
+        self.classes = bases | {last(cls)}
+        own = (f for f in graph.functions if f.cls is not None)
+        self.members = [f for f in own if f.cls == cls or last(f.cls or "") in bases]
+        inside = set(map(id, self.members))
+        self.users = [f for f in graph.functions if id(f) not in inside and any(map(self.is_object, f.params))]
+        inside.update(map(id, self.users))
+        self.others = [f for f in graph.functions if id(f) not in inside and families.works_on(f, self)]
+
+    def is_object(self, param: ir.Param) -> bool:
+        """Whether a parameter is such an object, or a reference or a pointer to one."""
+        return any(_names(param, cls, by_value=True) for cls in self.classes)
 
 
-def _names(param: ir.Param, cls: str) -> bool:
-    """Whether a parameter is a reference or a pointer to an object of a class."""
+class _Families:
+    """The classes of a program with their bases, and who works on their members."""
+
+    def __init__(self, program: Program, graph: _Graph, of_main: Set[int]) -> None:
+        self.program = program
+        self.graph = graph
+        self.of_main = of_main  # run with the objects that `main` has
+        self.bases: dict[str, frozenset[str]] = {}  # those of bases too
+        for function in graph.functions:
+            if function.cls is not None:
+                bases = frozenset(last(base.partition("<")[0].strip()) for base in function.bases)
+                self.bases[function.cls] = self.bases.get(function.cls, frozenset()) | bases
+        # the names of types that are no classes of the program
+        self.unclear = frozenset[str]().union(*(module.types for module in program.modules))
+        self.members: dict[str, dict[str, str]] = defaultdict(dict)  # the types of the data members
+        for module in program.modules:
+            for cls, fields in module.fields.items():
+                self.members[last(cls)].update((name, member.type) for name, member in fields.items())
+
+    def derived(self, cls: str) -> list[str]:
+        """The classes that are derived from one."""
+        return [name for name, bases in self.bases.items() if last(cls) in bases and name != cls]
+
+    def of(self, cls: str) -> _Family:
+        return _Family(cls, self.bases.get(cls, frozenset()), self.graph, self)
+
+    def works_on(self, function: ir.Function, family: _Family) -> bool:
+        """Whether a function works on what members of an object hold that may be one of these."""
+        if id(function) in self.of_main:
+            return False
+        names = {name for cls in family.classes for name, kind in self._fields(cls) if kind not in NUMBERS}
+        found = (member for member in function.kept("members at work", _members_at_work) if member.name in names)
+        if any(self._may_be_of(member.base, function, family) for member in found):
+            return True
+        if any(self._may_be_of(base, function, family) for base in _behind_pointers(function)):
+            return True
+        return not names.isdisjoint(function.kept("words", _words))
+
+    def _fields(self, cls: str) -> Iterable[tuple[str, str]]:
+        return self.members.get(cls, {}).items()
+
+    def _may_be_of(self, base: ir.Expr, function: ir.Function, family: _Family) -> bool:
+        """Whether an object in a function may be of a class. That of a derived class has a family of its own."""
+        if base == ir.Deref(ir.Var("this")):
+            return not self.unclear.isdisjoint(self.bases.get(function.cls or "", ()))
+        return self._may_be(self._type(base, function), family)
+
+    def _may_be(self, kind: str, family: _Family) -> bool:
+        """Whether something of this type may be an object of a class, or hold one."""
+        words = set(_NAME.findall(kind))
+        if not words.isdisjoint(family.classes):
+            return True
+        if not kind or kind.startswith(("auto", "decltype")):
+            return True
+        return words.isdisjoint(self.members) and _PLAIN.match(kind) is None
+
+    def _type(self, expr: ir.Expr, function: ir.Function) -> str:
+        """The type of an object; empty if it is not known."""
+        match expr:
+            case ir.Var("this"):
+                return function.cls or ""
+            case ir.Var(name):
+                variable = self.program.globals.get(name.removeprefix("::"))
+                return function.types.get(name) or (variable.type if variable is not None else "")
+            case ir.Field(base, name):
+                of = last(_NAME_OF.sub("", self._type(base, function)).partition("<")[0].strip(" *&"))
+                return self.members.get(of, {}).get(name, "")
+            case ir.Deref(base) | ir.Addr(base) | ir.Offset(base) | ir.Index(base, _):
+                return self._type(base, function)
+            case _:
+                return ""
+
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME_OF = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
+# of the runtime and of its headers: these hold no objects of a program
+_PLAIN = re.compile(
+    r"(?:const )?(?:cuda\w*|cu[A-Z]\w*|CU\w*|dim3|u?(?:char|short|int|long|longlong|float|double)[1-4])\b"
+)
+
+
+def _members_at_work(function: ir.Function) -> frozenset[ir.Field]:
+    """The members of objects that a function gives to somebody, stores, or stores in, or looks into."""
+    found: set[ir.Field] = set()
+    for stmt in walk(function.body):
+        if isinstance(stmt, ir.Return) and function.returns in NUMBERS:
+            continue
+        values = list(ir.values_in(stmt))
+        if isinstance(stmt, ir.HostAccess):  # whether a pointer is null is no use of what it leads to
+            inside = (expr.base for expr in values if isinstance(expr, ir.Deref | ir.Index))
+            values = [part for expr in inside for part in ir.variables(expr)]
+        if not isinstance(stmt, ir.If | ir.Loop):
+            values += [part for place in ir.places_in(stmt) for part in ir.variables(place)]
+        found.update(expr for expr in values if isinstance(expr, ir.Field))
+    return frozenset(found)
+
+
+def _behind_pointers(function: ir.Function) -> list[ir.Expr]:
+    """The objects of which a pointer to a member says which one a function means."""
+    stmts = (stmt for stmt in walk(function.body) if isinstance(stmt, ir.Unknown) and stmt.why == ir.POINTER_TO_MEMBER)
+    return [stmt.parts[0] for stmt in stmts if stmt.parts]
+
+
+def _words(function: ir.Function) -> frozenset[str]:
+    """The words of text that is not understood."""
+    return frozenset(name for stmt in walk(function.body) if isinstance(stmt, ir.Unknown) for name in stmt.names or ())
+
+
+def _names(param: ir.Param, cls: str, by_value: bool = False) -> bool:
+    """Whether a parameter is a reference or a pointer to an object of a class; `by_value`: or such an object."""
     plain = param.type.replace("const", " ").replace("struct", " ").strip(" *&").partition("<")[0]
-    return last(plain) == last(cls) and (param.by_reference or param.type.count("*") == 1)
+    pointers = param.type.count("*")
+    return last(plain) == last(cls) and (param.by_reference or pointers == 1 or (by_value and not pointers))
 
 
-def _of_class(cls: str, members: Sequence[ir.Function], graph: _Graph) -> ir.Function:
-    """The client of a class: an object, and every function that takes it."""
-    plain = last(cls)
-    made = [f for f in members if last(f.name) == plain and f.cls == cls]
-    ended = [f for f in members if last(f.name) == f"~{plain}" and f.cls == cls]
-    between = [f for f in members if f not in made and f not in ended]
-    span = members[0].span
+def _of_class(
+    family: _Family, graph: _Graph, exported: Mapping[int, ir.Function], manages: set[int]
+) -> tuple[ir.Function, list[ir.Function]]:
+    """The client of a class: an object, and every function that takes it. Also what it calls.
+
+    What works on the members of an object in another way may do so at any time (`BEYOND`).
+    """
+    cls = family.cls
+    inside = {id(f) for f in (*family.members, *family.users)}
+
+    def runs(function: ir.Function) -> bool:
+        """Whether somebody else than these functions may call it."""
+        if id(function) in exported or (id(function) in inside and _is_implicit(function)):
+            return True
+        return any(caller not in inside for caller in graph.callers[id(function)])
+
+    members, users = list(filter(runs, family.members)), list(filter(runs, family.users))
+    special = [f for f in members if _is_special(f)]
+    made = [f for f in special if f.cls == cls and not last(f.name).startswith("~")]
+    made = made or [f for f in special if not last(f.name).startswith("~")]
+    ended = [f for f in special if f.cls == cls and last(f.name).startswith("~")]
+    ended = ended or [f for f in special if last(f.name).startswith("~")]
+    between = [f for f in members if f not in special] + users
+    span = next((f for f in members if id(f) in exported and id(f) in manages), (members or family.members)[0]).span
     body: list[ir.Stmt] = [ir.Declare(OBJECT, cls, False, span), _caller(span)]
     if made:
-        arms = tuple((*_call(f, cls), ir.Break(span)) for f in made)
+        arms = tuple((*_call(f, family), ir.Break(span)) for f in made)
         body.append(ir.Switch(arms, True, span))
         body.append(_caller(span))
-    body += _in_any_order(between, graph, span, cls)
+    others = [f for f in family.others if runs(f)]
+    body += _in_any_order(between, graph, span, family, others)
     for function in ended[:1]:
-        body += _call(function, cls)
-    return _client(last(cls), members, body, {OBJECT.name: cls})
+        body += _call(function, family)
+    functions = [*members, *users]
+    return _client(last(cls), functions, body, {OBJECT.name: cls}, span), functions
 
 
 def _of_objects(cls: str, uncalled: Sequence[ir.Function], graph: _Graph, manages: set[int]) -> ir.Function:
@@ -333,13 +484,19 @@ def _of_globals(functions: Sequence[ir.Function], graph: _Graph) -> ir.Function:
     return _client("`, `".join(last(f.name) for f in functions), functions, body, {})
 
 
-def _in_any_order(functions: Sequence[ir.Function], graph: _Graph, span: ir.Span, cls: str | None) -> Iterator[ir.Stmt]:
+def _in_any_order(
+    functions: Sequence[ir.Function],
+    graph: _Graph,
+    span: ir.Span,
+    family: _Family | None,
+    others: Sequence[ir.Function] = (),
+) -> Iterator[ir.Stmt]:
     """Rounds that run any of the functions. Those that free come last, so that a round has something to free."""
     frees = graph.reaching(_FREES)
     either = ir.Test("other", None, "the caller wants it")
-    rounds = tuple(ir.If(either, _call(f, cls), (), f.span) for f in sorted(functions, key=lambda f: id(f) in frees))
-    if rounds:
-        yield ir.Loop(rounds, span)
+    rounds = tuple(ir.If(either, _call(f, family), (), f.span) for f in sorted(functions, key=lambda f: id(f) in frees))
+    if rounds or others:
+        yield ir.Loop((*map(_beyond, others), *rounds), span)
 
 
 def _sharing(program: Program, graph: _Graph, functions: Sequence[ir.Function]) -> Iterator[list[ir.Function]]:
@@ -389,7 +546,7 @@ def _named_globals(function: ir.Function) -> set[str]:
             case ir.Call():
                 visit((stmt.args, stmt.receiver, stmt.result))
             case ir.Launch():
-                visit((stmt.args, stmt.stream))
+                visit((stmt.args, stmt.stream, stmt.pointer))
             case ir.Assign():
                 visit((stmt.target, stmt.value))
             case ir.HostAccess():
@@ -407,27 +564,49 @@ def _named_globals(function: ir.Function) -> set[str]:
 # the client as a function
 
 
-def _client(of: str, functions: Sequence[ir.Function], body: Sequence[ir.Stmt], types: dict[str, str]) -> ir.Function:
+def _client(
+    of: str,
+    functions: Sequence[ir.Function],
+    body: Sequence[ir.Stmt],
+    types: dict[str, str],
+    span: ir.Span | None = None,
+) -> ir.Function:
     name = f"{_CLIENT}{of}>"
     params = tuple(ir.Param(_argument(f, p).name, p.type, p.by_reference) for f in functions for p in f.params)
-    return ir.Function(name, params, tuple(body), functions[0].span, types=types | {p.name: p.type for p in params})
+    params += tuple(_object_of(f) for f in functions if f.cls is not None)
+    kinds = types | {p.name: p.type for p in params}
+    return ir.Function(name, params, tuple(body), span or functions[0].span, types=kinds)
+
+
+def _object_of(function: ir.Function) -> ir.Param:
+    """A pointer to an object of the caller's for a method of another class."""
+    return ir.Param(f"{last(function.name)}.this@{function.span.start}", f"{function.cls} *")
 
 
 def _argument(function: ir.Function, param: ir.Param) -> ir.Var:
     return ir.Var(f"{last(function.name)}.{param.name}@{function.span.start}")
 
 
-def _call(function: ir.Function, cls: str | None) -> tuple[ir.Stmt, ...]:
+def _call(function: ir.Function, family: _Family | None) -> tuple[ir.Stmt, ...]:
     """A call with arguments of the caller's, and what the caller does after it."""
     args: list[ir.Expr] = []
+    member = family is not None and function in family.members
     for param in function.params:
         value: ir.Expr = _argument(function, param)
-        if cls is not None and function.cls is None and _names(param, cls):
-            args.append(OBJECT if param.by_reference else ir.Addr(OBJECT))
+        if family is not None and not member and family.is_object(param):
+            args.append(ir.Addr(OBJECT) if "*" in param.type and not param.by_reference else OBJECT)
         else:
             args.append(ir.Deref(value) if param.by_reference else value)
-    receiver = OBJECT if function.cls is not None else None
+    receiver: ir.Expr | None = OBJECT if member else None
+    if function.cls is not None and not member:
+        receiver = ir.Deref(ir.Var(_object_of(function).name))
     return _plain_call(function, tuple(args), receiver), _caller(function.span, ir.FuncRef(function.name))
+
+
+def _beyond(function: ir.Function) -> ir.Call:
+    """A function that works on the members of an object, of which nobody can say how it gets at that."""
+    span = ir.Span(function.span.path, function.span.start, function.span.start)
+    return ir.Call(BEYOND, (OBJECT, ir.FuncRef(function.name)), span, span, span.end, _site(span))
 
 
 def _plain_call(function: ir.Function, args: tuple[ir.Expr, ...], receiver: ir.Expr | None) -> ir.Call:

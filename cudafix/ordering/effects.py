@@ -13,14 +13,16 @@ from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.allocations import Allocations
 from cudafix.ordering.calls import said
-from cudafix.ordering.clients import CALLER
+from cudafix.ordering.clients import BEYOND, CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
+from cudafix.ordering.reach import Within, literal
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
+from cudafix.shell import stays_off_the_device
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped", "registered"})
@@ -90,6 +92,13 @@ class Effects(Allocations):
                 self.returns(self.whole(state, result), Point(call.span, f"`{last(name)}` returns", None), state)
             self.unseen_caller(self.frame.function, state)
             return state
+        if call.callee == BEYOND:
+            what, user = call.args
+            name = last(user.name) if isinstance(user, ir.FuncRef) else ""
+            text = f"is held by an object, and `{name}` works on members of such objects, which it gets from elsewhere"
+            held = self.mask(self.reachable(state, self.whole(state, what))) & state.live
+            self.obstacle(held, "escapes", text, call.span)
+            return state
         found = self.resolve(call, state)
         if isinstance(found, Api):
             return self.library_call(call, found, state, where)
@@ -139,6 +148,8 @@ class Effects(Allocations):
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
+        if any(map(self._may_ask_the_device, args.named.get("command", ()))):
+            self.asks_for_free_memory(call, state, where, f"the program that `{call.callee}` starts may be one that")
         if api.timed:
             point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
             self.host_observes(state, Wrong.CLOCK, point, everything=True)
@@ -175,6 +186,15 @@ class Effects(Allocations):
         if api.looks and call.look is ir.Look.CHECKED and where is not In.REWRITTEN:
             self.looks(after)
         return after
+
+    def _may_ask_the_device(self, command: ir.Expr) -> bool:
+        """Whether a program that a command starts may be one that asks the device: unless all that it starts are known
+        not to; where it is computed, unless the program has strings that begin with such, and none that names another.
+        """
+        if (text := literal(command)) is not None:
+            return not stays_off_the_device(text)
+        parts = [module.commands for module in self.program.modules]
+        return any(asking for _, asking in parts) or not any(harmless for harmless, _ in parts)
 
     def _bytes_come_in(self, call: ir.Call, args: Arguments, state: State) -> None:
         """A host function stores what it reads from text, a file or another process."""
@@ -326,8 +346,8 @@ class Effects(Allocations):
         for expr in args.named.get("kernel", ()):
             kernels = self._kernels_in(expr, state)
             uses, stores, prints = self._used_by(kernels, state)
-            op.says = any(kernel.prints for kernel in kernels)
-            op.times = any(kernel.times for kernel in kernels)
+            op.says = not kernels or any(kernel.prints for kernel in kernels)
+            op.times = not kernels or any(kernel.times for kernel in kernels)
             reads, writes = reads | uses, writes | stores
         self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
         if api.source.startswith(("Thrust", "CUB")):
@@ -368,7 +388,10 @@ class Effects(Allocations):
 
     def launch(self, launch: ir.Launch, state: State) -> State | None:
         streams = self.streams(state, launch.stream)
-        kernels = self.program.kernels.get(last(launch.kernel), [])
+        if launch.pointer is None:
+            kernels = self.program.kernels_named(launch.kernel)
+        else:
+            kernels = self._kernels_in(launch.pointer, state)
         reads = writes = 0
         for n, arg in enumerate(launch.args):
             values = self.reachable(state, self.whole(state, arg))
@@ -390,8 +413,8 @@ class Effects(Allocations):
         uses, stores, prints = self._used_by(kernels, state)
         reads, writes = reads | uses, writes | stores
         op = self.operation("launch", launch, f"`{launch.kernel}<<<…>>>`", state)
-        op.says = any(kernel.prints for kernel in kernels)
-        op.times = any(kernel.times for kernel in kernels)
+        op.says = not kernels or any(kernel.prints for kernel in kernels)
+        op.times = not kernels or any(kernel.times for kernel in kernels)
         self.issue(op, streams, state, In.BOTH, launch.span, reads, writes, prints)
         return state
 
@@ -845,7 +868,7 @@ class Effects(Allocations):
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
-        self.hands_out(values, call.given, call, state)
+        within = Within(works=True) if self.hands_out(values, call.given, call, state) else None
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
         name = "several_host_threads" if threads else name
@@ -872,7 +895,7 @@ class Effects(Allocations):
         self.faults_are_reported(state, point)
         self.escaped |= bits & ~1
         self.obstacle(bits, name, f"is reached by `{call.callee}`: {api.why}", call.span)
-        self._foreign_work(call, f"`{call.callee}`", bits, state)
+        self._foreign_work(call, f"`{call.callee}`", bits, state, within)
         return state
 
     def _message(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

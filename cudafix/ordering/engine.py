@@ -23,6 +23,7 @@ from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
+from cudafix.ordering.reach import Within
 from cudafix.ordering.state import FRESH, HOST, STATUS, Bits, In, numbers
 from cudafix.ordering.stream_names import named_streams
 
@@ -30,6 +31,7 @@ MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
 _NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
+_HANDLES = frozenset(("cudaStream_t", "cudaEvent_t", "CUstream", "CUevent"))
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
@@ -97,7 +99,7 @@ def _launches(arm: ir.Block) -> object:
     """What an arm of a `switch` launches, if it does nothing else and then leaves; None for any other arm."""
     if not arm or not isinstance(arm[-1], ir.Break) or not all(isinstance(s, ir.Launch | ir.Break) for s in arm):
         return None
-    return tuple((s.kernel, s.args, s.stream) for s in arm if isinstance(s, ir.Launch))
+    return tuple((s.kernel, s.args, s.stream, s.pointer) for s in arm if isinstance(s, ir.Launch))
 
 
 def _given_for(param: ir.Var, frame: Frame) -> int | None:
@@ -145,7 +147,16 @@ class Engine(Machine):
     def launch(self, launch: ir.Launch, state: State) -> State | None:
         raise NotImplementedError
 
-    def unknown(self, why: str, args: tuple[ir.Expr, ...], stmt: ir.Call | None, span: ir.Span, state: State) -> Values:
+    def unknown(
+        self,
+        why: str,
+        args: tuple[ir.Expr, ...],
+        stmt: ir.Call | None,
+        span: ir.Span,
+        state: State,
+        within: Within | None = None,
+        stays: bool = False,
+    ) -> Values:
         raise NotImplementedError
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
@@ -377,12 +388,17 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Unknown)
         if stmt.parts and (called := self.through_pointer(stmt, state)) is not None:
             return called
-        if stmt.why == ir.THROUGH_POINTER and (meant := self.may_mean(len(stmt.parts) - 1)):
-            text = f"is live where `{meant}` may be called through a pointer or a template parameter"
-            self.obstacle(state.live, "unknown_call", text, stmt.span)
+        within: Within | None = None
+        if stmt.why == ir.THROUGH_POINTER:
+            if meant := self.may_mean(len(stmt.parts) - 1):
+                text = f"is live where `{meant}` may be called through a pointer or a template parameter"
+                self.obstacle(state.live, "unknown_call", text, stmt.span)
+                within = Within(works=True)
+        else:
+            within = self.reach.within_text(stmt)
         if not stmt.parts:
             self.control(stmt.why, stmt.span, state)
-        self.unknown(stmt.why, stmt.parts, None, stmt.span, state)
+        self.unknown(stmt.why, stmt.parts or stmt.reaches, None, stmt.span, state, within, not stmt.parts)
         return state
 
     def _assign(self, stmt: ir.Stmt, state: State) -> State | None:
@@ -414,7 +430,23 @@ class Engine(Machine):
         elif not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
         self.store(state, targets, values, span)
+        self.whole_changes(state, target, targets, values)
         self.store_parts(state, targets, inner, span)
+
+    def whole_changes(self, state: State, target: ir.Expr, cells: list[Cell], values: Values) -> None:
+        """A struct or a container gets a value: what its parts lead to may be what that leads to, until it is said
+        which part has what. In Python a name stands for another object from here on.
+        """
+        kind = self.type_of(target).removeprefix("const ")
+        if isinstance(target, ir.Deref):
+            kind = kind.removesuffix("*").rstrip()
+        if self.in_python or kind.endswith("*") or kind in NUMBERS or kind in _HANDLES:
+            return
+        given = mem.leading(values) or frozenset({mem.OTHER})
+        for root, path in cells:
+            under = state.env.under((root, path))
+            parts = [(root, (*path, *inner)) for inner, held in under if inner and mem.leading(held)]
+            state.env.write(parts * 2, given)
 
     def _lambda_with(self, target: ir.Expr) -> str | None:
         """The lambda whose closure has this copy of a variable; None for any other place. In a call of the lambda, it

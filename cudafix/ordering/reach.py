@@ -5,11 +5,13 @@ program, whatever runs.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
+from typing import NamedTuple
 
 from cudafix import ir
 from cudafix.ir import walk
-from cudafix.link import Program, handed_over
+from cudafix.link import Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
 
@@ -29,12 +31,26 @@ _LEAVES_NOTHING = HOST_EFFECTS | {
     Effect.HANDLE_SET_STREAM,
     Effect.SET_DEVICE,
     Effect.FREE_MEMORY,
+    Effect.REGISTER,
 }
 _ORDINARY_FILE = re.compile(
-    r'"(?!(?:[^"]*/)?(?:proc|sys|dev|run)(?:/|"))[^"\\]*"|\'(?!(?:[^\']*/)?(?:proc|sys|dev|run)(?:/|\'))[^\'\\]*\''
+    r'"(?!…"|(?:[^"]*/)?(?:proc|sys|dev|run)(?:/|"))[^"\\]*"|\'(?!(?:[^\']*/)?(?:proc|sys|dev|run)(?:/|\'))[^\'\\]*\''
 )
-"""A file's name, as it is written, that holds no times: those of proc(5) and sysfs(5) are made when they are read."""
+"""A file's name, as it is written, that holds no times: those of proc(5) and sysfs(5) are made when they are read.
+`ir.LONG_TEXT` is no such name.
+"""
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\'\\]*\'')
+_LITERALS = re.compile(rf"(?:\s*(?:{_LITERAL.pattern})\s*)+")
 THREAD = re.compile(r"\bstd::j?thread\b")
+
+
+class Within(NamedTuple):
+    """What text of the program that is not understood may leave on the device: work of its own, or of functions that
+    it calls and that the program does not have.
+    """
+
+    works: bool
+    unseen: tuple[str, ...] = ()
 
 
 class Reach:
@@ -144,6 +160,74 @@ class Reach:
         """Whether a function may leave more on the device than memory, streams and events of its own."""
         return id(function) in self.program.reaching("work that is left", self._leaves_work)
 
+    def within(self, functions: Iterable[ir.Function]) -> Within:
+        """What functions of the program may leave on the device that are not followed."""
+        known = list(functions)
+        return Within(any(map(self.leaves_work, known)), self._unseen_behind(known))
+
+    def within_text(self, stmt: ir.Unknown) -> Within | None:
+        """What text may leave on the device; None if the program does not have it."""
+        if stmt.names is None:
+            included = any(module.path.endswith(one) for one in stmt.called for module in self.program.modules)
+            return Within(works=True) if included else None
+        if self._works_without_calls or self._text_works(stmt, _LEAVES_NOTHING):
+            return Within(works=True)
+        named = (f for name in stmt.names for f in self.program.resolve(name, 0, stmt.span.path))
+        found = self.within(dict.fromkeys(named))
+        return Within(found.works, tuple(dict.fromkeys((*self._unseen_in(stmt), *found.unseen))))
+
+    def _unseen_in(self, stmt: ir.Unknown) -> tuple[str, ...]:
+        """The functions that text of the program calls which is not understood, and that the program does not have."""
+        classes = self.program.kept("names of classes", lambda: _names_of_classes(self.program))
+        return tuple(
+            name.removeprefix(".") for name in stmt.called if last(name) not in classes and self._is_unseen(name, stmt)
+        )
+
+    def _is_unseen(self, name: str, stmt: ir.Unknown) -> bool:
+        """Whether text calls a function of this name that neither the program nor a table has."""
+        plain = name.removeprefix(".")
+        if last(plain) in self.program.kernels or self.program.resolve(last(plain), 0, stmt.span.path):
+            return False
+        if name != plain:
+            return all(self.tables.method(kind, plain) is None for kind in ("auto", "std::vector<int>", "std::string"))
+        return self.tables.any_form(plain) is None
+
+    def _unseen_behind(self, functions: Iterable[ir.Function]) -> tuple[str, ...]:
+        """The functions that are called from these, through others too, and that the program does not have."""
+        found: dict[str, None] = {}
+        stack, seen = list(functions), set[int]()
+        while stack:
+            function = stack.pop()
+            if id(function) in seen:
+                continue
+            seen.add(id(function))
+            for stmt in walk(function.body):
+                if isinstance(stmt, ir.Unknown):
+                    found.update(dict.fromkeys(self._unseen_in(stmt) or ((stmt.why,) if stmt.names is None else ())))
+                if isinstance(stmt, ir.Call):
+                    called = self.program.reached_by(stmt, function.cls)
+                    stack += called
+                    if not called and self._library(stmt, function) is None and not stmt.callee.startswith("#"):
+                        found[last(stmt.callee)] = None
+                stack += (f for name in handed_over(stmt) for f in self.program.resolve(name, 0, stmt.span.path))
+        return tuple(found)
+
+    @cached_property
+    def _works_without_calls(self) -> bool:
+        """Whether a constructor, a destructor or an operator of the program leaves work: no name says where it runs."""
+        for function in self.program.functions():
+            name, owner = last(function.name), last(function.cls or "")
+            implicit = name.startswith("operator") or (owner and name.removeprefix("~") == owner)
+            if implicit and self.leaves_work(function):
+                return True
+        return False
+
+    def _text_works(self, stmt: ir.Unknown, harmless: frozenset[Effect]) -> bool:
+        """Whether text that is not understood launches, or names a function of a library with another effect."""
+        words = (*(stmt.names or ()), *stmt.called)
+        found = (api for name in words if (api := self.tables.any_form(name)) is not None)
+        return ir.LAUNCHES in words or any(api.effect not in harmless for api in found)
+
     def names_globals(self, function: ir.Function) -> bool:
         """Whether a function gets at variables by their names that outlive it: at namespace scope, or static."""
         return id(function) in self.program.reaching("names of globals", _names_global)
@@ -158,6 +242,8 @@ class Reach:
         return api is not None and api.effect is Effect.STREAM_DESTROY
 
     def _leaves_work(self, stmt: ir.Stmt) -> bool:
+        if isinstance(stmt, ir.Unknown):
+            return self._text_works(stmt, _LEAVES_NOTHING)
         if not self._is_device_work(stmt) or not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Launch)
         api = self.tables.lookup(stmt.callee, len(stmt.args))
@@ -182,6 +268,8 @@ class Reach:
             if api is None or (api.why is not None and "thread" in api.why and self._hands_over_known(stmt)):
                 return False  # what a thread runs is asked on its own
             return api.effect not in HOST_EFFECTS
+        if isinstance(stmt, ir.Unknown):
+            return self._text_works(stmt, HOST_EFFECTS)
         return isinstance(stmt, ir.Launch)
 
     def _hands_over_known(self, call: ir.Call) -> bool:
@@ -203,8 +291,21 @@ class Reach:
         return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)
 
 
+def _names_of_classes(program: Program) -> frozenset[str]:
+    """The last name components of the classes that a program has, and of what else names a type in it."""
+    classes = (cls for module in program.modules for cls in module.members)
+    return frozenset(map(last, classes)).union(*(module.types for module in program.modules))
+
+
 def _names_global(stmt: ir.Stmt) -> bool:
     return any(isinstance(expr, ir.Var) and "::" in expr.name for expr in ir.values_in(stmt))
+
+
+def literal(command: ir.Expr) -> str | None:
+    """The text of a string literal, or of several in a row; None for anything else."""
+    if not isinstance(command, ir.Const) or command.text == ir.LONG_TEXT or not _LITERALS.fullmatch(command.text):
+        return None
+    return "".join(found[0][1:-1] for found in _LITERAL.finditer(command.text)).replace("\\n", "\n")
 
 
 def _makes_a_file(stmt: ir.Assign, function: ir.Function) -> bool:

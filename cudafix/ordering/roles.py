@@ -14,7 +14,6 @@ from cudafix.ordering.calls import Calls
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
-from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import lacks_stream, stream_arguments
 from cudafix.ordering.state import Bits, Stream, numbers
 
@@ -41,6 +40,8 @@ class Arguments:
 _SMART_POINTER = re.compile(r"\b(?:std::)?(?:shared_ptr|unique_ptr)\b")
 """What may be given a deleter, which runs when it ends ([util.smartptr.shared.dest], [unique.ptr.single.dtor])."""
 _OF_ANY = frozenset("at back top find lower_bound upper_bound operator[]".split())  # which element, is not known
+# containers of the host, which have their elements themselves
+_HAS_ELEMENTS = re.compile(r"(?:const )?(?:std::)?(?:vector|array|deque|list|forward_list)\s*<")
 
 
 class Roles(Calls):
@@ -92,7 +93,7 @@ class Roles(Calls):
                 args.host_reads |= seen
                 args.host_writes |= seen
                 self.overwritten(state, self.cells(state, ir.Deref(expr)), array=True)
-            elif role == "hidden" and not (isinstance(expr, ir.Const) or self._is_number(expr)):
+            elif role == "hidden" and not (isinstance(expr, ir.Const) or self.is_number(expr)):
                 self._sees_all(args, state)
                 self.overwritten(state, self.cells(state, expr.base if isinstance(expr, ir.Addr) else expr))
             elif role == "swap":
@@ -215,7 +216,7 @@ class Roles(Calls):
         if kept:
             values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in kept))
             if not self.in_python:  # a view shows the elements of the object that it is made of
-                named = [e for e in kept if isinstance(e, ir.Var | ir.Field) and not self._is_number(e)]
+                named = [e for e in kept if isinstance(e, ir.Var | ir.Field) and not self.is_number(e)]
                 self.escaped |= self.mask(mem.Ref(c) for e in named for c in self.cells(state, e)) & self.of_the_host
             kind = f"<{call.template_args}>" if call.template_args else ""
             holder = call.receiver if call.receiver is not None else call.result
@@ -271,10 +272,10 @@ class Roles(Calls):
             if first is None:
                 return mem.UNKNOWN
             values = self.values(state, first)
-            cells = [] if values else self.cells(state, first)
             key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
-            inside = frozenset(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
-            return values | inside
+            holds = not mem.leading(values) and _HAS_ELEMENTS.match(self.type_of(first)) is not None
+            cells = self.cells(state, first) if holds or not values else []
+            return values.union(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
         if api.returns == "given":
             held = mem.NOTHING.union(*(self._addresses(state, e) for e in call.given))
             return held | {mem.OTHER, *(m for v in held if (m := mem.moved(v)) is not None)}
@@ -297,13 +298,16 @@ class Roles(Calls):
         if not targets:
             return
         held: dict[mem.Path, Values] = {(): mem.leading(returned)}  # in one element or struct
-        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self._is_number(e)]
+        sources = [e for role in ("hr", "hw", "hrw") for e in args.named.get(role, ()) if not self.is_number(e)]
         read = [part for expr in sources for v in self._memory_of(state, expr) for part in state.env.inside(v)]
         for expr in args.named.get("put", ()):
             read += [((), self.values(state, expr)), *self.parts(state, expr).items()]
         for path, inner in read:
-            path = path[1:] if path and path[0][0] == "at" else path
-            held[path] = held.get(path, mem.NOTHING) | mem.leading(inner)
+            element = bool(path) and path[0][0] == "at"
+            # an element that nothing was stored in has no stream, or the default one
+            unset = frozenset({mem.OTHER}) if element and mem.has_queue(inner) else mem.NOTHING
+            path = path[1:] if element else path
+            held[path] = held.get(path, mem.NOTHING) | mem.leading(inner) | unset
         parts = {path: inner for path, inner in held.items() if inner}
         cost = sum(map(len, parts.values()))
         for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():
@@ -314,7 +318,7 @@ class Roles(Calls):
     def _memory_of(self, state: State, expr: ir.Expr) -> Values:
         """Where an argument leads that a host function reads or writes; of a container, to its elements."""
         values = self.values(state, expr)
-        return values or frozenset(map(mem.Ref, self._elements_of(state, expr)))
+        return values if mem.leading(values) else values.union(map(mem.Ref, self._elements_of(state, expr)))
 
     def _elements_of(self, state: State, expr: ir.Expr) -> list[mem.Cell]:
         """The first elements of the containers that an expression may name, as far as something is in there."""
@@ -325,10 +329,3 @@ class Roles(Calls):
             for root, path in self.cells(state, expr)
             if any(inner and inner[0][0] == "at" for inner, _ in state.env.under((root, path)))
         ]
-
-    def _is_number(self, expr: ir.Expr) -> bool:
-        """Whether an expression is a variable that no pointer fits into."""
-        if not isinstance(expr, ir.Var) or self.meaning(expr.name).is_array:
-            return False
-        kind = self.type_of(expr).removeprefix("const ")
-        return kind != "" and kind in NUMBERS

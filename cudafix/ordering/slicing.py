@@ -17,7 +17,7 @@ from itertools import zip_longest
 from cudafix import ir
 from cudafix.link import Program, last
 from cudafix.models import Tables
-from cudafix.models.api import HOST_EFFECTS, Api, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.deciding import deciding, owner
 from cudafix.ordering.plain import (
     ADDRESS,
@@ -299,7 +299,7 @@ class Slicer:
             api = self.method_by_name(stmt.callee)
         else:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
-        if api is None or api.effect not in _INERT or api.returns == "pointer":
+        if api is None or api.effect not in _INERT or api.returns == "pointer" or "command" in played(api):
             return True
         for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False):
             if (role in ("swap", "keep") and may_lead(expr, function)) or (
@@ -424,8 +424,9 @@ class Slicer:
                 case ir.Launch():
                     for arg in stmt.args:
                         self._pointers(arg, exact=True)
-                    if stmt.stream is not None:
-                        names_in(stmt.stream, observed)
+                    for expr in (stmt.stream, stmt.pointer):
+                        if expr is not None:
+                            names_in(expr, observed)
                 case ir.HostAccess(reads, writes):
                     for place in (*reads, *writes):
                         if not isinstance(place, ir.Var):
@@ -663,7 +664,7 @@ def expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
         case ir.Call():
             found = (*stmt.args, stmt.receiver, stmt.result)
         case ir.Launch():
-            found = (*stmt.args, stmt.stream)
+            found = (*stmt.args, stmt.stream, stmt.pointer)
         case ir.Assign():
             found = (stmt.target, stmt.value)
         case ir.HostAccess():

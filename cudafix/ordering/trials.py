@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from cudafix import ir
-from cudafix.link import Program, last
+from cudafix.link import Program, handed_over, last
 from cudafix.models import Tables
 from cudafix.models.api import Effect, roles_of
 from cudafix.ordering.deciding import keys_of, owner
@@ -30,6 +30,7 @@ _ERRORS = re.compile(r"-?[1-9]\d*|-1|false|False|nullptr|NULL|None|EXIT_FAILURE|
 _ENDS = frozenset({"exit", "abort", "_exit", "quick_exit", "std::exit", "std::abort", "terminate", "throw", "raise"})
 _LAST_ERROR = frozenset({"cudaGetLastError", "cudaPeekAtLastError"})
 _MOST_ROUNDS = 8
+_KEPT: Key = ("", "<a block that outlives its call>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,9 @@ class _Summary:
     changed_params: frozenset[int] = frozenset()
     changed: frozenset[Key] = frozenset()
     tells: bool = False
+    told: frozenset[Key] = frozenset()  # the shared variables that tell of a failure
+    told_params: frozenset[int] = frozenset()  # and the parameters, if they are references or pointers
+    keeps: bool = False  # a block that it allocates may outlive the call
 
 
 def trials(program: Program, tables: Tables) -> frozenset[int]:
@@ -102,6 +106,10 @@ class _Trials:
         self.found: frozenset[int] = frozenset()
         allocating = program.reaching("allocates device memory", self.is_allocation)
         functions = [function for function in program.functions() if id(function) in allocating]
+        self.given_away = [f for f in self._given_away(program) if id(f) in allocating]
+        if self.given_away:
+            by_pointer = program.reaching("calls through a pointer", is_by_pointer)
+            functions = [f for f in program.functions() if id(f) in allocating or id(f) in by_pointer]
         self.summaries = {id(function): _Summary() for function in functions}
         if not any(map(_may_try, functions)):
             return
@@ -117,6 +125,16 @@ class _Trials:
             if repr(list(self.summaries.values())) == before:
                 break
         self.found = frozenset(found)
+
+    def _given_away(self, program: Program) -> list[ir.Function]:
+        """The functions of which an address is taken: they may be called wherever a pointer is."""
+        named = {
+            (name, stmt.span.path)
+            for function in program.functions()
+            for stmt in ir.walk(function.body)
+            for name in handed_over(stmt)
+        }
+        return list(dict.fromkeys(f for name, path in sorted(named) for f in program.resolve(name, 0, path)))
 
     def is_allocation(self, stmt: ir.Stmt) -> bool:
         if not isinstance(stmt, ir.Call):
@@ -144,6 +162,10 @@ class _Trials:
                 elif isinstance(stmt, ir.Call):
                     stack += self.called(stmt, function.cls)
         return found
+
+
+def is_by_pointer(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Unknown) and stmt.why == ir.THROUGH_POINTER
 
 
 def _may_try(function: ir.Function) -> bool:
@@ -201,6 +223,7 @@ class _Walk:
                         self.names |= {name.removeprefix(".") for _, name in assigned[-1][0]}
                 case ir.Call(result=result):
                     tells = self._tells(stmt)
+                    self.statuses |= self._told(stmt)
                     if tells:
                         self.names.add(last(stmt.callee))
                         if result is not None:
@@ -231,6 +254,14 @@ class _Walk:
         if self.trials.is_allocation(call) or call.callee in _LAST_ERROR:
             return True
         return any(self.trials.summaries[id(f)].tells for f in self.trials.called(call, self.function.cls))
+
+    def _told(self, call: ir.Call) -> frozenset[Key]:
+        """The variables by which a function of the program tells of a failure, beside its result."""
+        found = frozenset[Key]()
+        for callee in self.trials.called(call, self.function.cls):
+            one = self.trials.summaries[id(callee)]
+            found |= one.told.union(*(self.keys(arg) for n, arg in enumerate(call.args) if n in one.told_params))
+        return found
 
     def _is_telling(self, expr: ir.Expr) -> bool:
         """Whether this is a function, a lambda for one, of which the result tells of a failure."""
@@ -268,7 +299,8 @@ class _Walk:
             known = [self.trials.summaries[id(f)] for f in callees]
             written = tuple(e for n, e in enumerate(call.args) if any(n in one.params for one in known))
             shared = frozenset[Key]().union(*(one.shared for one in known))
-            event = _Event(shared.union(*map(self.keys, written)), written)
+            made = frozenset({_KEPT}) if any(one.keeps for one in known) else frozenset[Key]()
+            event = _Event(shared.union(*map(self.keys, written)), written, made)
             self.events.setdefault(event, set()).update(self.trials.below(callees))
         if event is not None:
             self._sized(self._closure(event.sizes))
@@ -288,6 +320,36 @@ class _Walk:
     def run(self) -> None:
         end = self.block(self.function.body, _State())
         self._leaves(end)
+        self.summary.told = self._shared(frozenset(self.statuses))
+        for n, param in enumerate(self.function.params):
+            if (self.here, param.name) in self.statuses and (param.by_reference or "*" in param.type):
+                self.summary.told_params |= {n}
+        kept = self._kept()
+        self.summary.keeps = any(not event.made.isdisjoint(kept) for event in self.events)
+
+    def _kept(self) -> frozenset[Key]:
+        """What leads to a block that may live on behind the function: what is stored elsewhere than in a variable of
+        its own, is given to what may keep it, or is returned.
+        """
+        found = {_KEPT}
+        for stmt in ir.walk(self.function.body):
+            match stmt:
+                case ir.Assign(target, value) if not isinstance(target, ir.Var) or "::" in target.name:
+                    found |= self.keys(value)
+                case ir.Return(value):
+                    found |= self.keys(value)
+                case ir.Call():
+                    found |= self._handed(stmt)
+                case _:
+                    pass
+        others = {key for event in self.events for key in event.made if not key[0]}
+        seen = {*(param.name for param in self.function.params), *self.function.captures}
+        return frozenset(found | others | {(self.here, name) for name in seen})
+
+    def _handed(self, call: ir.Call) -> frozenset[Key]:
+        """What a call is given and may keep: of a function that the tables do not know, a container for one."""
+        api = self.trials.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+        return frozenset[Key]() if api is not None else frozenset[Key]().union(*map(self.keys, call.args))
 
     def _leaves(self, state: _State | None) -> None:
         if state is None:
@@ -335,7 +397,8 @@ class _Walk:
             case ir.Return(value):
                 returned = self.keys(value)
                 told = self.statuses | (self.pointers if isinstance(value, ir.Var | ir.Field | ir.Index) else set())
-                tells = bool(state.events) and not returned.isdisjoint(told)
+                # of a choice the condition is not known
+                tells = bool(state.events) and (not returned.isdisjoint(told) or isinstance(value, ir.Choice))
                 self.summary.tells |= tells or bool(state.failed and state.events)
                 if state.failed and self.loops and any(returned & self._closure(e.sizes) for e in state.events):
                     self._are_tried(state.events)
@@ -350,6 +413,9 @@ class _Walk:
             case ir.Goto(label):
                 self.labels.setdefault(label, []).append(state)
                 return None
+            case ir.Unknown(parts=parts) if is_by_pointer(stmt) and self.loops:
+                self._by_pointer(parts)
+                return state
             case ir.Unknown(why) if why == "backward goto":
                 for event in self.events:
                     if state.failed and not state.changed.isdisjoint(self._closure(event.sizes)):
@@ -357,6 +423,18 @@ class _Walk:
                 return state
             case _:
                 return state
+
+    def _by_pointer(self, parts: tuple[ir.Expr, ...]) -> None:
+        """A call of what nobody knows, in a loop that computes a size from what it was: any function may be meant of
+        which the address is taken.
+        """
+        known = [(f, self.trials.summaries[id(f)]) for f in self.trials.given_away]
+        sizes = self._closure(frozenset[Key]().union(*map(self.keys, parts)))
+        assigned = self.loops[-1].assigned
+        if any(key in assigned and key in self._closure(self.feeds.get(key, ())) for key in sizes):
+            for function, summary in known:
+                if summary.tells and summary.params:
+                    self.tried |= self.trials.below([function])
 
     def _goes_on(self, state: _State) -> None:
         """A loop that tries sizes, frees what it got, and ends or goes on where one fails."""
@@ -392,6 +470,7 @@ class _Walk:
                 if any(n in one.changed_params for one in known):
                     changed |= self.keys(arg)
             status = self.target(call.result) if call.result is not None and self._tells(call) else frozenset[Key]()
+            status |= self._told(call)
             if self.trials.is_allocation(call) and call.look is ir.Look.IGNORED:
                 status |= self._made(call)
             untested = frozenset(key for key in status if not key[1].startswith("%"))
@@ -444,7 +523,10 @@ class _Walk:
         inside = list(ir.walk((*stmt.condition, *stmt.body, *stmt.step)))
         assigned = (self.target(s.target) for s in inside if isinstance(s, ir.Assign))
         given = (self.keys(e) for s in ir.walk(stmt.body) if isinstance(s, ir.Call) for e in s.given)
-        handed = frozenset[Key]().union(*given)
+        handed = frozenset[Key]({_KEPT}).union(*given)
+        freed = (self.keys(e) for s in inside if isinstance(s, ir.Call) and self._frees(s) for e in s.args)
+        kept = frozenset[Key]({_KEPT}).union(*(self._handed(s) for s in inside if isinstance(s, ir.Call)))
+        kept -= frozenset[Key]().union(*freed)
         exits = _Exits(
             assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index)),
             frees=any(isinstance(s, ir.Call) and self._frees(s) for s in inside),
@@ -489,7 +571,7 @@ class _Walk:
                 left.append(end)
             if stmt.forever:
                 for state_of_break in (s for s in exits.breaks if s.failed == 2):
-                    self._takes_all(state_of_break, exits)
+                    self._takes_all(state_of_break, exits, kept)
             self.loops.pop()
             left += exits.breaks
             again = _joined([entry, end])

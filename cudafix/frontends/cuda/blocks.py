@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar
@@ -59,7 +60,10 @@ class Blocks(Calls):
             if text == "#include":
                 self.unwritten.add("")  # any operator or method may be called in there
                 named = {name: None for scope in self.scopes for name in scope.names.values()}
-                self.unknown("code of a file that is included in a function", node, tuple(map(ir.Var, named)))
+                line = self.file.original[offset:].partition(b"\n")[0].decode("utf-8", "replace")
+                path = tuple(re.findall(r'[<"]([^>"]+)[>"]', line)[:1])
+                why = f"code of `{path[0]}`" if path else "code of a file that is included in a function"
+                self.emit(ir.Unknown(why, self.span(node), tuple(map(ir.Var, named)), None, path))
             words = text.replace("#", " ").replace("pragma", " ", 1).split()
             if words[:1] == ["omp"] and any(
                 word.startswith(("parallel", "sections", "task", "target", "teams")) for word in words

@@ -212,24 +212,42 @@ class Branches(Variables):
             self._declaration(value)
         else:
             self.test(value)
+        if any(_has_label(child) for arm in body.children for child in _statements_of(arm)):
+            self.unknown("a `case` inside of another statement", node)
+            return
         arms: list[Block] = []
         has_default = False
-        current: list[Node] = []
 
         def run() -> None:
             nonlocal has_default
+            begin: Callable[[], None] | None = None
+            current: list[Node] = []
+            at, labelled = body.start_byte, False
+
+            def lower() -> None:
+                if begin is not None:
+                    begin()
+                self.statement_list(current, at)
+
+            def finish() -> None:
+                block = self.collect(lower)
+                if labelled:
+                    arms.append(block)
+                elif matters(block):  # only a label in there may be jumped to
+                    self.unknown("a switch with statements in front of its cases", node)
+
             for child in body.children:
+                opening = self._case_of_macro(child)
+                if child.type == "case_statement" or opening is not None:
+                    finish()
+                    begin, at, labelled, current = opening, child.start_byte, True, []
                 if child.type == "case_statement":
                     has_default = has_default or child.children[0].type == "default"
                     value = child.child_by_field_name("value")
-                    after = [c for c in child.named_children if c != value]
-                    arms.append(self.collect(lambda after=after, at=child.start_byte: self.statement_list(after, at)))  # type: ignore[misc]
-                elif (arm := self._case_of_macro(child)) is not None:
-                    arms.append(self.collect(arm))
-                elif child.type not in SKIPPED:
-                    current.append(child)
-            if current:
-                self.unknown("a switch with statements outside of its cases", node)
+                    current = [c for c in child.named_children if c != value]
+                elif opening is None and child.type not in SKIPPED:
+                    current.append(child)  # of the arm in front of it (C++17, 9.1 [stmt.label])
+            finish()
 
         block = self.collect(lambda: self.scoped(run, node, breaks=True))
         self.merge(block)
@@ -266,6 +284,20 @@ class Branches(Variables):
                 self.unread(f"macro `{macro.name}`", call)
 
         return lower
+
+
+def _statements_of(arm: Node) -> list[Node]:
+    """The statements that stand in a switch, behind its labels."""
+    if arm.type != "case_statement":
+        return [arm]
+    return [one for child in arm.named_children for one in _statements_of(child)]
+
+
+def _has_label(node: Node) -> bool:
+    """Whether the switch around a statement may jump into it."""
+    if node.type in ("switch_statement", "lambda_expression"):
+        return False
+    return any(child.type == "case_statement" or _has_label(child) for child in node.named_children)
 
 
 def _contains_logic(node: Node) -> bool:

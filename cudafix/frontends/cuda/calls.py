@@ -12,7 +12,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import WIDE, is_number, is_pointer, plain_name, pointee, tidy
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.macros import words as words_in
 from cudafix.frontends.cuda.names import (
@@ -432,6 +432,8 @@ class Calls(Objects):
             values, spans = self.arguments(arguments)
             self.hands_over(node, name, values)
             self.copied(node, self.raw(function), values)
+            if MAKES.match(self.raw(function)):
+                self.made_of_unseen(node, self.raw(function), values)
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
             if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
@@ -767,8 +769,18 @@ class Calls(Objects):
         if macro is not None and macro.params is None and re.fullmatch(rb"[\w:<>, ]+", macro.body.strip()):
             kernel = plain_name(macro.body.decode("utf-8", "replace").strip())
         stream = self._as_handle(config, settings[3]) if len(settings) > 3 else None
-        self.emit(ir.Launch(kernel, values, stream, self.span(node), self.site(node)))
+        self.emit(
+            ir.Launch(kernel, values, stream, self.span(node), self.site(node), self._kernel_pointer(kernel, node))
+        )
         return Opaque(())
+
+    def _kernel_pointer(self, name: str, node: Node) -> Expr | None:
+        """What leads to the kernel of a launch, where name lookup finds something else than a kernel first."""
+        if name.isidentifier() and name in self.file.index.given and self.local(name) is None:
+            return Opaque(())  # an argument of the template
+        found = self.resolve(name, node) if name.isidentifier() else None
+        unseen = found == Var(f"::{name}") and self._named_global(name) is None  # of another file
+        return None if found is None or unseen or isinstance(found, FuncRef) else found
 
     # -- macros -------------------------------------------------------------------------------------------------------
 

@@ -52,6 +52,8 @@ _ALIASES = re.compile(
 _NAMES_OF_NUMBERS = re.compile(
     rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
 )
+_QUALIFIED = re.compile(r"(?:::)?(?:\w+::)*[A-Za-z_]\w*")
+_BARE_NAMES = re.compile(r"(?:\bthis\s*->\s*|(?<![\w.>:])|(?<=[^-]>))([A-Za-z_]\w*)")  # not behind `x.`, `x->`, `x::`
 _CLASS_NAME = re.compile(rb"\b(?:struct|class|union)\s+(\w+)")
 _ONE_WORD = re.compile(r"(?<![\w:])[A-Za-z_]\w*\b(?!\s*(?:::|<))")
 _NAMESPACE_ALIASES = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?([\w:]+)\s*;")
@@ -277,7 +279,7 @@ def base_type(node: Node, text: bytes, numbers: Mapping[str, str]) -> str:
         return ""
     if kind.type in CLASS_NODES or kind.type == "enum_specifier":
         name = kind.child_by_field_name("name")
-        return text_of(name, text) if name is not None else f"<anonymous@{kind.start_byte}>"
+        return text_of(name, text) if name is not None else f"__anonymous_{kind.start_byte}"
     written = tidy(kind, text)
     return _ONE_WORD.sub(lambda word: numbers.get(word[0], word[0]), written) if numbers else written
 
@@ -303,7 +305,8 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
             kind = base + (" *" if "*" in written else "")
             if not (base == "void" and not written):
                 optional = child.child_by_field_name("default_value") is not None
-                found.append((Param("", kind, "&" in written, _default(child, kind, text), optional), child))
+                constant = "*" not in written and any(map(_is_const, child.children))
+                found.append((Param("", kind, "&" in written, _default(child, kind, text), optional, constant), child))
         else:
             kind = one.type.removesuffix("[]")  # an array parameter is a pointer
             if kind != one.type and not one.reference:
@@ -438,7 +441,8 @@ class Declarations:
     enumerators: set[str] = field(default_factory=set)
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
-    parameters: frozenset[str] = frozenset()  # the names of the type parameters of templates
+    parameters: dict[str, frozenset[str]] = field(default_factory=dict)  # of templates, by what they declare
+    parameters_elsewhere: frozenset[str] = frozenset()  # of templates of which it is not seen what they declare
     brought: set[str] = field(default_factory=set)  # the last name components of using-declarations
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
@@ -480,7 +484,9 @@ class Declarations:
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
             found.types |= header.types
-            found.parameters |= header.parameters
+            for name, hidden in header.parameters.items():
+                found.parameters[name] = found.parameters.get(name, frozenset()) | hidden
+            found.parameters_elsewhere |= header.parameters_elsewhere
             found.brought |= header.brought
             other_types |= header.types - header.numbers.keys()
             for name, kind in header.numbers.items():
@@ -721,7 +727,7 @@ class Declarations:
         name = plain_name(kind.removeprefix("struct ").removeprefix("class "))
         found = self._class_by_name(name.removeprefix("::"), "" if name.startswith("::") else scope, meant)
         last = name.rpartition("::")[2]
-        if "::" not in name and not elaborated and (self._is_parameter(last) and last not in meant):
+        if "::" not in name and not elaborated and (self._is_parameter(last, scope) and last not in meant):
             return None if found is not None else self._owner(kind)
         if found is not None and ("::" in name or elaborated):
             return found
@@ -769,6 +775,20 @@ class Declarations:
         ]
         return ending[0] if len(ending) == 1 else None
 
+    def overlaid(self, kind: str, name: str) -> list[str]:
+        """The data members that share their memory with one of an object of this type: of any class that has such a
+        member where it is not known which the type is.
+        """
+        classes = list(self.lineage(kind))
+        if not classes:
+            outer = self.visible.classes.values() if self.visible is not None else ()
+            classes = [cls for cls in (*outer, *self.classes.values()) if name in cls.unions]
+        return list(dict.fromkeys(other for cls in classes for other in cls.overlaid(name)))
+
+    def specializes(self, template: str) -> bool:
+        """Whether a class template of the standard library is specialized for a class of the program."""
+        return bool(self._named_alike(template))
+
     def _named_alike(self, last: str) -> list[Class]:
         """The classes with this last name component."""
         outer = self.visible.classes if self.visible is not None else {}
@@ -796,20 +816,53 @@ class Declarations:
         parts = _TYPE.fullmatch(kind)
         if parts is None or is_number(parts[3]):
             return kind
+        rest = parts[4]
+        if rest.startswith("<") and (given := template_arguments(rest)):
+            written = [self.written_out(one, scope) for one in given]
+            rest = rest if written == given else f"<{', '.join(written)}{rest[rest.rindex('>') :]}"
         cls = self.class_of(parts[2] + parts[3], scope)
         if cls is not None:
-            return f"{parts[1]}{cls.name}{parts[4]}"
+            return f"{parts[1]}{cls.name}{rest}"
         hidden = "::" not in parts[3] and not parts[2] and self._named_alike(parts[3])
-        return f"{parts[1]}auto{parts[4]}" if hidden else kind
+        return f"{parts[1]}{'auto' if hidden else parts[2] + parts[3]}{rest}"
+
+    def hides(self, name: str, parameters: frozenset[str]) -> None:
+        """Note the parameters of the templates around a class or function of this whole name."""
+        if parameters:
+            self.parameters[name] = self.parameters.get(name, frozenset()) | parameters
+
+    def has_function(
+        self,
+        one: Declared,
+        listed: tuple[tuple[Param, Node], ...],
+        returned: str,
+        referred: str,
+        hidden: frozenset[str],
+    ) -> None:
+        """Note what a function takes and returns. A parameter of a template (one of `hidden`) is any type."""
+        last = plain_name(one.name).rpartition("::")[2]
+        types = (_shown(param.type, hidden) for param, _ in listed)
+        params = tuple(param._replace(type=kind) for (param, _), kind in zip(listed, types, strict=True))
+        self.takes.setdefault(last, []).append(params)
+        self.gives.setdefault(last, set()).add(_shown(returned, hidden))
+        self.refers.setdefault(last, set()).add(_shown(referred, hidden))
 
     def means_itself(self, name: str) -> bool:
         """Whether an alias is of the class of its own name: `typedef struct A A;`."""
         cls = self.class_of(name)
         return cls is not None and cls.name.rpartition("::")[2] == name
 
-    def _is_parameter(self, name: str) -> bool:
-        """Whether some template has a parameter of this name."""
-        return name in self.parameters or (self.visible is not None and name in self.visible.parameters)
+    def _is_parameter(self, name: str, scope: str) -> bool:
+        """Whether a template around a scope has a parameter of this name, which hides what is outside (C++17, 6.3.9
+        [basic.scope.temp]).
+        """
+        if name in self.parameters_elsewhere:
+            return True
+        while scope:
+            if name in self.parameters.get(scope, ()):
+                return True
+            scope = scope.rpartition("::")[0]
+        return self.visible is not None and self.visible._is_parameter(name, scope)
 
     def _owner(self, kind: str) -> Class | None:
         """The class of a `std::unique_ptr` with a deleter that is seen and holds nothing; its functions are in `owners`
@@ -891,7 +944,8 @@ class Declarations:
 
     def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
         """The bases (under the empty name) and the members of a class that are objects of classes that are seen, or
-        arrays of them: of those also how many elements they have.
+        arrays of them: of those also how many elements they have. Not those of a union: nothing runs on them unless
+        it is written (C++20, 11.9.3 [class.base.init] 9, 11.4.7 [class.dtor] 12).
         """
         found = [
             ("", base, "")
@@ -901,7 +955,7 @@ class Declarations:
         for name, kind in cls.fields.items():
             element, count = elements(kind)
             member = self.class_of(element, cls.name) if not is_pointer(element) else None
-            if member is not None and member is not cls:
+            if member is not None and member is not cls and name not in cls.unions:
                 if count == "?":  # the same for its constructor and its destructor
                     count = cls.extents.get(name) or f"?{cls.start}"
                 found.append((name, member, count))
@@ -943,7 +997,11 @@ class Declarations:
                 yield current
                 # a base is looked up around the class (C++17, 13 [class.derived] 2)
                 outer = current.name.rpartition("::")[0] or "::"
-                queue += [base for name in current.bases if (base := self.class_of(name, outer)) is not None]
+                queue += [
+                    base
+                    for name in current.bases
+                    if not self._is_parameter(name, current.name) and (base := self.class_of(name, outer)) is not None
+                ]
 
 
 def _arguments(text: bytes) -> Iterator[bytes]:
@@ -1033,7 +1091,6 @@ def index(
     found = Declarations(
         numbers=numbers,
         types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
-        parameters=frozenset(name.decode("utf-8", "replace") for name in _TYPE_PARAMETER.findall(text)),
         visible=visible,
         given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
     )
@@ -1050,25 +1107,30 @@ def index(
         found.aliases[(new or other_new).decode("utf-8", "replace")] = ("decltype",)
     for new, kind in _NAMESPACE_ALIASES.findall(text):
         found.opens(new.decode(), kind.decode("utf-8", "replace"))
+    elsewhere = Counter(_TYPE_PARAMETER.findall(text))
+    none = frozenset[str]()
     homes: dict[int | str, str] = {}  # the functions of local classes, by node and by name
-    stack: list[tuple[Node, str, Class | None, bool]] = [(child, "", None, False) for child in reversed(root.children)]
+    stack: list[tuple[Node, str, Class | None, bool, frozenset[str]]]  # the last are parameters of templates
+    stack = [(child, "", None, False, none) for child in reversed(root.children)]
     while stack:
-        node, namespace, cls, internal = stack.pop()
+        node, namespace, cls, internal, hidden = stack.pop()
         kind = node.type
         if kind == "function_definition":
-            _function(found, node, text, namespace, cls, internal, qualifiers)
+            _function(found, node, text, namespace, cls, internal, qualifiers, hidden)
             body = node.child_by_field_name("body")
             if body is not None and _LOCAL_CLASS.search(text, body.start_byte, body.end_byte):
                 function = found.functions[-1]
                 if function.node == node and function.side in ("host", "both"):
                     for local in _classes_in(body):
                         homes[local.id] = function.name
-                        stack.append((local, function.name, None, True))
+                        stack.append((local, function.name, None, True, hidden))
+        elif kind == "compound_statement" and cls is None:
+            _body_of_macro(found, node, text, namespace)
         elif kind in ("declaration", "field_declaration"):
-            _declaration(found, node, text, path, namespace, cls, internal)
+            _declaration(found, node, text, path, namespace, cls, internal, hidden)
             inner = node.child_by_field_name("type")
             if inner is not None and (inner.type in CLASS_NODES or inner.type == "enum_specifier"):
-                stack.append((inner, namespace, cls, internal))
+                stack.append((inner, namespace, cls, internal, hidden))
         elif kind in CLASS_NODES:
             body = node.child_by_field_name("body")
             if body is None:
@@ -1079,9 +1141,10 @@ def index(
                 inside = cls  # an anonymous union: its members are members of the class around it
             else:
                 outer = f"{cls.name}::" if cls is not None else f"{namespace}::" if namespace else ""
-                inside = Class(outer + (name or f"<anonymous@{node.start_byte}>"), start=node.start_byte)
+                inside = Class(outer + (name or f"__anonymous_{node.start_byte}"), start=node.start_byte)
                 templated = node.parent is not None and node.parent.type == "template_declaration"
                 inside.templated = templated or (cls is not None and cls.templated)
+                found.hides(inside.name, hidden)
                 found.classes[inside.name] = inside
                 home = homes.get(node.id) or (homes.get(cls.name) if cls is not None else None)
                 if home is not None:
@@ -1101,14 +1164,15 @@ def index(
                             for base in child.named_children
                             if base.type in ("type_identifier", "qualified_identifier", "template_type")
                         )
-            stack.extend((child, namespace, inside, internal) for child in reversed(body.children))
+            stack.extend((child, namespace, inside, internal, hidden) for child in reversed(body.children))
         elif kind == "namespace_definition":
             name_node = node.child_by_field_name("name")
             inner_name = "::".join(_NAMESPACE.findall(text_of(name_node, text))) if name_node is not None else ""
             joined = "::".join(part for part in (namespace, inner_name) if part)
             body = node.child_by_field_name("body")
             if body is not None:
-                stack.extend((child, joined, cls, internal or name_node is None) for child in reversed(body.children))
+                within = internal or name_node is None
+                stack.extend((child, joined, cls, within, hidden) for child in reversed(body.children))
             if text[node.start_byte : node.end_byte].partition(b"{")[0].find(b"inline") >= 0:
                 found.opens(joined.rpartition("::")[0], joined)
         elif kind == "using_declaration" and cls is None and namespace:
@@ -1120,10 +1184,83 @@ def index(
                 if child.type == "enumerator":
                     found.enumerators.add(text_of(child.children[0], text))
         elif kind == "friend_declaration":
-            stack.extend((child, namespace, None, internal) for child in reversed(node.named_children))
+            stack.extend((child, namespace, None, internal, hidden) for child in reversed(node.named_children))
         elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
-            stack.extend((child, namespace, cls, internal) for child in reversed(node.named_children))
+            listed = node.child_by_field_name("parameters") if kind == "template_declaration" else None
+            if listed is not None:
+                hidden |= _named_in(listed, text)
+                if _is_scope(node.named_children[-1]):
+                    elsewhere.subtract(_TYPE_PARAMETER.findall(text, listed.start_byte, listed.end_byte))
+            stack.extend((child, namespace, cls, internal, hidden) for child in reversed(node.named_children))
+    found.parameters_elsewhere = frozenset(
+        name.decode("utf-8", "replace") for name, count in elsewhere.items() if count > 0
+    )
+    for cls in found.classes.values():
+        cls.fields = {name: found.written_out(kind, cls.name) for name, kind in cls.fields.items()}
+        cls.statics = {name: found.written_out(kind, cls.name) for name, kind in cls.statics.items()}
     return found
+
+
+def _is_scope(node: Node) -> bool:
+    """Whether a template of this is a function or a class, or more of the head of one."""
+    if node.type == "declaration":
+        declarator = node.child_by_field_name("declarator")
+        return declarator is not None and declarator.type.endswith("function_declarator")
+    return node.type in ("function_definition", "template_declaration", "friend_declaration", *CLASS_NODES)
+
+
+def _named_in(listed: Node, text: bytes) -> frozenset[str]:
+    """The names of the parameters of a template."""
+    found = set[str]()
+    for child in listed.named_children:
+        kept_for = child.child_by_field_name("default_type") or child.child_by_field_name("default_value")
+        stack = [one for one in child.named_children if one != kept_for]
+        while stack:
+            node = stack.pop()
+            if node.type in ("type_identifier", "identifier"):
+                found.add(text_of(node, text))
+            stack.extend(node.named_children)
+    return frozenset(found)
+
+
+def _body_of_macro(found: Declarations, body: Node, text: bytes, namespace: str) -> None:
+    """A block at namespace scope: the body of a function that a macro in front of it begins, `TEST_CASE("f") { … }`."""
+    before = body.prev_named_sibling
+    call = before.named_children[0] if before is not None and before.type == "expression_statement" else None
+    name = call.child_by_field_name("function") if call is not None and call.type == "call_expression" else None
+    if call is None or name is None or text[call.end_byte : body.start_byte].strip():
+        return
+    macro = plain_name(text_of(name, text))
+    made = _made_by_macro(found, call, body, macro, namespace, text)
+    outer = made.name if made is not None else namespace
+    qualified = "::".join(part for part in (outer, macro) if part)
+    owner = made.name if made is not None else None
+    found.functions.append(Definition(qualified, body, body, (), namespace, owner, False, "host", "void"))
+
+
+def _made_by_macro(
+    found: Declarations, head: Node, body: Node, macro: str, namespace: str, text: bytes
+) -> Class | None:
+    """The class of a function that a macro begins which is not seen, where the body names members of a class that the
+    macro is given: it may be a member of a class that is derived from that. None if it names none.
+    """
+    given = plain_name(text_of(head, text)).partition("(")[2].partition(")")[0]
+    used = set(_BARE_NAMES.findall(text[body.start_byte : body.end_byte].decode("utf-8", "replace")))
+    bases: list[str] = []
+    for argument in given.split(","):
+        base = plain_name(argument.strip())
+        known = found.class_of(base, namespace or "::") if _QUALIFIED.fullmatch(base) else None
+        lineage = found.lineage(known.name) if known is not None else ()
+        if any(not used.isdisjoint((*one.fields, *one.statics, *one.methods)) for one in lineage):
+            bases.append(base)
+    if not bases:
+        return None
+    words = [argument.strip().rpartition("::")[2] for argument in given.split(",")]
+    name = f"{macro}({','.join(word for word in words if _QUALIFIED.fullmatch(word))})"
+    made = Class("::".join(part for part in (namespace, name) if part), bases=tuple(bases), start=body.start_byte)
+    made.methods.add(macro)
+    found.classes[made.name] = made
+    return made
 
 
 def _classes_in(body: Node) -> Iterator[Node]:
@@ -1137,13 +1274,26 @@ def _classes_in(body: Node) -> Iterator[Node]:
             stack.extend(node.named_children)
 
 
+def _shown(kind: str, hidden: frozenset[str]) -> str:
+    """A type as written, `auto` where it is a parameter of a template."""
+    parts = _TYPE.fullmatch(kind) if hidden else None
+    return f"{parts[1]}auto{parts[4]}" if parts is not None and parts[3] in hidden else kind
+
+
 def _named(parent: Node) -> bool:
     """Whether the declaration around a class body gives the class or an object a name."""
     return parent.type == "type_definition" or parent.child_by_field_name("declarator") is not None
 
 
 def _declaration(
-    found: Declarations, node: Node, text: bytes, path: str, namespace: str, cls: Class | None, internal: bool
+    found: Declarations,
+    node: Node,
+    text: bytes,
+    path: str,
+    namespace: str,
+    cls: Class | None,
+    internal: bool,
+    hidden: frozenset[str],
 ) -> None:
     base = base_type(node, text, found.numbers)
     words = {child.type if child.child_count == 0 else text_of(child, text) for child in node.children}
@@ -1163,11 +1313,8 @@ def _declaration(
                 cls.methods.add(one.name)
             found.prototypes.add(one.name)
             _offers(found, node, one, text, namespace, cls)
-            listed = tuple(param for param, _ in parameters(one.parameters, text, found.numbers))
-            last = one.name.rpartition("::")[2]
-            found.takes.setdefault(last, []).append(listed)
-            found.gives.setdefault(last, set()).add(_returned(one, child, text))
-            found.refers.setdefault(last, set()).add(one.type if one.reference else "")
+            listed = parameters(one.parameters, text, found.numbers)
+            found.has_function(one, listed, _returned(one, child, text), _referred(one, child, text), hidden)
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.reference and not static)
@@ -1254,8 +1401,19 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
 
 def _returned(one: Declared, declarator: Node, text: bytes) -> str:
     """What a function returns by value: its type in front, or behind its parameters."""
+    kind = _result(one, declarator, text)
+    return "" if kind.endswith("&") else kind
+
+
+def _referred(one: Declared, declarator: Node, text: bytes) -> str:
+    """To what a function returns a reference."""
+    kind = _result(one, declarator, text)
+    return kind.rstrip("& ").removeprefix("const ") if kind.endswith("&") else ""
+
+
+def _result(one: Declared, declarator: Node, text: bytes) -> str:
     if one.reference:
-        return ""
+        return f"{one.type} &"
     if one.type.startswith("auto"):
         for child in declarator.named_children:
             if child.type == "trailing_return_type":
@@ -1271,6 +1429,7 @@ def _function(
     cls: Class | None,
     internal: bool,
     qualifiers: tuple[tuple[int, str], ...],
+    hidden: frozenset[str],
 ) -> None:
     body = node.child_by_field_name("body")
     declarator = node.child_by_field_name("declarator")
@@ -1289,10 +1448,7 @@ def _function(
         cls.idle |= one.name == cls.destructor and body is not None and body.named_child_count == 0
     listed = parameters(one.parameters, text, found.numbers) if one.parameters is not None else ()
     _offers(found, node, one, text, namespace, cls)
-    last = plain_name(one.name).rpartition("::")[2]
-    found.takes.setdefault(last, []).append(tuple(param for param, _ in listed))
-    found.gives.setdefault(last, set()).add(_returned(one, declarator, text))
-    found.refers.setdefault(last, set()).add(one.type if one.reference else "")
+    found.has_function(one, listed, _returned(one, declarator, text), _referred(one, declarator, text), hidden)
     if body is None:
         found.prototypes.add(one.name)
         return
@@ -1316,7 +1472,15 @@ def _function(
         owner = known.name if known is not None else "::".join(part for part in (namespace, scope) if part)
         if known is not None:
             name, outer = f"{owner}::{name.rpartition('::')[2]}", ""
+    elif owner is None and node.child_by_field_name("type") is None and name != "main":
+        made = _made_by_macro(found, declarator, body, name, namespace, text)
+        if made is not None:
+            owner = outer = made.name
+            inner = declarator.child_by_field_name("declarator")
+            if inner is not None and inner.type == "identifier":  # these are what the macro is given
+                listed = ()
     qualified = "::".join(part for part in (outer, name) if part)
+    found.hides(qualified, hidden)
     static = cls is None and any(
         child.type == "storage_class_specifier" and text_of(child, text) == "static" for child in node.children
     )
@@ -1334,4 +1498,4 @@ def _function(
             one.reference,
         )
     )
-    found.by_reference[last] = tuple(param.by_reference for param, _ in listed)
+    found.by_reference[plain_name(one.name).rpartition("::")[2]] = tuple(param.by_reference for param, _ in listed)

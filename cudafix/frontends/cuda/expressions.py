@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tree_sitter import Node
@@ -53,6 +53,7 @@ from cudafix.ir import (
     Var,
 )
 
+_LONGEST_TEXT = 400
 MAX_DEPTH = 200
 MAX_ARROWS = 8  # `operator->`s that `->` goes through
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -65,6 +66,15 @@ _OPAQUE_KIND = re.compile(r"\*$|^cu\w*(?:_t|Handle\w*)$|^CU\w+$")  # pointers an
 _CALL = re.compile(r"(?!(?:sizeof|if|while)\b)\b[A-Za-z_]\w*\(")
 _SPACE = re.compile(r"\s+")
 _TIGHT = re.compile(r"(?<=\W) | (?=\W)")
+_REMARKS = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_KEYWORD = (
+    r"(?:if|for|while|switch|return|case|catch|do|else|try|sizeof|alignof|decltype|noexcept|typeid|throw|new|delete"
+    r"|static_assert|bool|char|short|int|long|float|double|signed|unsigned|void|auto|size_t|u?int(?:8|16|32|64)_t"
+    r"|(?:static|reinterpret|const|dynamic)_cast|struct|class|union|enum|const|volatile|mutable|and|or|not)"
+)
+_CALLED = re.compile(
+    rf"((?:\.|->)\s*|(?:\w+\s*::\s*)*)\b(?!{_KEYWORD}\b)([A-Za-z_]\w*)\s*(?:<[^;(){{}}]*?>\s*)?(?=[({{])"
+)
 # expressions of which the value may be that of an operand
 _PASS_ON = frozenset(
     ("parenthesized_expression", "identifier", "cast_expression", "comma_expression", "conditional_expression")
@@ -93,6 +103,11 @@ _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)
 _CONTAINER = re.compile(r"(?:std::)?(?:vector|array)\s*<")
 _TEXT = re.compile(r"(?:std::)?(?:w|u8|u16|u32)?string(?:_view)?")
 # Views: what one is used for while it is a temporary object, happens in the statement that makes it.
+# what has objects of its template arguments in itself, and makes them of what it is given
+MAKES = re.compile(
+    r"(?:(?:cuda::)?std::|thrust::)?(?:host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?(?:map|set)"
+    r"|pair|tuple|optional|variant|queue|stack|priority_queue)\s*<"
+)
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
@@ -140,6 +155,7 @@ class Expressions:
         self.effects = 0  # calls and launches so far
         self.branches = 0  # branches and loops around the current statement
         self.text = text
+        self.around: tuple[Node, Source, Mapping[str, Bound]] | None = None  # the body of the function
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
         self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
@@ -252,9 +268,8 @@ class Expressions:
         """The other members of the unions that a place is in."""
         while isinstance(place, (Field, Index)):
             if isinstance(place, Field):
-                for cls in self.file.index.lineage(self.type_of(place.base)):
-                    for name in cls.overlaid(place.name):
-                        yield Field(place.base, name)
+                for name in self.file.index.overlaid(self.type_of(place.base), place.name):
+                    yield Field(place.base, name)
             place = place.base
 
     def collect(self, run: Callable[[], None]) -> Block:
@@ -280,9 +295,58 @@ class Expressions:
             else:
                 self.emit(statement)
 
-    def unknown(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
-        self.emit(ir.Unknown(why, self.span(node), parts))
+    def unknown(self, why: str, node: Node, parts: tuple[Expr, ...] = (), anywhere: bool = False) -> Expr:
+        """`anywhere`: it may run any statement of the function."""
+        kept = self.source, self.bindings
+        if anywhere and self.around is not None:
+            text, self.source, self.bindings = self.around
+        else:
+            text = node
+        names, called = self.words_of(text)
+        self.source, self.bindings = kept
+        reaches = () if parts or why == ir.THROUGH_POINTER else self._reached_by(names, changed=not anywhere)
+        self.emit(ir.Unknown(why, self.span(node), parts, names, called, reaches))
         return Opaque(parts)
+
+    def _reached_by(self, names: Iterable[str], changed: bool) -> tuple[Expr, ...]:
+        """The variables that a text names, or that an object is of which it names a member."""
+        found: dict[Expr, None] = {}
+        for name in names:
+            place = self.local(name)
+            if place is not None:
+                found[self.address(place) if changed else place] = None
+            elif name == "this" or any(name in cls.fields for cls in self.file.index.lineage(self.cls)):
+                found[Var("this")] = None
+            elif (variable := self._global(name)) is not None:
+                found[self.address(variable) if changed else variable] = None
+        return tuple(found)
+
+    def words_of(self, node: Node) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """`ir.Unknown.names` and `ir.Unknown.called` of a text, of which masks may hide some."""
+        texts = [self.raw(node)]
+        span = self.span(node)
+        if span.path == self.file.path:
+            texts.append(_REMARKS.sub(" ", self.file.original[span.start : span.end].decode("utf-8", "replace")))
+        names: set[str] = set()
+        called: dict[str, None] = {}
+        while texts:
+            text = texts.pop()
+            if "<<<" in text:
+                names.add(ir.LAUNCHES)
+            fresh = set(_WORD.findall(text)) - names
+            names |= fresh
+            for before, name in _CALLED.findall(text):
+                called["." * before.startswith((".", "->")) + "".join(re.findall(r"\w+|::", before)) + name] = None
+            for word in fresh:
+                if word in self.bindings:
+                    bound = self.bindings[word]
+                    texts += (
+                        bound.source.text[one.start_byte : one.end_byte].decode("utf-8", "replace")
+                        for one in (bound.node, *bound.rest)
+                    )
+                if word in self.file.macros:
+                    texts.append(self.file.macros[word].body.decode("utf-8", "replace"))
+        return tuple(sorted(names)), tuple(name for name in called if name not in self.file.macros)
 
     def unread(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
         """Unknown code of which not even the text is there: it may call any operator or method of the program."""
@@ -572,7 +636,7 @@ class Expressions:
 
     def _string(self, node: Node, target: Expr | None, used: bool) -> Expr:
         text = self.raw(node)
-        return Const(text if len(text) <= 60 else '"…"')
+        return Const(text if len(text) <= _LONGEST_TEXT else ir.LONG_TEXT)
 
     def _this(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return Var("this")
@@ -669,7 +733,7 @@ class Expressions:
         base = self.pointed(node, argument) if arrow else self.lvalue(argument)
         label = self.raw(name)
         if operator is not None and operator.type.endswith("*"):
-            return self.unknown("a pointer to a member", node, (base,))
+            return self.unknown(ir.POINTER_TO_MEMBER, node, (base,))
         if name.type == "dependent_field_identifier" or not label.isidentifier():
             label = plain_name(label)
         return self.member(base, label)
@@ -1075,6 +1139,7 @@ class Expressions:
         if OPTIONAL.match(kind):
             value = self.held(value, node)
         self.copied(node, kind, (value,))
+        self.made_of_unseen(node, kind, (value,))
         if kind and not is_number(kind) and not is_pointer(kind) and self.file.index.class_of(kind) is None:
             self.hands_over(node, kind, (value,))
         if isinstance(root := root_of(place), Var) and self.may_lead(value):
@@ -1156,6 +1221,8 @@ class Expressions:
         """The same for the elements of a container, which it makes of what it is given."""
         for found in _INSIDE.finditer(kind):
             self.copied(node, kind[found.end() :], values)
+        if MAKES.match(kind):
+            self.made_of_unseen(node, kind, values)
 
     def held_by(self, place: Expr, depth: int = 0) -> Iterator[Expr]:
         """A place, and the members and elements in it that are no numbers: what a copy of it has."""
@@ -1256,7 +1323,8 @@ class Expressions:
                 if not is_number(self.type_of(place)):
                     self.touch(node, deref(place), write)
         if not written.known:
-            return self.unknown("inline assembly", node)
+            self.emit(ir.Unknown("inline assembly", self.span(node)))  # no word of it is C++
+            return Opaque(())
         if written.clock:
             self.emit(ir.Call("asm", (), span, Span(span.path, span.start, span.start), span.end, self.site(node)))
         return opaque(*places)
@@ -1274,12 +1342,26 @@ class Expressions:
             self.listed[node.id] = values
         return opaque(*values)
 
+    def _of_pack(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        """What a fold or an expansion repeats runs once for each element of a pack, which may have none (C++20, 13.7.4
+        [temp.variadic] 8).
+        """
+        values: list[Expr] = []
+        kept, self.blocked = self.blocked, self.blocked or "repeated for each element of a pack"
+        block = self.collect(lambda: values.append(self._other(node)))
+        self.blocked = kept
+        if not matters(block):
+            self.merge(block)
+            return values[0]
+        self.emit(ir.Loop(block, self.span(node)))
+        return opaque(*values)
+
     def _other(self, node: Node) -> Expr:
         if node.type == "ERROR":
             return self.unread("parse_error", node)
         if node.type in ("co_await_expression", "co_yield_statement"):
             self.problems.append(("coroutine", self.span(node).start))
-            return self.unknown("coroutine", node)
+            return self.unknown("coroutine", node, anywhere=True)
         if node.type.endswith("_statement"):
             return self.unknown("a statement inside of an expression", node)
         if node.child_count == 0:
@@ -1385,6 +1467,9 @@ class Expressions:
         raise NotImplementedError
 
     def may_be_overloaded(self, place: Expr) -> bool:
+        raise NotImplementedError
+
+    def made_of_unseen(self, node: Node, kind: str, values: Iterable[Expr]) -> None:
         raise NotImplementedError
 
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
@@ -1512,6 +1597,8 @@ _NOT_VALUES = frozenset(
 _Method = Callable[[Expressions, Node, "Expr | None", bool], Expr]
 _VALUES: dict[str, _Method] = {
     "identifier": Expressions._identifier,
+    "fold_expression": Expressions._of_pack,
+    "parameter_pack_expansion": Expressions._of_pack,
     "null": Expressions._null,
     "string_literal": Expressions._string,
     "raw_string_literal": Expressions._string,

@@ -41,6 +41,7 @@ from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
 from cudafix.recursion import room
+from cudafix.shell import parts_of_commands
 
 
 def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declarations:
@@ -105,10 +106,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     for variable in unique.values():
         variable.type = found.written_out(element_type(variable.type), variable.name.removeprefix("::"))
     members = {
-        cls.name: {
-            name: ir.Member(found.written_out(cls.fields[name], cls.name), ir.Span(parsed.path, *at))
-            for name, at in cls.places.items()
-        }
+        cls.name: {name: ir.Member(cls.fields[name], ir.Span(parsed.path, *at)) for name, at in cls.places.items()}
         for cls in found.classes.values()
     }
     return ir.Module(
@@ -127,10 +125,16 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         frozenset(found.brought),
         assigned | file.deduced,
         found.namespaces,
-        frozenset(name.rpartition("::")[2] for name in found.prototypes),
+        {
+            name: tuple(
+                dict.fromkeys(tuple(param.may_change for param in listed) for listed in found.takes.get(name, ()))
+            )
+            for name in {name.rpartition("::")[2] for name in found.prototypes}
+        },
         ended | file.deduced,
         device,
         scopes,
+        parts_of_commands(parsed.original),
         tuple(_lost(parsed, found, functions)),
     )
 
@@ -235,7 +239,11 @@ def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list
     """The functions that code which is not seen may have got from a macro at namespace scope: `REGISTER("f", f)`,
     `TEST(a, b) { … }`.
     """
-    untyped = (one for one in hosts if one.cls is None and one.node.child_by_field_name("type") is None)
+    untyped = (
+        one
+        for one in hosts
+        if one.node.child_by_field_name("type") is None and (one.cls is None or ir.begun_by_macro(one.cls))
+    )
     found = [one.name for one in untyped if one.name != "main"]
     for start, end in _between_declarations(parsed.tree.root_node):
         for word in _WORDS.findall(parsed.unmasked, start, end):

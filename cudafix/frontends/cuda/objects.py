@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tree_sitter import Node
 
@@ -17,16 +17,17 @@ from cudafix.frontends.cuda.declarations import (
     is_number,
     is_pointer,
     plain_name,
+    text_of,
     tidy,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.names import COMPARING
 from cudafix.frontends.cuda.terms import deref, is_temporary, opaque
 from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Param, Site, Span, Var
 
 # what may be a class: no type of the standard library, of CUDA and its libraries, and no handle
 _CLASS = re.compile(
-    r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
+    r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|void\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
     r"|(?:vector|array|map|set|list|deque|queue|stack|string|pair|tuple|optional|variant|function|span|unordered_\w+"
     r"|[io]?fstream|[io]?stringstream|complex|bitset)\b"
     r")[A-Za-z_]"
@@ -114,6 +115,7 @@ class Objects(Expressions):
             if kind is not None and value is not None and (made := self._other(node)):
                 self.hands_over(node, self.raw(kind), self.listed.get(value.id, ()))
                 self.copied(node, self.raw(kind), self.listed.get(value.id, ()))
+                self.made_of_unseen(node, self.raw(kind), self.listed.get(value.id, ()))
                 return made
             return self._other(node)
         if self.file.index.has(cls, cls.constructor):
@@ -151,6 +153,7 @@ class Objects(Expressions):
             kinds = {p.type for p in params}
             for kind in kinds:
                 self.copied(child, kind, self.listed.get(child.id, (value,)))
+                self.made_of_unseen(child, kind, self.listed.get(child.id, (value,)))
             classes = [c for kind in kinds if not is_pointer(kind) and (c := index.class_of(kind)) is not None]
             braces, kind = child.type == "initializer_list", self.type_of(value)
             own = index.class_of(kind) if kind and not is_pointer(kind) else None
@@ -184,6 +187,11 @@ class Objects(Expressions):
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""
         own, index = self._class_at(value), self.file.index
+        sliced = [p.type for p in params if not p.by_reference and self.sliced(p.type, value) is not None]
+        if sliced and len(params) > 1:
+            self.unknown("an object whose class is not written", node)
+        elif sliced:
+            return self.made_of(node, sliced[0], value)
         taken = [p for p in params if self.converting(p.type) is not None]
         if not taken or self.implicitly:
             return value
@@ -200,6 +208,14 @@ class Objects(Expressions):
         if others:
             return self.made_of(node, cls.name, value, certain=False)
         return (self.ended if all(p.by_reference for p in taken) else self.made_of)(node, cls.name, value)
+
+    def sliced(self, kind: str, value: Expr) -> Class | None:
+        """The class of an object that is copied from the base of another one."""
+        own = self._class_at(value)
+        cls = self.file.index.class_of(kind) if own is not None and not is_pointer(kind) else None
+        if own is None or cls is None or cls is own or cls.deleter or not self.is_copied(cls):
+            return None
+        return cls if cls in self.file.index.lineage(own.name) else None
 
     def converting(self, kind: str) -> Class | None:
         """The class of an object of this type, if one is made of a single value of another type (C++17, 15.3.1
@@ -219,6 +235,10 @@ class Objects(Expressions):
         (where a call may have put its result); the value itself where it is one, or none can be made. It may be one
         where its type is not known.
         """
+        if value != target and (base := self.sliced(kind, value)) is not None:
+            made = target if target is not None else self.temporary(base.name)
+            self.build(node, made, base, (value,))
+            return made
         cls, index = self.converting(kind), self.file.index
         if cls is None or self.implicitly:
             return value
@@ -271,6 +291,8 @@ class Objects(Expressions):
 
     def ended(self, node: Node, kind: str, value: Expr) -> Expr:
         """The same for a temporary object, which ends with the statement."""
+        if not kind.endswith("&"):
+            self.made_of_unseen(node, kind, (value,))
         made = self.made_of(node, kind, value) if not kind.endswith("&") else value
         if made is not value and isinstance(made, Var) and (cls := self.converting(kind)) is not None:
             self._ends(node, made, cls)
@@ -320,11 +342,14 @@ class Objects(Expressions):
         else:
             self.start_null(self.span(node), receiver, cls)
         if cls.constructor not in cls.methods:
+            for base in cls.bases:  # `using Base::Base;`, or a base that is an aggregate
+                self.made_of_unseen(node, base, values)
             for name, one in zip(named or cls.fields, values, strict=False):
                 place = Field(receiver, name)
                 if (part := self.copied_class(one)) is not None:
                     self.build(node, place, part, (one,))
                 elif (became := self.made_of(node, cls.fields.get(name, ""), one, place)) != place:
+                    self.made_of_unseen(node, cls.fields.get(name, ""), (one,))
                     self.emit(ir.Assign(place, self.bound(place, became), self.span(node)))
 
     def start_null(self, span: Span, place: Expr, cls: Class) -> None:
@@ -388,7 +413,11 @@ class Objects(Expressions):
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
         for name in self._conversions(place):
-            self.emit_call(node, node, name, (), (), place, None, False)
+            block = self.collect(lambda name=name: self._convert(node, name, place))  # type: ignore[misc]
+            self.emit(ir.If(ir.Test("other", None, f"{name} is meant"), block, (), self.span(node)))
+
+    def _convert(self, node: Node, name: str, place: Expr) -> None:
+        self.emit_call(node, node, name, (), (), place, None, False)
 
     def _conversions(self, place: Expr) -> list[str]:
         kind = self.type_of(place)
@@ -477,13 +506,21 @@ class Objects(Expressions):
             self.compared(node, values)
         if not any(classes):
             self._perhaps_overloaded(node, f"operator{symbol}", values)
-            return None
+            return self._of_unseen(node, symbol, values)
         orders = (values, values[::-1]) if symbol in _COMPARISONS else (values,)
         for name in (symbol, *_REWRITTEN.get(symbol, ())):
             for given in orders:
                 if (made := self._called(node, f"operator{name}", given)) is not None:
                     return made
-        return None
+        return self._of_unseen(node, symbol, values)
+
+    def _of_unseen(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
+        """The call of an operator of a class that is not seen, which is given more than numbers; None for any other."""
+        unseen = [self.is_unseen(self.type_of(value)) for value in values]
+        given = [value for value, own in zip(values, unseen, strict=True) if not own and self.may_lead(value)]
+        if not any(unseen) or not given:
+            return None
+        return self.unknown(f"`operator{symbol}` of a class that is not seen", node, values)
 
     def _class_at(self, value: Expr) -> Class | None:
         """The class of an object that is seen; None for a pointer to one."""
@@ -649,10 +686,17 @@ class Objects(Expressions):
 
     def is_unseen(self, kind: str) -> bool:
         """Whether a type can only be a class of which nothing is known."""
-        kind = kind.removeprefix("struct ").removeprefix("class ").rstrip()
+        kind = kind.removeprefix("typename ").removeprefix("struct ").removeprefix("class ").rstrip()
         index = self.file.index
-        if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind) or index.names_type(kind):
+        kind = kind.removeprefix("::")
+        if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind):
             return False
+        if kind in self.bindings:  # an argument of a macro
+            bound = self.bindings[kind]
+            written = text_of(bound.node, bound.source.text)
+            return not written.endswith("__") and written != kind and self.is_unseen(written)  # `int *` is masked
+        if index.names_type(kind):
+            return any(one != kind and self.is_unseen(one) for one in index.meanings(kind))
         return index.class_of(kind) is None and NUMBER_OBJECT.match(kind) is None
 
     def constructor(self, node: Node, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
@@ -662,6 +706,28 @@ class Objects(Expressions):
             name_span = Span(span.path, span.start, span.start)
             site = ir.Site(span, "", "", ";", blocked="a constructor")
             self.emit(ir.Call(plain_name(kind), values, span, name_span, span.end - 1, site, spans))
+
+    def made_of_unseen(self, node: Node, kind: str, values: Iterable[Expr]) -> None:
+        """A place of this type gets values: where it is an object of a class that is not seen, or holds some, and these
+        are no such objects, a constructor or an assignment of that class takes them.
+        """
+        given = tuple(value for value in values if self._is_no_unseen_object(value))
+        for one in self._objects_in(kind.rstrip(" &")) if given else ():
+            if self.is_unseen(one):
+                self.constructor(node, one, given, ())
+
+    def _is_no_unseen_object(self, value: Expr) -> bool:
+        """Whether a value may be a pointer or a handle, and not an object of a class that is not seen."""
+        if isinstance(value, (Opaque, ir.Choice)):
+            parts = value.parts if isinstance(value, Opaque) else value.options
+            return any(map(self._is_no_unseen_object, parts))
+        return self.may_lead(value) and not self.is_unseen(self.type_of(value).rstrip(" &"))
+
+    def _objects_in(self, kind: str) -> Iterator[str]:
+        """A type, and those of the objects that the standard library makes in one of it."""
+        yield kind
+        for one in ir.template_arguments(kind) if MAKES.match(kind) else ():
+            yield from self._objects_in(one)
 
     def may_be_overloaded(self, place: Expr) -> bool:
         """Whether an operator on an object may run a function that is not seen, on all that the object leads to."""

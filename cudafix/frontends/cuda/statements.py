@@ -162,6 +162,7 @@ class Statements(Loops):
     def _made_to_return(self, node: Node, value: Expr) -> Expr:
         """The object that a function returns, where it is made of braces or of a value that is none."""
         cls = self.file.index.class_of(self.gives) if self.gives and not is_pointer(self.gives) else None
+        self.made_of_unseen(node, self.gives, self.listed.get(node.id, (value,)))
         if OPTIONAL.match(self.gives):
             return self.held(value, node)
         if cls is None or node.type != "initializer_list" or cls.constructor not in cls.methods:
@@ -207,18 +208,18 @@ class Statements(Loops):
     def _goto(self, node: Node) -> None:
         label = node.child_by_field_name("label")
         if label is None or any(child.type == "ERROR" for child in node.children):
-            self.unknown("computed goto", node)
+            self.unknown("computed goto", node, anywhere=True)
             return
         name = self.raw(label)
         pattern = re.compile(rb"(?<![\w?:])" + re.escape(name.encode()) + rb"\s*:(?!:)")
         if any(cls is not None for scope in self.scopes for _, cls, _ in scope.destroyed):
-            self.unknown("goto past a destructor", node)
+            self.unknown("goto past a destructor", node, anywhere=True)
         elif (
             self.bindings or self.source.shift or pattern.search(self.source.text, node.end_byte, self.end) is not None
         ):
             self.emit(ir.Goto(name, self.span(node)))
         else:
-            self.unknown("backward goto", node)
+            self.unknown("backward goto", node, anywhere=True)
 
     def _labeled(self, node: Node) -> None:
         label = node.child_by_field_name("label")
@@ -471,7 +472,7 @@ class Statements(Loops):
             if named and not kind.endswith("]") and self.file.index.class_of(kind) is None:
                 yield ir.Assign(place, Opaque((place,)), span)
             else:
-                yield ir.Unknown("a `mutable` lambda changes what it has captured", span, (Addr(root),))
+                yield ir.Unknown("a `mutable` lambda changes what it has captured", span, (Addr(root),), ())
 
     def expand(self, macro: Macro, bindings: Mapping[str, Bound], node: Node, want_value: bool) -> Expr | None:
         """Lower the body of a macro here. None if the body does not parse, or is too deep in other macros."""
@@ -526,6 +527,7 @@ class Statements(Loops):
         returns: str = "void",
         initializers: Node | None = None,
     ) -> ir.Function:
+        self.around = body, self.source, self.bindings
         # an object without a name ends as well
         listed = tuple((p if p.name else p._replace(name=f"%parameter {n}"), at) for n, (p, at) in enumerate(params))
         for param, at in listed:
@@ -560,7 +562,7 @@ class Statements(Loops):
         except RecursionError:
             lowered = None
         if lowered is None:
-            lowered = (ir.Unknown("too large", self.span(body), ()),)
+            lowered = (ir.Unknown("too large", self.span(body), (), *self.words_of(body)),)
             self.problems.append(("budget", body.start_byte))
         errors = sorted(
             (end - start, _where(start, end, span, self.file.errors))
@@ -831,6 +833,7 @@ class Statements(Loops):
                 continue
             place = Field(Deref(Var("this")), name)
             self.copied(child, self.type_of(place), values)
+            self.made_of_unseen(child, field_ or name, values)
             value = self.bound(place, values[0]) if len(values) == 1 else opaque(*values) if values else NULL
             if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
                 value = NULL

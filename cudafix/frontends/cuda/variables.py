@@ -30,7 +30,7 @@ from cudafix.frontends.cuda.declarations import (
     pointee,
     second_argument,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, first_named
 from cudafix.frontends.cuda.names import ACTIVE_TYPES
 from cudafix.frontends.cuda.terms import (
     is_temporary,
@@ -144,7 +144,8 @@ class Variables(Blocks):
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
         kind = self.type_of(place)
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        if cls is not None and b"tuple_size" in self.file.original:
+        certain = is_pointer(kind) or kind.endswith("]") or kind.startswith("std::")
+        if not certain and self.file.index.specializes("tuple_size"):
             self.unread("a structured binding that may call `get`", node)
         names = list(cls.fields) if cls is not None and not cls.bases else []
         for number, binding in enumerate(one.bindings):
@@ -411,9 +412,15 @@ class Variables(Blocks):
             kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
             assert isinstance(place, Var)
-            if (cls := self.file.index.ending(self.type_of(place))) is not None:
+            name, cls = self.reached_by(place), self.file.index.ending(self.type_of(place))
+            lives_on = bool(name) and bool(self.file.index.referred(name) - {""})
+            if cls is not None and not lives_on:
                 self.scopes[-1].destroyed.append((place, cls, ""))
+            elif cls is not None and self.file.index.returned(name) - {""}:
+                self.unknown("an object that may end with its scope", node)
         var = self.declare(one.name, kind, one.node, reference=True)
+        if self.type_of(place):
+            self.made_of_unseen(node, kind, (place,))
         self.lend(node, place)
         target = place.base if isinstance(place, Deref) else self.address(place)
         if KEEPS_REFERENCES.search(self.type_of(place)) and not KEEPS_REFERENCES.search(kind):
@@ -458,6 +465,8 @@ class Variables(Blocks):
                 values = (*values, *map(self.address, values))
             self.hands_over(node, kind, values)
             self.copied(node, kind, values)
+            if MAKES.match(kind):
+                self.made_of_unseen(node, kind, values)
             if any(map(self.may_lead, values)):
                 self.holding.add(var.name)
                 if self.is_unseen(kind):
@@ -616,6 +625,10 @@ class Variables(Blocks):
             self.copied(node, kind, tuple(initial for _, initial in values_))
         span = self.span(node)
         cls = self.file.index.class_of(kind) if not one.array else None
+        if one.array or cls is not None:
+            inside = cls.bases if cls is not None else (kind.rstrip("[]"),)
+            for made in inside:
+                self.made_of_unseen(node, made, tuple(initial for _, initial in values_))
         zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))
         element = kind.removesuffix("[]")
         if one.array:
@@ -661,14 +674,17 @@ class Variables(Blocks):
             unclear = not ordered or any(child.type == "initializer_list" for child in children)
             for number, (_, initial) in enumerate(values_):
                 self.emit(ir.Assign(Index(var, Const(str(number)) if not unclear else Opaque(())), initial, span))
+            self.made_of_unseen(node, kind, (initial for _, initial in values_))
             if not leads:
                 self.hands_over(node, kind, tuple(initial for _, initial in values_))
             return
         for label, initial in values_:
             if label:
+                self.made_of_unseen(node, self.type_of(Field(var, label)), (initial,))
                 self.emit(ir.Assign(Field(var, label), initial, span))
         self.hands_over(node, kind, tuple(initial for _, initial in values_))
         if values_ and not any(label for label, _ in values_):
+            self.made_of_unseen(node, kind, (initial for _, initial in values_))
             held = (part for _, initial in values_ for part in self.held_by(initial))
             self.emit(ir.Assign(var, opaque(*held), span))
 

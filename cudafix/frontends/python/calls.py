@@ -29,7 +29,7 @@ from cudafix.frontends.python.nodes import walk
 from cudafix.frontends.python.special import COMPARE, KEY
 from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal, opaque
 from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, Stmt, Var
-from cudafix.models.api import HOST_EFFECTS, Effect, roles_of
+from cudafix.models.api import HOST_EFFECTS, Effect, played, roles_of
 from cudafix.models.python import (
     ANYTHING,
     CALLED,
@@ -288,6 +288,9 @@ class Calls(Functions):
             return self.unknown(dotted, node, every)
         placed = self._by_position(node, dotted, every, 0)
         if placed is None:
+            row = bindings.tables().lookup(dotted, len(every))
+            if row is not None and "command" in played(row):
+                self.call_ir(node, dotted, every, result=self.temporary())
             return self.unknown(f"{dotted} (its arguments are given by name)", node, every)
         every = placed
         result = self.temporary()

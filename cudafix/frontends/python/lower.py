@@ -29,6 +29,7 @@ from cudafix.frontends.python.terms import NOTHING
 from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
 from cudafix.ir import FuncRef, Span
 from cudafix.models.python import GPU_LIBRARIES, HOST_PACKAGES
+from cudafix.shell import parts_of_commands
 
 _RUNTIME_IMPORT = re.compile(r"\bcudart\b|\bcuda\.bindings\b")
 _ENDS = frozenset(
@@ -84,7 +85,14 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
     variables = tuple(
         ir.GlobalVar(f"::{outline.id}::{one}", "", "host", False, Span(source.path, 0, 0)) for one in names
     )
-    module = ir.Module(source.path, (body, *unit.functions), _kernels(unit), variables, _unseen(outline, modules))
+    module = ir.Module(
+        source.path,
+        (body, *unit.functions),
+        _kernels(unit),
+        variables,
+        _unseen(outline, modules),
+        commands=parts_of_commands(source.data),
+    )
     return Lowered(module, _writer(unit))
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TypeAlias
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.declarations import is_floating, is_number
@@ -42,7 +43,12 @@ _BRACE = re.compile(rb"[{}]")
 _SCOPE = re.compile(rb"\s*(?:(?:inline\s+)?namespace\b|extern\s+\"C\")")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
+_IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
 _DEVICE_WORD = re.compile(rb"__(global|device|host)__")
+
+
+Redefined: TypeAlias = dict[str, tuple[tuple[int, Macro | None], ...]]
+"""The macros that do not mean the same wherever their names stand: from which offset on which one holds, if any."""
 
 
 @dataclass(slots=True)
@@ -51,6 +57,7 @@ class Run:
 
     text: bytes = b""
     macros: dict[str, Macro] = field(default_factory=dict)
+    redefined: Redefined = field(default_factory=dict)
     includes: list[str] = field(default_factory=list)
     between: list[tuple[int, str]] = field(default_factory=list)
     met: dict[str, bool] = field(default_factory=dict)
@@ -176,6 +183,7 @@ class Preprocessor:
             environment.gone.add("__cplusplus")
         stack: list[_Open] = []
         active, at, parts, defined = True, 0, [], []
+        steps: dict[str, list[tuple[int, Macro | None]]] = {}
         code, spaces = self.scan.code, self._blank
         self.steps += len(self.scan.directives)
         for i, directive in enumerate(self.scan.directives):
@@ -206,10 +214,12 @@ class Preprocessor:
                     environment.defined[macro.name] = body
                     environment.gone.discard(macro.name)
                     defined.append(macro)
+                    steps.setdefault(macro.name, []).append((directive.end, macro))
             elif keyword == b"undef":
                 name = directive.rest.strip().decode("utf-8", "replace")
                 environment.defined.pop(name, None)
                 environment.gone.add(name)
+                steps.setdefault(name, []).append((directive.end, None))
             elif keyword in (b"include", b"include_next", b"import"):
                 result.includes.append(directive.rest.strip().decode("utf-8", "replace"))
                 result.between.append((directive.start, "#include"))
@@ -219,7 +229,23 @@ class Preprocessor:
             parts.append((code if active else spaces)[at:])
             result.text = b"".join(parts)
             result.macros = {**self.extra, **_merge(defined)}
+            result.redefined = self._redefined(result.text, steps)
         return result
+
+    def _redefined(self, text: bytes, steps: Mapping[str, Sequence[tuple[int, Macro | None]]]) -> Redefined:
+        """Of the macros that the file defines or takes back, those that are no one macro in all of its text."""
+        first: dict[str, int] = {}
+        for word in _IDENTIFIER.finditer(text) if steps else ():
+            name = word[0].decode()
+            if name in steps:
+                first.setdefault(name, word.start())
+        found: Redefined = {}
+        for name, changes in steps.items():
+            extra = self.extra.get(name)
+            one = len(changes) == 1 and changes[0][1] is not None
+            if name in first and not (one and extra is None and first[name] > changes[0][0]):
+                found[name] = ((0, extra), *changes)
+        return found
 
     def _is_switched_off(self, stack: Sequence[_Open], result: Run) -> bool:
         """Whether conditions that only ask for macros of this file leave out what stands here."""
@@ -594,6 +620,43 @@ def _is_number_in_one(*macros: Macro) -> bool:
     """Whether some of the macros are types of numbers, and not all are types of floating ones."""
     kinds = [macro.body.decode("utf-8", "replace") for macro in macros]
     return any(map(is_number, kinds)) and not all(map(is_floating, kinds))
+
+
+def in_force(
+    macros: Mapping[str, Macro], redefined: Redefined, text: bytes, start: int, end: int
+) -> Mapping[str, Macro]:
+    """The macros by which `text[start:end]` is read: a name stands for the macro that holds where it is used (C++17,
+    19.3.5 [cpp.scope]). Where it is used under several, or also under none, it is opaque.
+    """
+    if not redefined:
+        return macros
+    result = dict(macros)
+    for name, changes in redefined.items():
+        bounds = [at for at, _ in changes[1:]] + [len(text)]
+        parts = [(max(start, at), min(end, until), macro) for (at, macro), until in zip(changes, bounds, strict=True)]
+        parts = [part for part in parts if part[0] < part[1]] or [(start, end, changes[-1][1])]
+        if len(parts) > 1:
+            parts = [part for part in parts if name.encode() in _used(text[part[0] : part[1]], macros)] or parts
+        meant = {None if macro is None else (macro.params, macro.body): macro for _, _, macro in parts}
+        known = [macro for macro in meant.values() if macro is not None]
+        result.pop(name, None)
+        if len(meant) == 1:
+            result.update((name, macro) for macro in known)
+        else:
+            body = b" ".join(macro.body for macro in known)
+            result[name] = replace(known[-1], body=body, kind="opaque", passes=None, looks=False)
+    return result
+
+
+def _used(text: bytes, macros: Mapping[str, Macro]) -> set[bytes]:
+    """The words in a text, and those in the macros that it uses."""
+    found: set[bytes] = set()
+    left = words(text)
+    while left:
+        found |= left
+        bodies = (words(macro.body) for word in left if (macro := macros.get(word.decode())) is not None)
+        left = set[bytes]().union(*bodies) - found
+    return found
 
 
 def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -71,24 +71,30 @@ class File:
     qualifiers: tuple[tuple[int, str], ...]  # CUDA qualifiers that a mask hid
     hosts: dict[str, bytes]  # host functions by their last name component: the text of the body
     kernels: frozenset[str]
+    every_macro: Mapping[str, Macro]  # wherever it holds; `macros` are those of what is lowered
+    macros_in: Callable[[int, int], Mapping[str, Macro]]
     functions: list[ir.Function] = field(default_factory=list)
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
     deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
-    bodies: dict[tuple[str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
+    bodies: dict[tuple[str, int, str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
+
+    def begin(self, node: Node) -> None:
+        """Lower a part of the file from here on."""
+        self.macros = self.macros_in(node.start_byte, node.end_byte)
 
     @cached_property
     def asserts_hold(self) -> bool:
         """Whether the file works inside of `assert`, on its own or through a macro: it is then not built with NDEBUG,
         with which it would do nothing.
         """
-        asserting = [name for name, macro in self.macros.items() if macro.params and _ASSERTS.search(macro.body)]
+        asserting = [name for name, macro in self.every_macro.items() if macro.params and _ASSERTS.search(macro.body)]
         names = "|".join(re.escape(name) for name in asserting)
         return re.search(_WORKS % (names or "assert").encode(), self.original) is not None
 
     def macro_body(self, macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
         """The parsed body of a macro: a compound statement, or an expression; None where it is neither."""
-        key = (macro.name, macro.body, as_statement)
+        key = (macro.path, macro.body_start, macro.name, macro.body, as_statement)
         if key not in self.bodies:
             self.bodies[key] = _parse_body(macro, as_statement)
         return self.bodies[key]
@@ -100,7 +106,8 @@ class File:
     @cached_property
     def _defining(self) -> list[tuple[bytes, list[bytes]]]:
         """The names of the functions that macros define, as they are written, and the parameters of these."""
-        given = [(macro.body, [p.encode() for p in macro.params]) for macro in self.macros.values() if macro.params]
+        every = self.every_macro.values()
+        given = [(macro.body, [p.encode() for p in macro.params]) for macro in every if macro.params]
         for params, body in _DEFINES.findall(self.original):  # also those that are undefined further down
             given.append((body.replace(b"\\\n", b" "), [param.strip() for param in params.split(b",")]))
         return [(name, params) for body, params in given for name in _DEFINED_FUNCTION.findall(body)]

@@ -101,10 +101,10 @@ class _Summary:
 
 
 def summarize(
-    root: Node, text: bytes, path: str, index: Declarations, macros: Mapping[str, Macro]
+    root: Node, text: bytes, path: str, index: Declarations, macros_in: Callable[[int, int], Mapping[str, Macro]]
 ) -> tuple[tuple[ir.Kernel, ...], tuple[ir.Kernel, ...], ir.Scopes]:
     """The kernels of a file with what they reach in it; all functions that run on the device, each by itself; and where
-    the names in them may be found.
+    the names in them may be found. `macros_in` gives the macros by which a range of the text is read.
     """
     sides = ("kernel", "device", "both")
     found = [one for one in index.functions if one.side in sides or _may_be_on_device(one, text)]
@@ -116,14 +116,18 @@ def summarize(
             name = variable.name.rpartition("::")[2].encode()
             touched[name] = (*touched.get(name, ()), variable.name)
     touched = _initialized(text, touched) if touched else touched
-    device = [_described(one, _summary(one, text, index, macros, touched), text, path) for one in found]
+
+    def macros(node: Node) -> Mapping[str, Macro]:
+        return macros_in(node.start_byte, node.end_byte)
+
+    device = [_described(one, _summary(one, text, index, macros(one.node), touched), text, path) for one in found]
     lambdas = (
         node
         for part in (root.children if found else ())
         if _INTRODUCER.search(text, part.start_byte, part.end_byte)
         for node in captures_of(_lambdas(), part).get("lambda", ())
     )
-    device += [_of_lambda(node, text, path, macros, touched) for node in _outermost(lambdas)]
+    device += [_of_lambda(node, text, path, macros(node), touched) for node in _outermost(lambdas)]
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
     return tuple(kernels), tuple(device), scopes

@@ -74,17 +74,20 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         parsed.path,
         parsed.original,
         found,
-        parsed.macros,
+        parsed.macros_in(0, len(text)),
         sites.Styles(),
         tuple(parsed.errors),
         tuple(sorted(parsed.between)),
         qualifiers,
         {one.name.rpartition("::")[2]: text[one.body.start_byte : one.body.end_byte] for one in hosts},
         frozenset(one.name.rpartition("::")[2] for one in found.functions if one.side == "kernel"),
+        parsed.macros,
+        parsed.macros_in,
     )
     source = Source(text, 0, parsed.path)
     functions = [lower_function(file, one, source) for one in hosts]
     functions += [lower_defaults(file, one, source) for one in found.evaluating]
+    file.begin(root)
     functions += _implicit(file, source, root)
     functions += _of_smart_pointers(found, functions, parsed.path)
     registered = _registered(file, hosts, parsed)
@@ -94,7 +97,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += file.functions
     _apply_attributes(functions, parsed)
     functions += made
-    kernels, device, scopes = summarize(root, text, parsed.path, found, parsed.macros)
+    kernels, device, scopes = summarize(root, text, parsed.path, found, parsed.macros_in)
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)
@@ -323,6 +326,7 @@ def _initializing(
             able = ir.Choice(tuple(map(ir.FuncRef, arguments)))
             lowering.emit(ir.Assign(ir.Var("::<arguments of templates>"), able, ir.Span(file.path, at, at)))
         for variable, value in variables:
+            file.begin(value)
             lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]
             element = element_type(variable.type).rstrip()
             cls = file.index.class_of(element) if not is_pointer(element) else None

@@ -7,14 +7,14 @@ read (`masking`). Nothing is ever moved: byte k of the text stands for byte k of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import tree_sitter
 import tree_sitter_cuda
 
 from cudafix.frontends.cuda import masking
-from cudafix.frontends.cuda.configurations import Preprocessor, Run
+from cudafix.frontends.cuda.configurations import Preprocessor, Redefined, Run, in_force
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.queries import captures
@@ -50,6 +50,7 @@ class Parsed:
     qualifiers (`__device__`, `__global__`) that a mask hid, as the offset of the mask and the qualifiers: those of a
     lambda stand behind its `]`, those from a macro before a declaration. `unmasked` is the text in which only comments,
     directives and inactive branches are blank.
+    `redefined` are those of the macros that do not mean the same wherever they are used, see `macros_in`.
     `too_many_configurations` are ranges of functions, or of groups at file scope, whose combinations of conditions are
     not all among the trees.
     """
@@ -66,6 +67,11 @@ class Parsed:
     between: tuple[tuple[int, str], ...] = ()
     qualifiers: tuple[tuple[int, str], ...] = ()
     unmasked: bytes = b""
+    redefined: Redefined = field(default_factory=dict)
+
+    def macros_in(self, start: int, end: int) -> Mapping[str, Macro]:
+        """The macros by which a part of the text is read."""
+        return in_force(self.macros, self.redefined, self.unmasked, start, end)
 
 
 @dataclass(slots=True, eq=False)
@@ -108,12 +114,14 @@ def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> 
     for chosen in choices:
         run = preprocessor.run(chosen)
         own = (macro for macro in run.macros.values() if macro.path == path and preprocessor.matters(macro))
-        key = run.text, tuple(own), tuple(run.between)
+        key = run.text, tuple(own), tuple(run.between), tuple(run.redefined.items())
         if key in seen:
             continue
         seen.add(key)
         values = tuple((atom, value) for atom, value in run.met.items() if atom in chosen)
-        is_default = (run.text, run.macros, run.between) == (default.text, default.macros, default.between)
+        is_default = (run.text, run.macros, run.between, run.redefined) == (
+            default.text, default.macros, default.between, default.redefined,
+        )  # fmt: skip
         result.append(Configuration(path, data, run, values, too_many, first, is_default))
     return result
 
@@ -142,7 +150,7 @@ def _parse(path: str, data: bytes, run: Run, like: Parsed | None = None) -> Pars
     masked = masking.mask(run.text, run.macros, None if like is None else (like.text, like.tree))
     return Parsed(
         path, data, masked.text, masked.tree, (), run.macros, masked.errors, tuple(run.includes), (),
-        tuple(run.between), masked.qualifiers, run.text,
+        tuple(run.between), masked.qualifiers, run.text, run.redefined,
     )  # fmt: skip
 
 

@@ -873,6 +873,7 @@ def _changed(function: ir.Function) -> list[Expr]:
 
 def lower_function(file: File, definition: Definition, source: Source) -> ir.Function:
     """One host function."""
+    file.begin(definition.node)
     node = definition.node
     file.index.inside = definition.name
     text = text_of(definition.body, source.text)
@@ -892,6 +893,7 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
 
 def lower_defaults(file: File, definition: Definition, source: Source) -> ir.Function:
     """The default arguments of a function that is only declared."""
+    file.begin(definition.node)
     file.index.inside = definition.name
     lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
     lowering.end = definition.node.end_byte

@@ -171,3 +171,27 @@ int main() {
     assert refusal.name == "parse_error"
     assert "`main` stands in text that is not understood" in refusal.message
     assert [place.offset > len(HEAD + right) for place in refusal.related] == [True]
+
+
+def test_a_call_of_one_of_several_overloads_is_not_said_to_call_itself() -> None:
+    refusal = only(
+        main="""
+struct Policy { int grid; };
+template <class F, class... A> __global__ void run(F f, A... a) { f(a...); }
+struct Add { __device__ void operator()(int *p) const { *p += 1; } };
+template <class F, class... A> void launch(const Policy &p, F f, A... a);
+template <class F, class... A> void launch(F f, A... a) {
+    Policy p;
+    p.grid = 1;
+    launch(p, f, a...);
+}
+template <class F, class... A> void launch(const Policy &p, F f, A... a) { run<<<p.grid, 32>>>(f, a...); }
+int main() {
+    int *d;
+    cudaMalloc(&d, 4);
+    launch(Add(), d);
+    cudaFree(d);
+}
+"""
+    )
+    assert "`launch` may call itself, as it is not decided which overload is meant" in refusal.message

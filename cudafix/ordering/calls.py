@@ -393,7 +393,9 @@ class Calls(Operations):
             if id(function) in on_stack and len(found) == 1 and self._may_recur(function, call, this, state):
                 return self._recursion(call, function, this, state)
             if id(function) in on_stack or deep:
-                why = "is called too deep" if deep else "calls itself"
+                one = len(found) == 1 or all(id(f) in on_stack for f, _ in found)
+                itself = "calls itself" if one else "may call itself, as it is not decided which overload is meant"
+                why = "is called too deep" if deep else itself
                 within = self.reach.within(function for function, _ in found)
                 self.unknown(f"`{said(call)}` {why}", call.given, call, call.span, state, within)
                 return state

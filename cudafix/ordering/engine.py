@@ -476,7 +476,7 @@ class Engine(Machine):
         while isinstance(place, ir.Field):
             place = place.base
         if isinstance(place, ir.Index | ir.Deref) and mem.ANYWHERE in self.values(state, place.base):
-            text = "is live where the host stores through an address that was made of text, bytes or a number"
+            text = "is live where the host may store through an address that was made of text, bytes or a number"
             self.obstacle(state.live, "escapes", text, span)
 
     def kept_in(self, holder: ir.Expr, values: Iterable[ir.Expr], state: State) -> None:

@@ -223,6 +223,7 @@ def inlined(files: Files) -> dict[str, bytes] | None:
                 not calls
                 or uses != len(calls) + 1
                 or any(s is None or s.type != "expression_statement" for s in statements)
+                or any(b"(" in parameter for parameter in parameters)
             ):
                 continue
             changes = [(node.start_byte, node.end_byte, b"")]

@@ -950,7 +950,9 @@ class Calls(Operations):
         """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
         say so. Work of code that the program has cannot be assumed away.
         """
-        works = within is not None and within.works
+        # text that is not understood may keep the memory of the host that it is given, and work on it later
+        keeps = call is None and bool(bits & self.of_the_host)
+        works = within is not None and (within.works or (keeps and not within.unseen))
         if within is not None and not works:
             if not within.unseen:
                 return

@@ -108,6 +108,7 @@ MAKES = re.compile(
     r"(?:(?:cuda::)?std::|thrust::)?(?:host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?(?:map|set)"
     r"|pair|tuple|optional|variant|queue|stack|priority_queue)\s*<"
 )
+_REFERENCE_TO_ARRAY = re.compile(r"\(\s*&\s*(\w+)\s*\)")
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 _SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
@@ -1036,7 +1037,11 @@ class Expressions:
         if left is None or right is None:
             return self._other(node)
         if left.type == "subscript_expression" and self._declares(left):
-            return self.unknown("a reference to an array", node, (self.value(right),))
+            place = self.lvalue(right)
+            name = _REFERENCE_TO_ARRAY.search(self.raw(left))
+            if name is not None:
+                self.emit(ir.Assign(self.declare(name[1], "auto *", left), self.address(place), self.span(node)))
+            return self.unknown("a reference to an array", node, (place,))
         if (pointer := self.pointer_to_function(left)) is not None:
             if right.type != "initializer_list":
                 self.assign(pointer, right, node)

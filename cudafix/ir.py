@@ -152,6 +152,8 @@ LONG_TEXT = '"…"'
 """What stands for a text that is too long to be kept."""
 LAUNCHES = "<<<"
 """In `Unknown.names`: a kernel is launched."""
+NOT_PARSED = "text that could not be parsed"
+"""Why the order of statements is not known where the grammar could not read one."""
 THROUGH_POINTER = "call through a function pointer"
 """Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
 

@@ -732,8 +732,8 @@ class Calls(Operations):
 
     def control(self, why: str, span: ir.Span, state: State) -> None:
         """The order of statements is not known here: nothing that is live can be proved."""
-        if why == "parse_error":
-            self.obstacle(state.live, why, "is live where the text could not be parsed", span)
+        if why == ir.NOT_PARSED:
+            self.obstacle(state.live, "parse_error", "is live where the text could not be parsed", span)
             return
         self.obstacle(state.live, "control_flow", f"is live where the order of statements is not known: {why}", span)
 

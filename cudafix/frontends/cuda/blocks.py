@@ -145,7 +145,7 @@ class Blocks(Calls):
                     return
                 if not node.type.endswith(("expression", "identifier", "literal")):
                     if node.type == "ERROR":
-                        self.unread("parse_error", node)
+                        self.unread(ir.NOT_PARSED, node)
                     else:
                         self.unknown(f"`{node.type}`", node)
                     return

@@ -55,7 +55,7 @@ class Branches(Variables):
         condition = node.child_by_field_name("condition")
         then_node, else_node = node.child_by_field_name("consequence"), node.child_by_field_name("alternative")
         if condition is None:
-            self.unread("parse_error", node)
+            self.unread(ir.NOT_PARSED, node)
             return
 
         def run() -> None:
@@ -202,7 +202,7 @@ class Branches(Variables):
     def _switch(self, node: Node) -> None:
         condition, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
         if condition is None or body is None:
-            self.unread("parse_error", node)
+            self.unread(ir.NOT_PARSED, node)
             return
         self.scoped(lambda: self._arms(node, condition, body), node)
 

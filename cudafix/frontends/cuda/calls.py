@@ -256,7 +256,7 @@ class Calls(Objects):
                 values, spans = self.arguments(arguments)
                 return self.emit_call(node, function, called.name, values, spans, None, target, used)
         if kind == "identifier" and self._is_no_callee(self.raw(function)):
-            return self.unread("parse_error", node)
+            return self.unread(ir.NOT_PARSED, node)
         if kind == "identifier":
             return self._named(node, function, arguments, self.raw(function), target, used)
         if kind in ("qualified_identifier", "template_function"):

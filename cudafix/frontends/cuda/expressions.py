@@ -1363,7 +1363,7 @@ class Expressions:
 
     def _other(self, node: Node) -> Expr:
         if node.type == "ERROR":
-            return self.unread("parse_error", node)
+            return self.unread(ir.NOT_PARSED, node)
         if node.type in ("co_await_expression", "co_yield_statement"):
             self.problems.append(("coroutine", self.span(node).start))
             return self.unknown("coroutine", node, anywhere=True)

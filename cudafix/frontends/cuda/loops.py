@@ -201,7 +201,7 @@ class Loops(Branches):
     def _range_for(self, node: Node) -> None:
         container_node, declarator = node.child_by_field_name("right"), node.child_by_field_name("declarator")
         if container_node is None or declarator is None:
-            self.unread("parse_error", node)
+            self.unread(ir.NOT_PARSED, node)
             return
 
         def run() -> None:

@@ -317,7 +317,7 @@ class Statements(Loops):
         listed = declarator.child_by_field_name("parameters") if declarator is not None else None
         name = f"{self.name}::<lambda@{self.span(node).start}>"
         if body is None:
-            return self.unread("parse_error", node)
+            return self.unread(ir.NOT_PARSED, node)
         at = self.span(node).start
         captures = self._captures(node, at)
         words = {child.type for child in node.children}

@@ -241,8 +241,9 @@ class _Alignment:
         self.names: dict[str, str] = {new: old for new, old in copies if old is not None}
         # what a macro's own text says, at each use; Python repeats a `finally` on each way out
         self.repeated, self.repeated_too = map(_repeated, (function, changed))
-        # variables that only the rewritten program has
-        self.new = {name for name in changed.types if name not in function.types and name not in known} | added
+        # variables that only the rewritten program has; the names of those that hide another carry offsets
+        plain = {_plain(name) for name in function.types}
+        self.new = {name for name in changed.types if _plain(name) not in plain and name not in known} | added
         self.statuses: set[ir.Expr] = set()  # what calls that only the rewritten program has return
         self.gone_statuses: set[ir.Expr] = set()  # what calls that only the original has return
         self.freed_before: list[str] = []
@@ -427,7 +428,7 @@ class _Alignment:
             return []
         if isinstance(stmt, ir.Call):
             api = self.tables.lookup(stmt.callee, len(stmt.args))
-            if api is not None and (api.effect in _MAY_APPEAR or _asks_or_sets_up(api)):
+            if api is not None and self._may_appear(stmt, api):
                 if api.effect is Effect.FREE:
                     self.freed_after.append(_freed(stmt, api))
                 if stmt.result is not None:
@@ -442,6 +443,13 @@ class _Alignment:
         elif isinstance(stmt, ir.Assign | ir.HostAccess) and self._harmless(stmt):
             return []
         raise Different(f"`{self.function.name}`: {_words(stmt)} appeared, which is not understood")
+
+    def _may_appear(self, call: ir.Call, api: Api) -> bool:
+        """Whether the engine can run a call in the rewritten program alone: it writes no variable that both have."""
+        if api.effect in _MAY_APPEAR and api.effect is not Effect.EVENT_CREATE:
+            return True
+        may = api.effect is Effect.EVENT_CREATE or _asks_or_sets_up(api)
+        return may and self._only_new(_written(call, api), frozenset())
 
     def _renamed(self, call: ir.Call) -> ir.Call:
         return ir.Call(

@@ -8,15 +8,17 @@ can run in the rewritten program alone is `Different`: such a rewrite is not pro
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from difflib import SequenceMatcher
+from functools import cache
 from itertools import groupby
 
 from cudafix import ir
-from cudafix.ir import blocks_of, walk
+from cudafix.ir import blocks_of, places_in, values_in, walk
 from cudafix.models import Tables
 from cudafix.models.api import Api, Effect, Waits, roles_of
+from cudafix.ordering.frames import LAMBDA
 from cudafix.ordering.program import Key, Overlay, key_of, stream_arguments
 
 _STREAM_ORDERED = {"cudaMallocAsync": ("cudaMalloc", 2), "cudaFreeAsync": ("cudaFree", 1)}
@@ -87,8 +89,18 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
     overlay = Overlay()
     if len(before) != len(after):
         raise Different("the files are not the same ones")
-    known = frozenset(variable.name for module in before for variable in module.globals)
-    added = frozenset(variable.name for module in after for variable in module.globals) - known
+    globals_ = frozenset(variable.name for module in before for variable in module.globals)
+    added = frozenset(variable.name for module in after for variable in module.globals) - globals_
+    known: dict[str, set[str]] = defaultdict(lambda: set(globals_))  # by function: its lambdas share its variables
+    changed_files = (old for old, new in zip(before, after, strict=True) if old is not new)
+    for function in (function for module in changed_files for function in module.functions):
+        known[_outermost(function)].update(map(_plain, _variables(function)))
+
+    @cache
+    def members() -> Set[str]:
+        parts = (part for module in before for function in module.functions for part in _parts(function))
+        return {part.name for part in parts if isinstance(part, ir.Field)}
+
     lambdas: dict[str, str] = {}  # their names carry offsets
     for old, new in zip(before, after, strict=True):
         lambdas.update((b.name, a.name) for a, b in zip(old.functions, new.functions, strict=False) if "@" in b.name)
@@ -105,7 +117,8 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
         for function, changed in zip(old.functions, new.functions, strict=True):
             if _plain(function.name) != _plain(changed.name):
                 raise Different(f"{old.path}: `{function.name}` became `{changed.name}`")
-            alignment = _Alignment(overlay, tables, function, changed, lambdas, known, added)
+            visible = known[_outermost(function)]
+            alignment = _Alignment(overlay, tables, function, changed, lambdas, visible, added, members)
             alignment.block(function.body, changed.body)
             if sorted(alignment.freed_before) != sorted(alignment.freed_after):
                 raise Different(f"`{function.name}`: other memory is freed, or it is freed at other places")
@@ -114,6 +127,23 @@ def align(before: Sequence[ir.Module], after: Sequence[ir.Module], tables: Table
 
 def _plain(text: str) -> str:
     return _TEMPORARY.sub("%", _OFFSET.sub("@", text))
+
+
+def _outermost(function: ir.Function) -> str:
+    return function.name.partition(LAMBDA)[0]
+
+
+def _parts(function: ir.Function) -> Iterator[ir.Expr]:
+    for stmt in walk(function.body):
+        yield from values_in(stmt)
+        for place in places_in(stmt):
+            yield from ir.variables(place)
+
+
+def _variables(function: ir.Function) -> Set[str]:
+    """The variables that a function has or names, without its temporaries: those are new in each lowering."""
+    named = (part.name for part in _parts(function) if isinstance(part, ir.Var))
+    return {name for name in (*function.types, *named) if not name.startswith("%")}
 
 
 def _touches(places: Iterable[ir.Expr], streams: frozenset[str]) -> str:
@@ -214,7 +244,9 @@ def _repeated(function: ir.Function) -> set[Key]:
 
 
 class _Alignment:
-    """Lays one function beside its rewritten form. `known` are the globals of the original, `added` are new ones."""
+    """Lays one function beside its rewritten form. `known` are the variables that the original may name there, without
+    offsets, and `members` those of its objects; `added` are globals that only the rewritten program has.
+    """
 
     def __init__(
         self,
@@ -223,11 +255,13 @@ class _Alignment:
         function: ir.Function,
         changed: ir.Function,
         lambdas: Mapping[str, str],
-        known: frozenset[str],
+        known: Set[str],
         added: frozenset[str],
+        members: Callable[[], Set[str]],
     ) -> None:
         self.overlay = overlay
         self.lambdas = lambdas
+        self.members = members
         self.tables = tables
         self.function = function
         self.streams = frozenset(
@@ -241,9 +275,8 @@ class _Alignment:
         self.names: dict[str, str] = {new: old for new, old in copies if old is not None}
         # what a macro's own text says, at each use; Python repeats a `finally` on each way out
         self.repeated, self.repeated_too = map(_repeated, (function, changed))
-        # variables that only the rewritten program has; the names of those that hide another carry offsets
-        plain = {_plain(name) for name in function.types}
-        self.new = {name for name in changed.types if _plain(name) not in plain and name not in known} | added
+        # variables that only the rewritten program has
+        self.new = {name for name in _variables(changed) if _plain(name) not in known} | added
         self.statuses: set[ir.Expr] = set()  # what calls that only the rewritten program has return
         self.gone_statuses: set[ir.Expr] = set()  # what calls that only the original has return
         self.freed_before: list[str] = []
@@ -418,7 +451,13 @@ class _Alignment:
                 return False
 
     def _only_new(self, places: Iterable[ir.Expr], new: Set[str]) -> bool:
-        return all(isinstance(place, ir.Var) and (place.name in self.new or place.name in new) for place in places)
+        return all(self._is_new(place, new) for place in places)
+
+    def _is_new(self, place: ir.Expr, new: Set[str]) -> bool:
+        """Whether only the rewritten program has a place. A temporary belongs to the call that sets it."""
+        if isinstance(place, ir.Field):
+            return place.name not in self.members()
+        return isinstance(place, ir.Var) and (place.name in self.new or place.name in new or place.name[:1] == "%")
 
     def _appeared(self, stmt: ir.Stmt) -> list[ir.Call]:
         if isinstance(stmt, ir.Declare):

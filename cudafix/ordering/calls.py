@@ -327,7 +327,7 @@ class Calls(Operations):
         """Objects that hold functions may end from here on, here too. `freed` is the memory that Q gives back here
         without the wait that P has.
         """
-        for function in self._at_the_end.values():
+        for function in tuple(self._at_the_end.values()):  # what these give others runs where it is given
             if any(frame.function is function for frame in self.frames):
                 continue
             if self.reach.works_on_device(function):

@@ -44,6 +44,7 @@ _SCOPE = re.compile(rb"\s*(?:(?:inline\s+)?namespace\b|extern\s+\"C\")")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
 _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
+_PARENTHESIS = re.compile(rb"\s*\(")
 _DEVICE_WORD = re.compile(rb"__(global|device|host)__")
 
 
@@ -237,8 +238,8 @@ class Preprocessor:
         first: dict[str, int] = {}
         for word in _IDENTIFIER.finditer(text) if steps else ():
             name = word[0].decode()
-            if name in steps:
-                first.setdefault(name, word.start())
+            if name in steps and name not in first and _may_expand(text, word.start(), word.end(), steps[name]):
+                first[name] = word.start()
         found: Redefined = {}
         for name, changes in steps.items():
             extra = self.extra.get(name)
@@ -622,6 +623,19 @@ def _is_number_in_one(*macros: Macro) -> bool:
     return any(map(is_number, kinds)) and not all(map(is_floating, kinds))
 
 
+def _may_expand(text: bytes, start: int, end: int, changes: Sequence[tuple[int, Macro | None]]) -> bool:
+    """Whether a name in a text may be one of its macros. That of a function-like macro is none without a parenthesis
+    behind it (C++17, 19.3 [cpp.replace] 10), but as the argument of another macro.
+    """
+    if any(macro is not None and macro.params is None for _, macro in changes):
+        return True
+    return _PARENTHESIS.match(text, end) is not None or text[max(0, start - 99) : start].rstrip()[-1:] in (
+        b"(",
+        b",",
+        b"",
+    )
+
+
 def in_force(
     macros: Mapping[str, Macro], redefined: Redefined, text: bytes, start: int, end: int
 ) -> Mapping[str, Macro]:
@@ -636,7 +650,7 @@ def in_force(
         parts = [(max(start, at), min(end, until), macro) for (at, macro), until in zip(changes, bounds, strict=True)]
         parts = [part for part in parts if part[0] < part[1]] or [(start, end, changes[-1][1])]
         if len(parts) > 1:
-            parts = [part for part in parts if name.encode() in _used(text[part[0] : part[1]], macros)] or parts
+            parts = [part for part in parts if _uses(text[part[0] : part[1]], name, changes, macros)] or parts
         meant = {None if macro is None else (macro.params, macro.body): macro for _, _, macro in parts}
         known = [macro for macro in meant.values() if macro is not None]
         result.pop(name, None)
@@ -646,6 +660,16 @@ def in_force(
             body = b" ".join(macro.body for macro in known)
             result[name] = replace(known[-1], body=body, kind="opaque", passes=None, looks=False)
     return result
+
+
+def _uses(text: bytes, name: str, changes: Sequence[tuple[int, Macro | None]], macros: Mapping[str, Macro]) -> bool:
+    """Whether a text may use what a name stands for, itself or through other macros."""
+    word = name.encode()
+    found = (one for one in _IDENTIFIER.finditer(text) if one[0] == word)
+    if any(_may_expand(text, one.start(), one.end(), changes) for one in found):
+        return True
+    used = (macros.get(one.decode()) for one in _used(text, macros) - {word})
+    return any(macro is not None and word in words(macro.body) for macro in used)
 
 
 def _used(text: bytes, macros: Mapping[str, Macro]) -> set[bytes]:

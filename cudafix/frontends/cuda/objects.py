@@ -32,6 +32,8 @@ _CLASS = re.compile(
     r"|[io]?fstream|[io]?stringstream|complex|bitset)\b"
     r")[A-Za-z_]"
 )
+_NAME_OF_TYPE = re.compile(r"(?:const |volatile )*[\w:]+(?: const)?\s*")
+_NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
 # Objects of the standard library whose call makes a number and touches no memory but their own.
 NUMBER_OBJECT = re.compile(
     r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
@@ -691,6 +693,12 @@ class Objects(Expressions):
         kind = kind.removeprefix("::")
         if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind):
             return False
+        if _NAME_OF_TYPE.fullmatch(kind.partition("<")[0]) is None:  # `char (*)[16]`, a number in a template's argument
+            return False
+        macro = self.file.macros.get(kind)
+        if macro is not None and macro.params is None:
+            written = macro.body.decode("utf-8", "replace").strip()
+            return written != kind and self.is_unseen(written)
         if kind in self.bindings:  # an argument of a macro
             bound = self.bindings[kind]
             written = text_of(bound.node, bound.source.text)
@@ -726,8 +734,9 @@ class Objects(Expressions):
     def _objects_in(self, kind: str) -> Iterator[str]:
         """A type, and those of the objects that the standard library makes in one of it."""
         yield kind
-        for one in ir.template_arguments(kind) if MAKES.match(kind) else ():
-            yield from self._objects_in(one)
+        if MAKES.match(kind):
+            for one in ir.template_arguments(kind)[: 1 if _NUMBERED.match(kind) else None]:
+                yield from self._objects_in(one)
 
     def may_be_overloaded(self, place: Expr) -> bool:
         """Whether an operator on an object may run a function that is not seen, on all that the object leads to."""

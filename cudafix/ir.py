@@ -661,6 +661,7 @@ class Module:
     scopes: Scopes = field(default_factory=Scopes)
     # whether a string begins with a program that stays off the device, and whether one names what may ask it
     commands: tuple[bool, bool] = (False, False)
+    measures: int | None = None  # where the text names, and does not call, what tells how much memory is free
     lost: tuple[tuple[int, str], ...] = ()  # allocations in text that is in no function, and why (the refusal's name)
 
 

@@ -323,11 +323,15 @@ CudaComputeCapability,NumGpuCores,Architecture} nothing hr*
 pynvml.nvmlDeviceGet{MemoryInfo,BAR1MemoryInfo,ComputeRunningProcesses,GraphicsRunningProcesses} free_memory
 pynvml.nvmlDeviceGet{MemoryInfo,BAR1MemoryInfo,ComputeRunningProcesses,GraphicsRunningProcesses}/1 free_memory -
 pynvml.*                                host    hr*         ; timed
+# packages that ask NVML or start nvidia-smi for what devices have free
+{GPUtil,gpustat,nvidia_smi,py3nvml,nvitop}.* free_memory hr*
+torch.cuda.{mem_get_info,device_memory_used,list_gpu_processes} free_memory hr*
 """
 
 _METHODS = """
 object.{append,extend,insert,remove,pop,popleft,appendleft,popitem,clear,sort,reverse,update,setdefault,add,discard,\
 rotate,fill,put,partition,resize,itemset} host hrw hrw*
+object.{get_memory_info,mem_get_info,memGetInfo,nvmlDeviceGetMemoryInfo} free_memory hr hr*
 object.{keys,values,items,get,index,count,copy,union,difference,intersection,issubset,isdisjoint} host hr hr*
 object.{format,format_map,join} host hr look*
 object.{split,rsplit,splitlines,strip,lstrip,rstrip,replace,startswith,endswith,lower,upper,title,encode,\

@@ -49,6 +49,10 @@ class Allocations(Roles):
         if id(call) in trials(self.program, self.tables):
             text = "is allocated with a size that is found by trial: what fails is tried again with another size"
             self.obstacle(bit, "free_memory_is_measured", text, call.span)
+        if (measured := self.reach.may_measure) is not None:
+            at, how = measured
+            text = f"is allocated in a program that may ask how much memory is free, {how}"
+            self.obstacle(bit, "free_memory_is_measured", text, at)
         if self.reach.in_threads(call):
             text = f"is allocated by `{call.callee}` where other host threads may run too"
             self.obstacle(bit, "several_host_threads", text, call.span)

@@ -215,18 +215,37 @@ class Reach:
     @cached_property
     def _works_without_calls(self) -> bool:
         """Whether a constructor, a destructor or an operator of the program leaves work: no name says where it runs."""
-        for function in self.program.functions():
-            name, owner = last(function.name), last(function.cls or "")
-            implicit = name.startswith("operator") or (owner and name.removeprefix("~") == owner)
-            if implicit and self.leaves_work(function):
-                return True
-        return False
+        return any(_is_unwritten(function) and self.leaves_work(function) for function in self.program.functions())
 
     def _text_works(self, stmt: ir.Unknown, harmless: frozenset[Effect]) -> bool:
         """Whether text that is not understood launches, or names a function of a library with another effect."""
         words = (*(stmt.names or ()), *stmt.called)
         found = (api for name in words if (api := self.tables.any_form(name)) is not None)
         return ir.LAUNCHES in words or any(api.effect not in harmless for api in found)
+
+    @cached_property
+    def may_measure(self) -> tuple[ir.Span, str] | None:
+        """Where the program may ask how much memory is free without a call that is followed, and how: it names what
+        tells it, or asks in a function that runs where no call is written, or that somebody else is given.
+        """
+        for module in self.program.modules:
+            if module.measures is not None:
+                return ir.Span(module.path, module.measures, module.measures), "which is named here, and not called"
+        asking = self.program.reaching("free memory", self._measures)
+        if not asking:
+            return None
+        functions = tuple(self.program.functions())
+        given = {last(name) for function in functions for stmt in walk(function.body) for name in handed_over(stmt)}
+        for function in functions:
+            if id(function) in asking and (_is_unwritten(function) or last(function.name) in given):
+                return function.span, f"in `{function.name}`, which may run where no call is written"
+        return None
+
+    def _measures(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call) or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+            return False
+        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        return api is not None and api.effect is Effect.FREE_MEMORY
 
     def names_globals(self, function: ir.Function) -> bool:
         """Whether a function gets at variables by their names that outlive it: at namespace scope, or static."""
@@ -289,6 +308,12 @@ class Reach:
             if not known and self.tables.lookup(stmt.callee, len(stmt.args)) is None and stmt.callee != "throw":
                 return True
         return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)
+
+
+def _is_unwritten(function: ir.Function) -> bool:
+    """Whether it is a constructor, a destructor or an operator: it runs where no call is written, too."""
+    name, owner = last(function.name), last(function.cls or "")
+    return name.startswith("operator") or bool(owner) and name.removeprefix("~") == owner
 
 
 def _names_of_classes(program: Program) -> frozenset[str]:

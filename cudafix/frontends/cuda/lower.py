@@ -36,10 +36,12 @@ from cudafix.frontends.cuda.declarations import (
     is_pointer,
     names_of_numbers,
 )
+from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.kernels import summarize
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
+from cudafix.models.measuring import NAMES, named_in
 from cudafix.recursion import room
 from cudafix.shell import parts_of_commands
 
@@ -138,6 +140,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         device,
         scopes,
         parts_of_commands(parsed.original),
+        named_in(scan(parsed.original).code) if NAMES.search(parsed.original) is not None else None,
         tuple(_lost(parsed, found, functions)),
     )
 

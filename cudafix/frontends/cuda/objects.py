@@ -32,7 +32,7 @@ _CLASS = re.compile(
     r"|[io]?fstream|[io]?stringstream|complex|bitset)\b"
     r")[A-Za-z_]"
 )
-_NAME_OF_TYPE = re.compile(r"(?:const |volatile )*[\w:]+(?: const)?\s*")
+_NAME_OF_TYPE = re.compile(r"(?:const |volatile )*[\w:]+(?: const)?\s*(?:\.\.\.)?")  # or of the types of a pack
 _NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
 # Objects of the standard library whose call makes a number and touches no memory but their own.
 NUMBER_OBJECT = re.compile(

@@ -41,6 +41,7 @@ from cudafix.models.python import (
     KERNELS,
     LOADED,
     MAKERS,
+    MODULES,
     PARAMETERS,
     REARRANGES,
     SHOWS_VARIABLES,
@@ -83,6 +84,8 @@ class Calls(Functions):
 
     def call(self, node: cst.Call) -> Expr:
         """A call in an expression."""
+        if any(self._is_binding(argument.value) for argument in node.args) and not self._names_attribute(node):
+            self.unit.measures.append(self.span(node).start)  # whoever has the module may call each of its functions
         if self._runs_through(node.func):
             self.run_through.update(argument.value for argument in node.args)
         api = self.api_call(node)
@@ -113,6 +116,16 @@ class Calls(Functions):
         if isinstance(node.func, cst.Name) and node.func.value == "super" or self.is_super(node.func):
             return self._super(node)
         return self._held(node)
+
+    def _is_binding(self, node: cst.BaseExpression) -> bool:
+        meaning = self.resolver.meaning(node)
+        return isinstance(meaning, Dotted) and meaning.name in MODULES
+
+    def _names_attribute(self, node: cst.Call) -> bool:
+        """Whether it is `getattr(module, "name")` or its like: the name is a word of the text."""
+        meaning = self.resolver.meaning(node.func)
+        named = len(node.args) > 1 and isinstance(node.args[1].value, cst.SimpleString)
+        return named and meaning in (Dotted("builtins.getattr"), Dotted("builtins.hasattr"))
 
     def _held(self, node: cst.Call) -> Expr:
         """A call of what a variable holds, or an expression gives."""

@@ -248,14 +248,25 @@ class Functions(CupyObjects):
         return self.unknown(f"`{self.source.text(node.func)}`", node, self.given(node))
 
     def _super_method(self, node: cst.Call, func: cst.Attribute) -> Expr:
-        cls = self.resolver.this_class()
         scope = self.scope
+        cls = self._seen_from(func.value)
         if cls is not None and scope is not None and scope.this is not None:
             nexts = self._next_methods(cls, func.attr.value)
             if nexts is not None:
                 return self._one_of(node, nexts)
         this = (Var("this"),) if scope is not None and scope.this is not None else ()
         return self.unknown(f"`super().{func.attr.value}`", node, (*this, *self.given(node)))
+
+    def _seen_from(self, node: cst.BaseExpression) -> Class | None:
+        """The class behind which `super()` or `super(C, self)` begins to look; None where that is not known."""
+        if not isinstance(node, cst.Call) or not node.args:
+            return self.resolver.this_class()
+        first, *others = (argument.value for argument in node.args)
+        named = self.resolver.meaning(first)
+        is_of_this = len(others) == 1 and isinstance(others[0], cst.Name) and self.resolver.is_this(others[0].value)
+        if not is_of_this or not isinstance(named, OwnClass) or named.outline is not self.unit.outline:
+            return None
+        return named.cls
 
     def _next_methods(self, cls: Class, name: str) -> list[OwnFunction | None] | None:
         """What `super()` in a method of a class may lead to: the next one in the order of the class that the object is

@@ -28,6 +28,7 @@ from cudafix.frontends.python.statements import HEADER, Statements, function
 from cudafix.frontends.python.terms import NOTHING
 from cudafix.frontends.python.writer import DRIVER, NEW_DRIVER, PythonWriter
 from cudafix.ir import FuncRef, Span
+from cudafix.models.measuring import named_in_python
 from cudafix.models.python import GPU_LIBRARIES, HOST_PACKAGES
 from cudafix.shell import parts_of_commands
 
@@ -92,6 +93,7 @@ def lower(source: Source, outline: Outline, modules: Modules, methods: Methods) 
         variables,
         _unseen(outline, modules),
         commands=parts_of_commands(source.data),
+        measures=next(iter(unit.measures), named_in_python(source.data)),
     )
     return Lowered(module, _writer(unit))
 

@@ -85,6 +85,7 @@ class Unit:
     styles: dict[str, Style] = field(default_factory=dict)
     launches: dict[str, Span] = field(default_factory=dict)
     pending: list[Callable[[], None]] = field(default_factory=list)
+    measures: list[int] = field(default_factory=list)  # where functions of a binding may be called by their names
     deferred: dict[cst.FunctionDef, bool] = field(default_factory=dict)
     returned: dict[tuple[cst.FunctionDef, tuple[Symbol, ...]], Symbol | None] = field(default_factory=dict)
 

@@ -298,10 +298,10 @@ def _named_in(node: cst.CSTNode) -> set[str]:
 
 
 def _attributes_set(nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Attribute]:
-    """The attributes that are targets of assignments, loops and contexts."""
+    """The attributes that are targets of assignments, deletions, loops and contexts."""
     stack: list[cst.CSTNode | None] = []
     for node in nodes:
-        if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.For | cst.CompFor):
+        if isinstance(node, cst.AssignTarget | cst.AnnAssign | cst.AugAssign | cst.Del | cst.For | cst.CompFor):
             stack.append(node.target)
         elif isinstance(node, cst.WithItem) and node.asname is not None:
             stack.append(node.asname.name)

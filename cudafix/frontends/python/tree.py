@@ -94,6 +94,8 @@ class PythonTree:
         elsewhere = frozenset(name for name in elsewhere if name in words or name.startswith("__"))
         read = [outline for outline in outlines.values() if outline is not None]
         replaced = frozenset[str]().union(*(outline.replaces for outline in read))
+        if not replaced.isdisjoint(("__class__", "__bases__")):  # objects get the methods of another class
+            replaced |= frozenset[str]().union(*known.values())
         patched = frozenset[str]().union(*(outline.patches for outline in read))
         interfaces = {found for one in outlines for both in _INTERFACE.findall(self.files[one]) for found in both}
         every = elsewhere | known.get(path, frozenset())

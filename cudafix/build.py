@@ -41,9 +41,11 @@ _SAYS = re.compile(
     rf"|{_MACRO}"
     # a word of it, which variables put together: `-D${PREFIX}_DEFAULT_STREAM`, `--$(WHICH)-stream per-thread`
     r"|CUDA_API_PER_THREAD|(?<==)per-thread\b|(?<![\w-])per-thread(?![\w-]|[ \t]+\w)"
+    # a part of a word, in front of a quotation mark or beside a variable: `-DCUDA_$(WHICH)_STREAM`, `$(WHICH)-thread`
+    r"|\bAPI_PER_THREAD|\bPER_THREAD_DEFAULT\b|(?<=[)}])-thread\b|--default-(?=[\"'$])|(?<![\w-])per-(?=[\"'$])"
 )
 _SAID = re.compile(
-    rb"default-stream|PER_THREAD_DEFAULT_STREAM|CUDA_API_PER_THREAD|per-thread"
+    rb"default-stream|PER_THREAD_DEFAULT|API_PER_THREAD|per-thread|[)}]-thread|--default-[\"'$]|\bper-[\"'$]"
 )  # nearly no file holds it
 _OF_THE_ENVIRONMENT = re.compile(
     rb"NVCC_(?:APPEND|PREPEND)_FLAGS"
@@ -81,6 +83,7 @@ _HIDDEN = frozenset(
 )
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "site-packages"))
 _MOST_ENTRIES, _LARGEST = 200_000, 1 << 20
+_MOST_LEVELS = 4
 _COMMENT = re.compile(r"(?<![\\\w$])#(?!\s*(?:define|cmakedefine|undef|if)\b).*")
 _MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|define)\b")
 _MAKE_CLOSES = re.compile(r"[ \t]*(?:endif|endef)\b")
@@ -332,7 +335,7 @@ class _Builds:
     @staticmethod
     @cache
     def around(folder: str, root: str) -> _Builds:
-        top = _repository(folder) or root
+        top = _repository(folder) or (root if (folder + os.sep).startswith(root + os.sep) else _described_above(folder))
         above = tuple(upward(folder, top))
         return _Builds(folder, above, _Files.below(above[-1], above[-1] == top))
 
@@ -424,6 +427,17 @@ def _repository(folder: str) -> str | None:
         if os.path.exists(os.path.join(each, ".git")):
             return each
     return None
+
+
+def _described_above(folder: str) -> str:
+    """The outermost of a folder and a few above it that describes a build, for sources of no repository that lie
+    elsewhere than the configuration.
+    """
+    around = [folder, *map(str, Path(folder).parents)][:_MOST_LEVELS]
+    described = (
+        each for each in reversed(around) if any(map(os.path.isfile, (os.path.join(each, n) for n in _DESCRIPTIONS)))
+    )
+    return next(described, folder)
 
 
 class _Files:

@@ -17,7 +17,7 @@ from cudafix import interrupts
 
 _SOURCES = frozenset(
     ".c .cc .cpp .cppm .cu .cuf .cuh .cxx .f90 .h .hh .hpp .hxx .inc .inl .ipp .ipynb .ixx .m .mm .ptx .py .pyi .pyx "
-    ".rs .s .tpp .txx".split()
+    ".rs .s .toml .tpp .txx".split()
 )
 _HEAD = 4096  # bytes in which a file says what it is
 
@@ -48,7 +48,7 @@ def check(file: str, kind: Kind) -> None:
     real = os.path.realpath(file)
     for name in (file, real):
         if os.path.splitext(name)[1].lower() in _SOURCES:
-            raise OutputError(f"{file}: the name of a source; {kind.title} is not written there")
+            raise OutputError(f"{file}: the name of a source or a configuration; {kind.title} is not written there")
     try:
         status = os.stat(real)
     except FileNotFoundError:

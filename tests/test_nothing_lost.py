@@ -50,6 +50,7 @@ def held(folder: Path) -> dict[str, bytes]:
     [
         ("a.cu", SOURCE),
         ("new.cuh", None),
+        ("cudafix.toml", None),
         ("NEW.CU", None),
         ("Makefile", b"all:\n"),
         ("notes.html", b"<!doctype html>\n<p>mine\n"),

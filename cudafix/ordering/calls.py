@@ -679,7 +679,15 @@ class Calls(Operations):
         objects = elements.union(*({mem.Ref(c), mem.Ref((c[0], (*c[1], ("at", mem.ANY))))} for c in cells))
         lazy = "views::" in call.callee  # runs where somebody looks at the elements
         results = mem.NOTHING
+        running = {id(frame.function) for frame in self.frames}
         for function in found:
+            again = id(function) in running
+            if again and not self.reach.works_on_device(function):
+                continue  # what it does is seen in the outer call
+            if again or len(self.frames) >= MAX_DEPTH:
+                text = f"`{call.callee}` calls `{function.name}`, which " + ("runs already" if again else "is too deep")
+                self.unknown(text, call.given, call, call.span, state, self.reach.within([function]))
+                continue
             params = [mem.UNKNOWN | elements] * len(function.params)
             this = mem.UNKNOWN | objects if function.cls is not None else mem.UNKNOWN
             if lazy and self.reach.works_on_device(function):

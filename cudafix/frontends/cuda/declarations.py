@@ -823,6 +823,10 @@ class Declarations:
         cls = self.class_of(parts[2] + parts[3], scope)
         if cls is not None:
             return f"{parts[1]}{cls.name}{rest}"
+        name = parts[2] + parts[3]
+        meant = self.meanings(name) if not any(name in hiding for hiding in self.parameters.values()) else (name,)
+        if len(meant) == 1 and meant[0].startswith("std::"):
+            return f"{parts[1]}{meant[0]}{rest}"
         hidden = "::" not in parts[3] and not parts[2] and self._named_alike(parts[3])
         return f"{parts[1]}{'auto' if hidden else parts[2] + parts[3]}{rest}"
 

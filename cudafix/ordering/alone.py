@@ -14,7 +14,7 @@ name may mean a function that is stored anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from cudafix import ir
 from cudafix.ir import walk
@@ -22,12 +22,22 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.clients import CALLER
-from cudafix.ordering.plain import may_lead, stored_as_bytes
+from cudafix.ordering.plain import may_lead, points_to_bytes, stored_as_bytes
 from cudafix.ordering.slicing import Slicer, expressions, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
 HOLDS = frozenset(("keep", "swap", "new", "alias"))
+_ONLY_READ = frozenset(("-", "hr", "hr*", "look", "look*", "path", "kind", "flags", "hr+of"))
 _MEMORY = frozenset((Effect.ALLOC, Effect.FREE))
+
+
+def _names_one(expr: ir.Expr, names: Set[str]) -> bool:
+    return any(isinstance(part, ir.Var) and part.name in names for part in ir.variables(expr))
+
+
+def _is_pointer(expr: ir.Expr, names: Set[str]) -> bool:
+    """Whether a value may be one of these pointers, or be computed of one; a byte that one leads to is none."""
+    return not isinstance(expr, ir.Index | ir.Deref) and _names_one(expr, names)
 
 
 class Alone:
@@ -73,6 +83,33 @@ class Alone:
                 self._may_store(stmt, function) for stmt in walk(function.body)
             )
         return self._stores[id(function)]
+
+    def changes_bytes(self, function: ir.Function) -> bool:
+        """Whether the function itself may store through a pointer to bytes, or hands one to somebody who may: the
+        addresses that stand there are others then.
+        """
+        names = function.kept("bytes", stored_as_bytes)
+        return bool(names) and any(self._may_change(stmt, function, names) for stmt in walk(function.body))
+
+    def _may_change(self, stmt: ir.Stmt, function: ir.Function, names: Set[str]) -> bool:
+        if isinstance(stmt, ir.HostAccess):
+            return any(_names_one(place, names) for place in stmt.writes)
+        if isinstance(stmt, ir.Assign):  # a copy of the pointer is one of these names too
+            given = _is_pointer(stmt.value, names) and not (
+                isinstance(stmt.target, ir.Var) and stmt.target.name in names
+            )
+            return given or (not isinstance(stmt.target, ir.Var) and _names_one(stmt.target, names))
+        if not isinstance(stmt, ir.Call):
+            return False
+        given_at = [n for n, arg in enumerate(stmt.args) if _is_pointer(arg, names)]
+        api = self._library(stmt, function)
+        if api is not None:
+            roles = roles_of(api, len(stmt.args))
+            return stmt.receiver is not None or any(n >= len(roles) or roles[n] not in _ONLY_READ for n in given_at)
+        called = self._of(stmt, function)
+        if not called:
+            return bool(given_at)
+        return any(n >= len(f.params) or not points_to_bytes(f.params[n].type) for f in called for n in given_at)
 
     def _may_store(self, stmt: ir.Stmt, function: ir.Function) -> bool:
         if isinstance(stmt, ir.Assign):

@@ -21,7 +21,7 @@ from cudafix.ordering.frames import LAMBDA, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
-from cudafix.ordering.plain import NUMBERS, stored_as_bytes
+from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
 from cudafix.ordering.reach import THREAD, Reach, Within
 from cudafix.ordering.state import Bits, In, numbers
@@ -548,7 +548,7 @@ class Calls(Operations):
                 return None
             names.update(*(alone.names(one) for one in tree))
             stores = stores or any(map(alone.stores, tree))
-            disguised = disguised or any(one.kept("bytes", stored_as_bytes) for one in tree)
+            disguised = disguised or any(map(alone.changes_bytes, tree))
         reached: set[mem.Value] = {mem.Ref((root, ())) for name in names for root in self._shared(name)}
         for n, arg in enumerate(call.args):
             reached |= self.whole(state, arg)

@@ -15,15 +15,20 @@ NAMES = re.compile(
     rb"|nvmlDeviceGet(?:(?:Compute|Graphics|MPSCompute)RunningProcesses|AccountingStats))(?:_v\d)?\b(?!\s*\()"
     rb"|\b(?:mem_info|get_memory_info|mem_get_info)\b(?!\s*\()"
 )
+_DECLARED = re.compile(rb"^[ \t]*(?:extern|typedef)\b[^;=(){}]*;", re.MULTILINE)  # a name only
 _IMPORTED = re.compile(rb"^[ \t]*from\s+[\w.]+\s+import\s+(?:\([^()]*\)|[^\n(]*)", re.MULTILINE)
 
 
 def named_in(code: bytes) -> int | None:
     """Where a text without comments first names such a function, and does not call it; None if it does not."""
-    found = NAMES.search(code)
+    found = NAMES.search(_blanked(_DECLARED, code)) if NAMES.search(code) is not None else None
     return found.start() if found is not None else None
 
 
 def named_in_python(code: bytes) -> int | None:
     """The same for Python: what an import names is named again where it is used."""
-    return named_in(_IMPORTED.sub(lambda found: b" " * len(found[0]), code)) if NAMES.search(code) is not None else None
+    return named_in(_blanked(_IMPORTED, code)) if NAMES.search(code) is not None else None
+
+
+def _blanked(pattern: re.Pattern[bytes], code: bytes) -> bytes:
+    return pattern.sub(lambda found: b" " * len(found[0]), code)

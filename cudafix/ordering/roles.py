@@ -273,7 +273,9 @@ class Roles(Calls):
                 return mem.UNKNOWN
             values = self.values(state, first)
             key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
-            holds = not mem.leading(values) and _HAS_ELEMENTS.match(self.type_of(first)) is not None
+            kind = self.type_of(first)
+            may_hold = _HAS_ELEMENTS.match(kind) is not None or self.classes.is_open(kind)
+            holds = not mem.leading(values) and may_hold
             cells = self.cells(state, first) if holds or not values else []
             return values.union(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
         if api.returns == "given":

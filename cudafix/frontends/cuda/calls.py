@@ -690,6 +690,8 @@ class Calls(Objects):
             return receiver
         else:
             container = _STD_CONTAINER.match(kind) is not None
+            deduced = self._is_open(kind.removeprefix("const ").rstrip(" &")) if kind else False
+            container = container or (deduced and not self.file.index.is_member(name))
             if name == "at" and (container or not kind):
                 values, _ = self.arguments(arguments)
                 place = Index(receiver, values[0] if values else Opaque(()))

@@ -59,6 +59,9 @@ _CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
 _HOLDS_MANY = re.compile(
     r"(?:(?:cuda::)?std::|thrust::host_)?(?:vector|deque|(?:forward_)?list|array|initializer_list|(?:unordered_)?(?:multi)?(?:map|set))\s*<"
 )
+# of values: an element that is a reference is a name of something else
+_PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
+_ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
 _FIXED = re.compile(r"std::array\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
@@ -130,6 +133,8 @@ class Variables(Blocks):
                     elif not one.reference:
                         self.keeps_copy(value, place)
                 self.bind_names(one, place, child)
+                if isinstance(place, (Var, Field, Index, Deref)) and self._may_name_others(one, place):
+                    self.unknown("a structured binding of parts that are not known", child, (Addr(place),))
             else:
                 self._variable(one, child, value, base)
             if words & CONSTANT and (number := integer(value, one, self.source.text)):
@@ -143,23 +148,37 @@ class Variables(Blocks):
     def bind_names(self, one: Declared, place: Expr, node: Node) -> None:
         """The names of a structured binding: members of a class that is seen, elements of an array, else any part."""
         kind = self.type_of(place)
-        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
         certain = is_pointer(kind) or kind.endswith("]") or kind.startswith("std::")
         if not certain and self.file.index.specializes("tuple_size"):
             self.unread("a structured binding that may call `get`", node)
-        names = list(cls.fields) if cls is not None and not cls.bases else []
         for number, binding in enumerate(one.bindings):
-            part: Expr = place
-            if number < len(names):
-                part = self.member(place, names[number])
-            elif kind.endswith("]"):
-                part = Index(place, Const(str(number)))
+            part = self.part_of(kind, place, number) or place
             known = part is not place
             var = self.declare(self.raw(binding), self.type_of(part) if known else "", binding, one.reference)
             value = Addr(part) if one.reference else part if known else opaque(part)
             if one.reference and not known and is_temporary(place):  # or one of the references that `std::tie` made
                 value = ir.Choice((value, place))
             self.emit(ir.Assign(var, value, self.span(node)))
+
+    def _may_name_others(self, one: Declared, place: Expr) -> bool:
+        """Whether the names of a structured binding may refer to what no part by its name is: elements of a tuple, or
+        objects that its elements refer to, which a copy refers to as well.
+        """
+        kind = self.type_of(place)
+        if self.part_of(kind, place, 0) is not None:
+            return False
+        of_references = "&" in kind.rstrip(" &") or kind.startswith("std::reference_wrapper")
+        return one.reference or of_references or (kind.startswith("auto") and not is_temporary(place))
+
+    def part_of(self, kind: str, place: Expr, number: int) -> Expr | None:
+        """What a name of a structured binding refers to ([dcl.struct.bind]); None where that is not known."""
+        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
+        names = list(cls.fields) if cls is not None and not cls.bases else []
+        if _PAIR.fullmatch(kind) is not None:
+            return Field(place, ("first", "second")[number]) if number < 2 else None
+        if number < len(names):
+            return self.member(place, names[number])
+        return Index(place, Const(str(number))) if kind.endswith("]") or _ARRAY.fullmatch(kind) is not None else None
 
     def _is_misread(self, node: Node) -> bool:
         """Whether statements read as a declaration: `p && f(p);`, `MACRO break;`, or `body x = 1;` where `body` is code

@@ -83,8 +83,7 @@ def _views(tree: Tree, paths: list[str]) -> list[View]:
     variants = [tree.variants_of(p, paths) for p in paths]
     seen: set[tuple[int, ...]] = set()
     for n, own in enumerate(variants):
-        varied = own if tree.is_candidate(paths[n]) or not n else own[:1]
-        for chosen in varied:
+        for chosen in own:
             picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
             if tuple(map(id, picked)) not in seen:
                 seen.add(tuple(map(id, picked)))

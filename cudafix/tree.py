@@ -259,10 +259,10 @@ class Tree:
         return self.orders[header]
 
     def _visible(self, path: str) -> Declarations:
-        """What the headers declare that a file includes; those of the first configuration of each."""
+        """What the headers declare that a file includes, in each of their configurations."""
         if path not in self.visible:
-            headers = (self.variants_of(h)[0].declarations for h in reversed(self.included(path)))
-            self.visible[path] = Declarations.together(headers)
+            variants = (v for header in reversed(self.included(path)) for v in reversed(self.variants_of(header)))
+            self.visible[path] = Declarations.together(variant.declarations for variant in variants)
         return self.visible[path]
 
     def part(self, paths: Iterable[str]) -> Tree:

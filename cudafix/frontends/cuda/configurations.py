@@ -27,12 +27,21 @@ _STEPS = 100_000  # directives that the search for configurations may visit, in 
 _SCALAR = (
     rb"(?:int|float|double|char|bool|size_t|ssize_t|long|short|unsigned|signed|u?int\d+_t|u?long|u?int|uchar|dim3|auto)"
 )
+_NUMBER = (
+    rb"(?:"
+    + _SCALAR[3:-1]
+    + rb"|(?:u?(?:char|short|int|long)|float|double|half|longlong)[1-4]|__half2?|half|__nv_bfloat16"
+    rb"|cu(?:Float|Double)?Complex|cufft(?:Double)?Complex|(?:thrust|std)::complex<\s*(?:float|double)\s*>)"
+)
 _HARMLESS = re.compile(  # one declaration
-    rb"(?:(?:typedef|using)\b[^;{}]*;\s*"
+    # another name of a number, or of a vector of numbers: that of a class decides which functions are called
+    rb"(?:typedef\s+" + _NUMBER + rb"(?:\s+" + _NUMBER + rb")*[\s*]+\w+\s*;\s*"
+    rb"|using\s+\w+\s*=\s*" + _NUMBER + rb"(?:\s+" + _NUMBER + rb")*[\s*]*;\s*"
+    rb"|using\s+namespace\s+[\w:]+\s*;\s*"
     rb"|extern\s+(?!\")[^;{}]*;\s*"
     rb"|(?:struct|class|union|enum)\s+\w+\s*;\s*"
-    # not a constant that is zero: so many rounds of a loop are none
-    rb"|(?![^;{}]*\bconst[^;{}]*[=(]\s*0+[uUlL]*\s*\)?\s*;)"
+    # no constant that may be zero: so many rounds of a loop are none
+    rb"|(?![^;{}]*\bconst(?:expr)?\b[^;{}]*[=(](?!\s*-?(?:0[xX]0*[1-9a-fA-F]|0*[1-9]|\d*\.\d)[\w.]*\s*\)?\s*;))"
     rb"(?:(?:static|const|constexpr|inline)\s+)*" + _SCALAR + rb"(?:\s+" + _SCALAR + rb")*(?:\s+const)?"
     rb"\s+\w+(?:\s*=\s*[-+*/%\w.\s]+|\s*\([-+*/%\w.,\s]*\))?;\s*"
     # a prototype at namespace scope: two words before the parenthesis, the first of them no keyword of a statement

@@ -471,7 +471,7 @@ class Declarations:
 
     @classmethod
     def together(cls, headers: Iterable[Declarations]) -> Declarations:
-        """What several headers declare; where two have a name, the last one."""
+        """What several headers declare, or one in its configurations; where two have a name, the last one."""
         found = cls()
         other_types: set[str] = set()
         for header in headers:
@@ -498,9 +498,11 @@ class Declarations:
                 found.aliases[name] = tuple(dict.fromkeys((*found.aliases.get(name, ()), *kinds)))
             found.by_reference.update(header.by_reference)
             for name, listed in header.takes.items():
-                found.takes.setdefault(name, []).extend(listed)
-            for name, listed in header.offers.items():
-                found.offers.setdefault(name, []).extend(listed)
+                known = found.takes.setdefault(name, [])
+                known += (one for one in listed if one not in known)
+            for name, offered in header.offers.items():
+                there = found.offers.setdefault(name, [])
+                there += (one for one in offered if one not in there)
             found.evaluated |= header.evaluated
             for name, given in header.gives.items():
                 found.gives.setdefault(name, set()).update(given)

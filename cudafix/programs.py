@@ -166,7 +166,7 @@ class _Linker:
             files.update(dict.fromkeys(added))
             linked: list[str] = []
             if everywhere and len(files) <= MOST_FILES:
-                linked = [*self._linked(files, start), *(self._run_without_calls(files) if uncalled else ())]
+                linked = [*self._linked(files, start), *(self._run_without_calls(files, start) if uncalled else ())]
             beside: Iterable[str] = ()
             if self._beside[os.path.dirname(start)] and self._tree.files.facts(start).main:
                 used.update(*(self._outlines.words(p).all for p in added))
@@ -236,11 +236,11 @@ class _Linker:
         wanted = (sources for name, sources in sorted(offered.items()) if _is_reached(name, reached))
         return [path for sources in wanted for path in _nearest(sources, start)]
 
-    def _run_without_calls(self, files: Collection[str]) -> list[str]:
+    def _run_without_calls(self, files: Collection[str], start: str) -> list[str]:
         """The sources of which something runs though nobody calls it by a name: they replace a global `operator new` or
-        `operator delete`; they make `thread_local` variables; they make objects, when the program starts, of a class
-        that is derived from one of these files with virtual functions; or what they initialize then with may store in
-        variables of other sources.
+        `operator delete`; they have a function with the attribute `constructor`; they make `thread_local` variables;
+        they make objects, when the program starts, of a class that is derived from one of these files with virtual
+        functions; or what they initialize then with may store in variables of other sources.
         """
         classes = set[bytes]()
         for path in files:
@@ -250,26 +250,24 @@ class _Linker:
         named = set[bytes]().union(*(self._outlines.words(path).all for path in sources))
         defined = set[bytes]().union(*(self._outlines.words(path).defined for path in sources))
         found: dict[str, None] = {}
-        for path in files:
-            for source in self._sources_for(path):
-                if (
-                    source not in files
-                    and source not in found
-                    and self._runs_by_itself(source, classes, named, defined)
-                ):
-                    found[source] = None
+        beside = self._beside[os.path.dirname(start)] if self._tree.files.facts(start).main else ()
+        for source in dict.fromkeys((*beside, *(source for path in files for source in self._sources_for(path)))):
+            if source not in files and self._runs_by_itself(source, classes, named, defined):
+                found[source] = None
         return list(found)
 
     def _runs_by_itself(
         self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes], defined: AbstractSet[bytes]
     ) -> bool:
         words = self._outlines.words(source)
-        if not self._may_name_others(source, defined):
-            return False
+        if b"__attribute__" in words.all and b"constructor" in words.all:
+            return True
         if b"operator" in words.defined:
             exports = self._outlines.outline(source).exports
             if any(not name.scope and name.last.startswith(_REPLACED) for name in exports):
                 return True
+        if not self._may_name_others(source, defined):
+            return False
         if b"thread_local" in words.all and self._outlines.outline(source).always:
             return True
         headers = self._tree.included(source)

@@ -83,7 +83,6 @@ _HIDDEN = frozenset(
 )
 _LEFT_OUT = frozenset(("node_modules", "__pycache__", "site-packages"))
 _MOST_ENTRIES, _LARGEST = 200_000, 1 << 20
-_MOST_LEVELS = 4
 _COMMENT = re.compile(r"(?<![\\\w$])#(?!\s*(?:define|cmakedefine|undef|if)\b).*")
 _MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|define)\b")
 _MAKE_CLOSES = re.compile(r"[ \t]*(?:endif|endef)\b")
@@ -335,7 +334,7 @@ class _Builds:
     @staticmethod
     @cache
     def around(folder: str, root: str) -> _Builds:
-        top = _repository(folder) or (root if (folder + os.sep).startswith(root + os.sep) else _described_above(folder))
+        top = _repository(folder) or root
         above = tuple(upward(folder, top))
         return _Builds(folder, above, _Files.below(above[-1], above[-1] == top))
 
@@ -427,17 +426,6 @@ def _repository(folder: str) -> str | None:
         if os.path.exists(os.path.join(each, ".git")):
             return each
     return None
-
-
-def _described_above(folder: str) -> str:
-    """The outermost of a folder and a few above it that describes a build, for sources of no repository that lie
-    elsewhere than the configuration.
-    """
-    around = [folder, *map(str, Path(folder).parents)][:_MOST_LEVELS]
-    described = (
-        each for each in reversed(around) if any(map(os.path.isfile, (os.path.join(each, n) for n in _DESCRIPTIONS)))
-    )
-    return next(described, folder)
 
 
 class _Files:

@@ -173,16 +173,6 @@ def test_a_program_with_two_default_streams_is_refused(per_thread: str, perhaps:
     assert names(TWO, config) == ["mixed_default_streams"] * refused
 
 
-def test_the_build_of_sources_that_lie_elsewhere_than_the_configuration(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    other = tmp_path_factory.mktemp("other")
-    (other / "src").mkdir()
-    (other / "Makefile").write_text("NVCCFLAGS = -O3 --default-stream per-thread\n")
-    source = str(other / "src" / "a.cu")
-    assert asked(source).per_thread == {source}
-
-
 @pytest.mark.parametrize("files", [["a.cu"], ["a.cu", "b.cu"]])
 def test_a_definition_in_a_source_leaves_it_open(files: list[str]) -> None:
     """nvcc includes the header of the runtime in front of a `.cu` file: the definition comes too late."""

@@ -120,9 +120,9 @@ class Classes:
         return bool(cls) and not cls.startswith(("auto", "decltype")) and cls not in self._type_names
 
     def is_open(self, kind: str) -> bool:
-        """Whether a type may be any: it is deduced, a parameter of a template, an alias, or not known."""
+        """Whether a type may be any: it is deduced, a parameter of a template, or an alias."""
         plain = _QUALIFIERS.sub("", kind).strip(" &.")
-        return not plain or plain.startswith(("auto", "decltype")) or plain in self._other_types
+        return plain.startswith(("auto", "decltype")) or plain in self._other_types
 
     def is_other_class(self, kind: str) -> bool:
         """Whether a type is a class by its name, and none of the standard library."""

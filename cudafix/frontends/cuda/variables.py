@@ -62,6 +62,7 @@ _HOLDS_MANY = re.compile(
 # of values: an element that is a reference is a name of something else
 _PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
 _ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
+_PLAIN = frozenset(("std::string", "string"))
 _FIXED = re.compile(r"std::array\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
@@ -165,7 +166,10 @@ class Variables(Blocks):
         objects that its elements refer to, which a copy refers to as well.
         """
         kind = self.type_of(place)
-        if self.part_of(kind, place, 0) is not None:
+        given = template_arguments(kind)
+        if self.part_of(kind, place, 0) is not None or (
+            given and all(is_number(one) or one in _PLAIN for one in given)
+        ):
             return False
         of_references = "&" in kind.rstrip(" &") or kind.startswith("std::reference_wrapper")
         return one.reference or of_references or (kind.startswith("auto") and not is_temporary(place))
@@ -174,11 +178,12 @@ class Variables(Blocks):
         """What a name of a structured binding refers to ([dcl.struct.bind]); None where that is not known."""
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
         names = list(cls.fields) if cls is not None and not cls.bases else []
-        if _PAIR.fullmatch(kind) is not None:
+        if isinstance(place, Var) and _PAIR.fullmatch(kind) is not None:
             return Field(place, ("first", "second")[number]) if number < 2 else None
         if number < len(names):
             return self.member(place, names[number])
-        return Index(place, Const(str(number))) if kind.endswith("]") or _ARRAY.fullmatch(kind) is not None else None
+        is_array = kind.endswith("]") or (isinstance(place, Var) and _ARRAY.fullmatch(kind) is not None)
+        return Index(place, Const(str(number))) if is_array else None
 
     def _is_misread(self, node: Node) -> bool:
         """Whether statements read as a declaration: `p && f(p);`, `MACRO break;`, or `body x = 1;` where `body` is code

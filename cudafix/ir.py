@@ -503,7 +503,8 @@ class Function:
     not seen, or which takes any type, or that are assigned to something of a type that is not known. In it, `""` is a
     value that may be of any class (or a method that may be any), `NO_OBJECT` one that may be converted to one.
     `direct` is true if a call of its value is a call of it, with the arguments as its parameters one by one: in Python,
-    no decorator has put another one in its place, and it is no generator.
+    no decorator has put another one in its place, and it is no generator. `by_reference` is true if the result of a
+    call may be another name of what it returns.
     """
 
     name: str
@@ -521,6 +522,7 @@ class Function:
     bases: tuple[str, ...] = ()
     unwritten: frozenset[str] = frozenset()
     direct: bool = True
+    by_reference: bool = False
     _kept: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property

@@ -343,9 +343,11 @@ class Calls(Operations):
 
     def function_call(self, call: ir.Call, found: list[tuple[ir.Function, Values]], state: State) -> State | None:
         """Inline every function that the call may reach, and join."""
+        refers = call.result is not None and any(f.by_reference for f, _ in found)
         if (
             self.passes_over(state)
             and all(self.slicer.is_inert(f) for f, _ in found)
+            and not refers
             and not any(self.device_memory(state, arg) for arg in call.args)
             and not any(self.on_device(self.reachable(state, this)) & state.live for _, this in found)
         ):
@@ -360,7 +362,7 @@ class Calls(Operations):
                     self.seen_as_bytes(state, self.values(state, arg))
             self.result(call, mem.NOTHING, state)
             return state
-        if self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
+        if not refers and self._is_one_step(found) and (returned := self._worked_alone(call, found, state)) is not None:
             self.result(call, returned, state)
             for root, path in self.cells(state, call.result) if call.result is not None else ():
                 state.env.may_hold(root, path, returned)
@@ -384,6 +386,7 @@ class Calls(Operations):
         out: State | None = None
         value: Values = mem.NOTHING
         inside: dict[mem.Path, Values] = {}
+        referred = mem.NOTHING
         for function, this in found:
             if id(function) in seen and not self.reach.works_on_device(function) and not self._may_work(call, state):
                 continue  # host code that calls itself: what it does is seen in the outer call
@@ -408,6 +411,7 @@ class Calls(Operations):
                 self.held_by(function.cls, this, call.span, end)
             for path, held in self.returned_inside.items():
                 inside[path] = inside.get(path, mem.NOTHING) | held
+            referred |= self.referred
             out = joined(out, end)
             value |= returned
         if all(id(function) in seen for function, _ in found):
@@ -416,7 +420,14 @@ class Calls(Operations):
             self.result(call, value, out)
             if call.result is not None and inside:
                 self.store_parts(out, self.cells(out, call.result), inside, call.span)
+            if referred and isinstance(call.result, ir.Var) and call.result.name.startswith("%"):
+                self._refers(out, self.root(call.result.name), referred, all(f.by_reference for f, _ in found))
         return out
+
+    @staticmethod
+    def _refers(state: State, root: mem.Root, places: Values, always: bool) -> None:
+        """The result of a call is another name of one of these places; or, if not `always`, an object of its own."""
+        state.env.write([(root, mem.REFERRED)], places if always else places | {mem.Ref((root, ()))})
 
     def _may_work(self, call: ir.Call, state: State) -> bool:
         """Whether a call gives away a function that works on the device."""
@@ -632,6 +643,8 @@ class Calls(Operations):
 
     def result(self, call: ir.Call, values: Values, state: State) -> None:
         if call.result is not None and not self.frame.slice.drops(call.result):
+            if isinstance(call.result, ir.Var) and self.referred_by(state, root := self.root(call.result.name)):
+                state.env.replace((root, mem.REFERRED), mem.NOTHING)  # by an earlier round
             held = self.as_address(call.result, values or frozenset({mem.OTHER}))
             cells = self.cells(state, call.result)
             self.store(state, cells, held, call.span)

@@ -115,6 +115,7 @@ class Engine(Machine):
     def __init__(self, program: Program, tables: Tables, overlay: Overlay, per_thread: bool) -> None:
         super().__init__(program, tables, overlay, per_thread)
         self.returned_inside: dict[mem.Path, Values] = {}  # of the call that ended last
+        self.referred: Values = mem.NOTHING  # by what the call that ended last has returned
         self._families: dict[int, bool] = {}
         # by loop: the lambdas in it with what their closures copy, and its variables
         self._closures_in: dict[int, tuple[list[tuple[str, ir.Var]], list[ir.Var]]] = {}
@@ -740,6 +741,8 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Return)
         if stmt.value is not None:
             inside = self.frame.inside
+            if self.frame.function.by_reference:
+                self.frame.referred |= frozenset(map(self.reference, self.cells(state, stmt.value)))
             for cell in self.cells(state, stmt.value) if isinstance(stmt.value, ir.Var | ir.Field | ir.Index) else ():
                 for path, held in state.env.under(cell):
                     if path:
@@ -1026,6 +1029,7 @@ class Engine(Machine):
             self._variables_end(function, end)
         given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside
+        self.referred = self.frame.referred
         self.frames.pop()
         if end is not None:
             end.env.forget_calls([name])

@@ -190,6 +190,7 @@ class Frame:
         "loops",
         "meanings",
         "name",
+        "referred",
         "returned",
         "slice",
         "value",
@@ -211,6 +212,7 @@ class Frame:
         self.returned: State | None = None
         self.value: Values = mem.NOTHING
         self.inside: dict[mem.Path, Values] = {}  # what the parts of a returned struct hold
+        self.referred: Values = mem.NOTHING  # what a returned reference refers to
         self.labels: dict[str, State | None] = {}
         self.breaks: list[State | None] = []
         self.continues: list[State | None] = []

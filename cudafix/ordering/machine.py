@@ -205,7 +205,8 @@ class Machine:
         """The cells that an lvalue may name."""
         match place:
             case ir.Var(name):
-                return [(self.root(name), ())]
+                root = self.root(name)
+                return self.referred_by(state, root) or [(root, ())]
             case ir.Field(base, name):
                 return [(root, (*path, ("field", name))) for root, path in self.cells(state, base)]
             case ir.Deref(base):
@@ -225,6 +226,13 @@ class Machine:
                 return self.cells(state, ir.Deref(place))
             case _:
                 return []
+
+    @staticmethod
+    def referred_by(state: State, root: mem.Root) -> list[Cell]:
+        """What the result of a call names that has returned a reference; nothing for any other variable."""
+        if root[0] != "local" or not root[2].startswith("%"):
+            return []
+        return [v.cell for v in state.env[root].get(mem.REFERRED, ()) if isinstance(v, mem.Ref)]
 
     def values(self, state: State, expr: ir.Expr) -> Values:
         """What an expression may evaluate to."""
@@ -257,6 +265,8 @@ class Machine:
                     return held | {mem.Ptr(self.symbol(variable).number)}
                 if is_array:
                     return frozenset({mem.Ref((root, (mem.FIRST,)))})
+                if named := self.referred_by(state, root):
+                    return mem.NOTHING.union(*map(state.env.read, named))
                 held = state.env.read((root, ()))
                 if not held and variable is None and root[0] == "global":
                     if self.program.resolve(root[2], 0, self.frame.function.span.path):

@@ -24,6 +24,7 @@ Cell: TypeAlias = tuple[Root, Path]
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 ANY = "*"  # the key of an element whose index is not known
 FIRST: Step = ("at", "0")
+REFERRED: Path = (("refers", ""),)  # of the result of a call that has returned a reference: to what
 
 
 @dataclass(frozen=True, slots=True)
@@ -599,6 +600,10 @@ class Environment:
             for path, values in self.under(cell):
                 found[path] = found[path] | values if path in found else values
         return found
+
+    def at_parts(self, cells: Collection[Cell], parts: Iterable[Path]) -> dict[Path, Values]:
+        """What given parts of a place hold, also where only the whole of it has been written."""
+        return {part: NOTHING.union(*(self.read((root, path + part)) for root, path in cells)) for part in parts}
 
     def content(self, value: Value) -> Iterator[Values]:
         """What the memory that a pointer leads to may hold."""

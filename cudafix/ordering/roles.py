@@ -244,7 +244,8 @@ class Roles(Calls):
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
             a, b = (self.cells(state, e) for e in swapped)
-            of_a, of_b = (state.env.parts(cells) for cells in (a, b))
+            inside = state.env.parts(a).keys() | state.env.parts(b).keys()
+            of_a, of_b = (state.env.at_parts(cells, inside) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
             self.overwritten(state, (*a, *b))
             state.env.write_parts(a, of_b)

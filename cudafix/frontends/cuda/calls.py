@@ -33,6 +33,7 @@ _ADDS = frozenset(("push_back", "push_front", "push"))
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
 _REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
+_GET = re.compile(r"(?:std::)?get<(\d)>")
 _ADDRESS_OF = frozenset(("std::addressof", "__builtin_addressof"))
 _ADVANCES = frozenset(("std::advance", "std::ranges::advance"))
 _PLACES = (Var, Field, Index, Deref)
@@ -391,6 +392,15 @@ class Calls(Objects):
             return self._referring(node, arguments)
         if name in _ADDRESS_OF and arguments is not None and arguments.named_child_count == 1:
             return self.pointer_to(self.lvalue(arguments.named_children[0]))
+        if (
+            arguments is not None
+            and arguments.named_child_count == 1
+            and (element := _GET.fullmatch(self.raw(function)))
+        ):
+            holder = self.lvalue(arguments.named_children[0])
+            if (part := self.part_of(self.type_of(holder), holder, int(element[1]))) is not None:
+                self.touch(node, part)
+                return part
         if name in _ADVANCES and arguments is not None and arguments.named_child_count > 1:
             at = [child for child in arguments.named_children if child.type != "comment"]
             moved, count = self.lvalue(at[0]), self.value(at[1])
@@ -690,8 +700,7 @@ class Calls(Objects):
             return receiver
         else:
             container = _STD_CONTAINER.match(kind) is not None
-            deduced = self._is_open(kind.removeprefix("const ").rstrip(" &")) if kind else False
-            container = container or (deduced and not self.file.index.is_member(name))
+            container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
             if name == "at" and (container or not kind):
                 values, _ = self.arguments(arguments)
                 place = Index(receiver, values[0] if values else Opaque(()))

@@ -1417,6 +1417,11 @@ def _referred(one: Declared, declarator: Node, text: bytes) -> str:
     return kind.rstrip("& ").removeprefix("const ") if kind.endswith("&") else ""
 
 
+def may_refer(kind: str) -> bool:
+    """Whether a function that returns this type, as written, may return a reference ([dcl.spec.auto])."""
+    return kind.endswith("&") or kind.startswith("decltype")
+
+
 def _result(one: Declared, declarator: Node, text: bytes) -> str:
     if one.reference:
         return f"{one.type} &"
@@ -1501,7 +1506,7 @@ def _function(
             internal or static,
             side,
             one.type or "void",
-            one.reference,
+            may_refer(_result(one, declarator, text)),
         )
     )
     found.by_reference[plain_name(one.name).rpartition("::")[2]] = tuple(param.by_reference for param, _ in listed)

@@ -842,7 +842,7 @@ class Expressions:
             return base
         kind = self.type_of(base)
         element = pointee(kind)
-        if not element and kind:
+        if not element and kind and not self.may_be_any(kind):
             return Offset(base)
         plain = is_number(element) or self.file.index.names_type(element) or element in ("void", "char")
         if (plain and kind.endswith("*")) or isinstance(base, (Offset, Addr, Opaque)):
@@ -1235,7 +1235,7 @@ class Expressions:
         kind = self.type_of(place)
         if is_pointer(kind) or depth > _MOST_PARTS:
             return
-        if pointee(kind):
+        if pointee(kind) or self.may_be_any(kind):
             yield Index(place, Opaque(()))
         for cls in self.file.index.lineage(kind):
             for name, member in cls.fields.items():
@@ -1505,6 +1505,9 @@ class Expressions:
         raise NotImplementedError
 
     def assigned(self, node: Node, place: Expr, cls: Class, right: Node) -> bool:
+        raise NotImplementedError
+
+    def may_be_any(self, kind: str) -> bool:
         raise NotImplementedError
 
     def is_unclear(self, kind: str) -> bool:

@@ -45,6 +45,9 @@ _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 # the operators that a comparison is made of where its own is not declared (C++20)
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
 _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
+# of values: an element that is a reference is a name of something else
+_PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
+_ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
 _ASSIGNING = _SWAPS | frozenset(
@@ -754,6 +757,22 @@ class Objects(Expressions):
         """Whether a type is left to the call: `auto`, or the parameter of a template."""
         index = self.file.index
         return kind.startswith(("auto", "decltype")) or (index.names_type(kind) and index.class_of(kind) is None)
+
+    def may_be_any(self, kind: str) -> bool:
+        """Whether a type is not known, or left to the call: a parameter of a template, or made of one (`C<T>`)."""
+        plain = kind.removeprefix("const ").rstrip(" &").partition("<")[0]
+        return not plain or self._is_open(plain)
+
+    def part_of(self, kind: str, place: Expr, number: int) -> Expr | None:
+        """What `get<number>` or a name of a structured binding refers to ([dcl.struct.bind]); None if not known."""
+        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
+        names = list(cls.fields) if cls is not None and not cls.bases else []
+        if isinstance(place, Var) and _PAIR.fullmatch(kind) is not None:
+            return Field(place, ("first", "second")[number]) if number < 2 else None
+        if number < len(names):
+            return self.member(place, names[number])
+        is_array = kind.endswith("]") or (isinstance(place, Var) and _ARRAY.fullmatch(kind) is not None)
+        return Index(place, Const(str(number))) if is_array else None
 
     # -- temporaries --------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from cudafix.frontends.cuda.declarations import (
     hidden_qualifiers,
     is_number,
     is_pointer,
+    may_refer,
     plain_name,
     text_of,
 )
@@ -346,6 +347,7 @@ class Statements(Loops):
         made = inner.function(params, body, node, internal=True)
         named = ir.names_in(made) | inner.shared
         self.shared |= named & shared
+        made.by_reference = may_refer(written) if trailing else False
         made.captures = shared | copies.keys()
         made.copies = frozenset(self._make_copies(node, copies, captures, named))
         made.object = f"this@{at}" if captures.object else ""
@@ -888,6 +890,7 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     params = file.index.with_defaults(definition)
     made = lowering.function(params, definition.body, node, definition.internal, definition.returns, initializers)
     made.bases = _bases(file, definition.cls)
+    made.by_reference = definition.by_reference
     return made
 
 

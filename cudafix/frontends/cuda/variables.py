@@ -59,9 +59,6 @@ _CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
 _HOLDS_MANY = re.compile(
     r"(?:(?:cuda::)?std::|thrust::host_)?(?:vector|deque|(?:forward_)?list|array|initializer_list|(?:unordered_)?(?:multi)?(?:map|set))\s*<"
 )
-# of values: an element that is a reference is a name of something else
-_PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
-_ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
 _PLAIN = frozenset(("std::string", "string"))
 _FIXED = re.compile(r"std::array\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
@@ -110,6 +107,9 @@ class Variables(Blocks):
             value = child.child_by_field_name("value")
             if value is None and child.type != "init_declarator":
                 value = node.child_by_field_name("value")  # `if (int x = f())`
+            if one.parameters is not None and one.bindings:  # `auto &[a, b](x);`
+                self.unknown("a declaration that is not understood", child)
+                continue
             if one.parameters is not None and not one.pointer_to_function:
                 arguments = self._misread_arguments(one)
                 if arguments is None:  # a prototype, which hides the default arguments of others
@@ -124,6 +124,8 @@ class Variables(Blocks):
             if words & _STATIC:
                 self._static(one, child, value)
             elif one.bindings:
+                if value is not None and value.type == "initializer_list" and value.named_child_count == 1:
+                    value = value.named_children[0]  # `auto &[a, b]{x};`
                 place = self.lvalue(value) if value is not None else Opaque(())
                 if value is not None:
                     self.touch(value, place)
@@ -134,8 +136,10 @@ class Variables(Blocks):
                     elif not one.reference:
                         self.keeps_copy(value, place)
                 self.bind_names(one, place, child)
-                if isinstance(place, (Var, Field, Index, Deref)) and self._may_name_others(one, place):
-                    self.unknown("a structured binding of parts that are not known", child, (Addr(place),))
+                objects = place.options if isinstance(place, ir.Choice) else (place,)
+                if self._may_name_others(one, place):
+                    named = tuple(Addr(at) for at in objects if isinstance(at, (Var, Field, Index, Deref)))
+                    self.unknown("a structured binding of parts that are not known", child, named)
             else:
                 self._variable(one, child, value, base)
             if words & CONSTANT and (number := integer(value, one, self.source.text)):
@@ -173,17 +177,6 @@ class Variables(Blocks):
             return False
         of_references = "&" in kind.rstrip(" &") or kind.startswith("std::reference_wrapper")
         return one.reference or of_references or (kind.startswith("auto") and not is_temporary(place))
-
-    def part_of(self, kind: str, place: Expr, number: int) -> Expr | None:
-        """What a name of a structured binding refers to ([dcl.struct.bind]); None where that is not known."""
-        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        names = list(cls.fields) if cls is not None and not cls.bases else []
-        if isinstance(place, Var) and _PAIR.fullmatch(kind) is not None:
-            return Field(place, ("first", "second")[number]) if number < 2 else None
-        if number < len(names):
-            return self.member(place, names[number])
-        is_array = kind.endswith("]") or (isinstance(place, Var) and _ARRAY.fullmatch(kind) is not None)
-        return Index(place, Const(str(number))) if is_array else None
 
     def _is_misread(self, node: Node) -> bool:
         """Whether statements read as a declaration: `p && f(p);`, `MACRO break;`, or `body x = 1;` where `body` is code

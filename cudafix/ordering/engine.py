@@ -20,7 +20,7 @@ from cudafix.ordering import ranges
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, State, Unwinding, joined
 from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
-from cudafix.ordering.pageable import shows_elements_of_others
+from cudafix.ordering.pageable import has_its_own, shows_elements_of_others
 from cudafix.ordering.plain import NUMBERS, beside_elements, stored_as_bytes
 from cudafix.ordering.program import Key, Overlay, Point, Site, Wrong, key_of
 from cudafix.ordering.reach import Within
@@ -520,6 +520,7 @@ class Engine(Machine):
 
     def store(self, state: State, targets: list[Cell], values: Values, span: ir.Span) -> None:
         """Write values to cells. What is written to external memory is out of sight from then on."""
+        self.written_elsewhere(state, (cell for cell in targets if cell[1]), values)
         if any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
         self.spend(state, targets)
@@ -530,8 +531,40 @@ class Engine(Machine):
         if parts and any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             held = mem.NOTHING.union(*parts.values())
             self.escape(state, held, "escapes", "is stored where it cannot be followed", span)
+        self.written_elsewhere(state, (cell for cell in targets if cell[1]), mem.NOTHING.union(*parts.values()))
         self.spend(state, targets, sum(map(len, parts.values())))
         state.env.write_parts(targets, parts)
+
+    def written_elsewhere(self, state: State, cells: Iterable[Cell], values: Values, unseen: bool = False) -> None:
+        """A write to a part of an object, or to what a call has returned. Where that may show what others hold
+        (`std::span`, a tuple of references, an object of a class that is not seen), or where the place is `unseen`, it
+        may be a write to any element, or to any variable that somebody has the address of.
+        """
+        if self.in_python or not (unseen or any(self._shows_others(root) for root, _ in cells)):
+            return
+        held = [
+            ((root, path), leads)
+            for root, inner in state.env
+            for path, found in inner.items()
+            if (leads := mem.leading(found))
+            and (root in self.exposed or root[0] != "local" or any(kind == "at" for kind, _ in path))
+        ]
+        given = mem.leading(values).union(*(leads for _, leads in held))
+        self.step(len(held) * len(given) // CELLS_OF_A_STEP)
+        for cell, _ in held:
+            state.env.write([cell, cell], given)
+
+    def _shows_others(self, root: mem.Root) -> bool:
+        """Whether what is inside of a variable may be another name of what others hold."""
+        if root[0] == "memory":
+            return False
+        if root[0] == "global":
+            variable = self.global_at(root)
+            kind = variable.type if variable is not None else ""
+        else:
+            holder = next((frame for frame in reversed(self.frames) if frame.name == root[1]), None)
+            kind = holder.function.types.get(root[2], "") if holder is not None else ""
+        return not has_its_own(kind) and not self.classes.is_other_class(kind)
 
     def spend(self, state: State, targets: Iterable[Cell], values: int = 0) -> None:
         """A write where it is not known where may mean each cell that is there. Raises OutOfBudget."""

@@ -17,7 +17,7 @@ from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
-from cudafix.ordering.pageable import NAMES, element_of, owns_pageable_elements
+from cudafix.ordering.pageable import NAMES, element_of, has_its_own, owns_pageable_elements
 from cudafix.ordering.plain import ADDRESS, NUMBERS
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
@@ -219,13 +219,21 @@ class Machine:
                 if pointed and isinstance(base, ir.Deref):  # of an array that is led to as a whole, its elements
                     wholes = [root for root, path in self.cells(state, base) if path == (mem.FIRST,)]
                     pointed += [(root, (("at", key),)) for root in wholes if root[0] != "memory"]
-                return pointed or [(root, (*path, ("at", key))) for root, path in self.cells(state, base)]
+                if pointed and self.in_place(base):
+                    return pointed
+                return [*pointed, *((root, (*path, ("at", key))) for root, path in self.cells(state, base))]
             case ir.Choice(options):
                 return [c for option in options for c in self.cells(state, option)]
             case ir.Offset(base):
                 return self.cells(state, ir.Deref(place))
             case _:
                 return []
+
+    def in_place(self, base: ir.Expr) -> bool:
+        """Whether the elements of an array or a pointer are where its values lead, and nowhere else."""
+        if not isinstance(base, ir.Var | ir.Field) or self.in_python:
+            return True
+        return has_its_own(self.type_of(base))
 
     @staticmethod
     def referred_by(state: State, root: mem.Root) -> list[Cell]:

@@ -16,6 +16,12 @@ _ARRAY = re.compile(r"(?:std::)?array\s*<.*>")
 _CONTAINER = re.compile(r"(?:(?:std::)?(?:vector|deque|valarray)|thrust::host_vector)\s*<(.*)>", re.DOTALL)
 _VIEW = re.compile(r"(?:\w+::)*(?:\w*string_view\b|(?:[sS]pan|mdspan|basic_string_view)\s*<)")
 _STANDARD = re.compile(r"std::allocator\s*<.*>", re.DOTALL)
+_HOLDER = re.compile(
+    r"(?:(?:cuda::)?std::|thrust::)?(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)"
+    r"|pair|tuple|optional|variant|(?:unique|shared|weak)_ptr|queue|stack|priority_queue|atomic|complex|bitset|any|string"
+    r"|host_vector|device_vector|device_ptr|function|thread|mutex)\b"
+)
+_OTHERS = re.compile(r"&|\b(?:reference_wrapper|span|mdspan)\b|_(?:view|iterator)\b")
 NAMES = frozenset("vector deque valarray array string wstring u8string u16string u32string".split())
 """What a class of the program may be called, too."""
 
@@ -39,6 +45,18 @@ def element_of(kind: str) -> str:
 def shows_elements_of_others(kind: str) -> bool:
     """Whether `kind` is a view: reading it reads the elements of another object (ISO C++ [views], [string.view])."""
     return _VIEW.match(kind.removeprefix("const ").strip()) is not None
+
+
+def has_its_own(kind: str) -> bool:
+    """Whether what is inside of an object of type `kind` is its own, as far as its words say: it is no view, no object
+    of references, and no other class template.
+    """
+    plain = kind.removeprefix("const ").removeprefix("::").strip().rstrip("&").rstrip()
+    if not plain or plain.startswith(("auto", "decltype")):
+        return False
+    if plain.endswith(("*", "]")) or "::" not in plain.partition("<")[0] and "<" not in plain:
+        return True
+    return _HOLDER.match(plain) is not None and _OTHERS.search(plain) is None
 
 
 def _arguments(text: str) -> list[str]:

@@ -247,6 +247,7 @@ class Roles(Calls):
             inside = state.env.parts(a).keys() | state.env.parts(b).keys()
             of_a, of_b = (state.env.at_parts(cells, inside) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
+            self.written_elsewhere(state, (*a, *b), mem.NOTHING, unseen=not (a and b))
             self.overwritten(state, (*a, *b))
             state.env.write_parts(a, of_b)
             state.env.write_parts(b, of_a)
@@ -316,6 +317,7 @@ class Roles(Calls):
         for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():
             if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
                 self.spend(state, [cell], cost)
+                self.written_elsewhere(state, [cell], mem.NOTHING)
                 state.env.write_parts([cell, cell], parts)
 
     def _memory_of(self, state: State, expr: ir.Expr) -> Values:

@@ -19,10 +19,12 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, played, roles_of
 from cudafix.ordering.deciding import deciding, owner
+from cudafix.ordering.pageable import has_its_own
 from cudafix.ordering.plain import (
     ADDRESS,
     NUMBERS,
     ONE_NUMBER,
+    PLAIN,
     beside_elements,
     holds_numbers,
     is_address,
@@ -259,11 +261,11 @@ class Slicer:
         reaching = self._program.reaching_those("consequence", self._has_consequence)
         if "*" in function.returns or id(function) in reaching:
             return False
-        if "::<lambda@" in function.name and any(
-            isinstance(s, ir.Return) and may_lead(s.value, function) for s in ir.walk(function.body)
-        ):
-            return False  # its type is not written
-        return not any(c.isupper() or c == ":" for c in function.returns.replace("std::string", ""))
+        if function.returns.removeprefix("const ") in PLAIN:
+            return True
+        if any(isinstance(s, ir.Return) and may_lead(s.value, function) for s in ir.walk(function.body)):
+            return False
+        return not any(c.isupper() or c == ":" for c in function.returns)
 
     def _has_consequence(self, function: ir.Function) -> bool:
         return any(self._is_consequence(stmt, function) for stmt in ir.walk(function.body))
@@ -406,7 +408,11 @@ class Slicer:
 
     def _observe(self, function: ir.Function) -> None:
         observed: set[str] = set(function.captures) | self._shared.get(function.name, set())
-        observed |= {name for name, kind in function.types.items() if "<" in kind and _OWNERS.search(kind)}
+        observed |= {
+            name
+            for name, kind in function.types.items()
+            if ("<" in kind and _OWNERS.search(kind)) or (kind and not has_its_own(kind))
+        }
         self._observed = observed
         feeds: dict[str, list[ir.Expr]] = {}
         for stmt in ir.walk(function.body):

@@ -708,8 +708,8 @@ class Expressions:
         counts = is_number(self.type_of(base)) and not self.holds_numbers(self.type_of(base))
         if isinstance(base, Const) or (counts and not is_number(self.type_of(index))):  # `0[p]`
             base, index = index, base
-        self.overloaded(node, "[]", (base, index))
-        return index_of(base, index)
+        given = self.overloaded(node, "[]", (base, index))
+        return given if given is not None and is_temporary(given) else index_of(base, index)
 
     def _subscript_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return self._read(node, self._subscript(node))

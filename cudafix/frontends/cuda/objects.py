@@ -422,7 +422,9 @@ class Objects(Expressions):
             self.emit(ir.If(ir.Test("other", None, f"{name} is meant"), block, (), self.span(node)))
 
     def _convert(self, node: Node, name: str, place: Expr) -> None:
-        self.emit_call(node, node, name, (), (), place, None, False)
+        given = self.emit_call(node, node, name, (), (), place, None, True)
+        if name.removesuffix("()").endswith("&"):
+            self.unknown("a conversion to a reference", node, (given,))
 
     def _conversions(self, place: Expr) -> list[str]:
         kind = self.type_of(place)

@@ -316,7 +316,9 @@ class Variables(Blocks):
             if one.array:  # as a pointer to its first element
                 element = pointee(kind)
                 var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
-                self.emit(ir.Assign(var, self.value(value), self.span(node)))
+                place = self.lvalue(value)
+                first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)
+                self.emit(ir.Assign(var, first, self.span(node)))
             else:
                 self._reference(one, node, value, kind)
             return

@@ -17,7 +17,7 @@ from cudafix.ordering.alone import Alone
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
-from cudafix.ordering.frames import LAMBDA, State, joined
+from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
@@ -685,7 +685,7 @@ class Calls(Operations):
         values = mem.NOTHING.union(*(self.whole(state, part) for part in parts))
         elements = self.reachable(state, frozenset(v for v in values if not isinstance(v, mem.Function)))
         if found:  # behind a reference, one of them
-            element: mem.Root = ("local", self.frame.name, f"%element {call.span.start}")
+            element: mem.Root = ("local", self.frame.name, f"{ANY_ELEMENT}{call.span.start}")
             state.env.write([(element, ())], mem.UNKNOWN | elements)
             elements |= {mem.Ref((element, ()))}
         cells = [cell for part in parts for cell in self.cells(state, part)]

@@ -17,7 +17,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering import ranges
-from cudafix.ordering.frames import LAMBDA, Catching, Frame, State, Unwinding, joined
+from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Catching, Frame, State, Unwinding, joined
 from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.pageable import has_its_own, shows_elements_of_others
@@ -520,7 +520,8 @@ class Engine(Machine):
 
     def store(self, state: State, targets: list[Cell], values: Values, span: ir.Span) -> None:
         """Write values to cells. What is written to external memory is out of sight from then on."""
-        self.written_elsewhere(state, (cell for cell in targets if cell[1]), values)
+        if mem.leading(values):
+            self.written_elsewhere(state, (cell for cell in targets if cell[1]), values)
         if any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
         self.spend(state, targets)
@@ -531,7 +532,8 @@ class Engine(Machine):
         if parts and any(root[0] == "memory" and root[1] == mem.EXTERNAL for root, _ in targets):
             held = mem.NOTHING.union(*parts.values())
             self.escape(state, held, "escapes", "is stored where it cannot be followed", span)
-        self.written_elsewhere(state, (cell for cell in targets if cell[1]), mem.NOTHING.union(*parts.values()))
+        if held := mem.leading(mem.NOTHING.union(*parts.values())):
+            self.written_elsewhere(state, (cell for cell in targets if cell[1]), held)
         self.spend(state, targets, sum(map(len, parts.values())))
         state.env.write_parts(targets, parts)
 
@@ -556,7 +558,7 @@ class Engine(Machine):
 
     def _shows_others(self, root: mem.Root) -> bool:
         """Whether what is inside of a variable may be another name of what others hold."""
-        if root[0] == "memory":
+        if root[0] == "memory" or root[2].startswith(ANY_ELEMENT):
             return False
         if root[0] == "global":
             variable = self.global_at(root)

@@ -12,6 +12,7 @@ from cudafix.ordering.memory import Environment, Root, Values
 from cudafix.ordering.slicing import Slice
 from cudafix.ordering.state import HOST, Bits, Event, Observer, Orders, Stream
 
+ANY_ELEMENT = "%element "  # the variable that stands for what an algorithm gives the functions that it calls
 LAMBDA = "::<lambda@"  # in the names of functions that are lambdas
 
 

@@ -243,7 +243,7 @@ class Roles(Calls):
                 self.escape(state, values, "escapes", f"is kept by `{call.callee}`", call.span)
         swapped = args.named.get("swap", ())
         if len(swapped) == 2:
-            a, b = (self.cells(state, e) for e in swapped)
+            a, b = (self._exchanged(state, e) for e in swapped)
             inside = state.env.parts(a).keys() | state.env.parts(b).keys()
             of_a, of_b = (state.env.at_parts(cells, inside) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
@@ -251,6 +251,13 @@ class Roles(Calls):
             self.overwritten(state, (*a, *b))
             state.env.write_parts(a, of_b)
             state.env.write_parts(b, of_a)
+
+    def _exchanged(self, state: State, expr: ir.Expr) -> list[mem.Cell]:
+        """What `std::swap` is given: of an array, which decays to the address of its first element, all of it."""
+        if isinstance(expr, ir.Addr):
+            cells = self.cells(state, expr.base)
+            return [(root, path[:-1] if path and path[-1][0] == "at" else path) for root, path in cells]
+        return self.cells(state, expr)
 
     def _put_in(self, call: ir.Call, args: Arguments, state: State) -> bool:
         """A container gets one more element. Which one it will be is not known."""

@@ -430,6 +430,8 @@ class Engine(Machine):
             targets *= 2
         elif not any(part == target for part in ir.variables(value)):
             state.env.forget_inside(targets)
+        if not isinstance(target, ir.Var) and mem.leading(values) and self.is_result(state, target):
+            self.written_elsewhere(state, (), values, unseen=True)
         self.store(state, targets, values, span)
         self.whole_changes(state, target, targets, values)
         self.store_parts(state, targets, inner, span)
@@ -566,7 +568,15 @@ class Engine(Machine):
         else:
             holder = next((frame for frame in reversed(self.frames) if frame.name == root[1]), None)
             kind = holder.function.types.get(root[2], "") if holder is not None else ""
-        return not has_its_own(kind) and not self.classes.is_other_class(kind)
+        return bool(kind) and not has_its_own(kind) and not self.classes.is_other_class(kind)
+
+    def is_result(self, state: State, place: ir.Expr) -> bool:
+        """Whether a place is what a call has returned, or a part of that: a reference, to what is not known."""
+        while isinstance(place, ir.Field | ir.Index | ir.Addr | ir.Offset):
+            place = place.base
+        if not isinstance(place, ir.Var) or not place.name.startswith("%") or self.type_of(place):
+            return False
+        return not self.referred_by(state, self.root(place.name))
 
     def spend(self, state: State, targets: Iterable[Cell], values: int = 0) -> None:
         """A write where it is not known where may mean each cell that is there. Raises OutOfBudget."""

@@ -247,7 +247,9 @@ class Roles(Calls):
             inside = state.env.parts(a).keys() | state.env.parts(b).keys()
             of_a, of_b = (state.env.at_parts(cells, inside) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
-            self.written_elsewhere(state, (*a, *b), mem.NOTHING, unseen=not (a and b))
+            self.written_elsewhere(
+                state, (*a, *b), mem.NOTHING, unseen=not (a and b) or any(self.is_result(state, e) for e in swapped)
+            )
             self.overwritten(state, (*a, *b))
             state.env.write_parts(a, of_b)
             state.env.write_parts(b, of_a)
@@ -321,6 +323,8 @@ class Roles(Calls):
             held[path] = held.get(path, mem.NOTHING) | mem.leading(inner) | unset
         parts = {path: inner for path, inner in held.items() if inner}
         cost = sum(map(len, parts.values()))
+        if parts and any(self.is_result(state, e) and not mem.leading(self.values(state, e)) for e in targets):
+            self.written_elsewhere(state, (), mem.NOTHING, unseen=True)
         for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():
             if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
                 self.spend(state, [cell], cost)

@@ -14,6 +14,7 @@ from cudafix.ordering.calls import Calls
 from cudafix.ordering.frames import State
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
+from cudafix.ordering.plain import holds_numbers
 from cudafix.ordering.program import lacks_stream, stream_arguments
 from cudafix.ordering.state import Bits, Stream, numbers
 
@@ -247,9 +248,9 @@ class Roles(Calls):
             inside = state.env.parts(a).keys() | state.env.parts(b).keys()
             of_a, of_b = (state.env.at_parts(cells, inside) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
-            self.written_elsewhere(
-                state, (*a, *b), mem.NOTHING, unseen=not (a and b) or any(self.is_result(state, e) for e in swapped)
-            )
+            if not any(isinstance(e, ir.Index) and holds_numbers(e.base, self.frame.function) for e in swapped):
+                unseen = not (a and b) or any(self.is_result(state, e) for e in swapped)
+                self.written_elsewhere(state, (*a, *b), mem.NOTHING, unseen)
             self.overwritten(state, (*a, *b))
             state.env.write_parts(a, of_b)
             state.env.write_parts(b, of_a)

@@ -1235,7 +1235,7 @@ class Expressions:
         kind = self.type_of(place)
         if is_pointer(kind) or depth > _MOST_PARTS:
             return
-        if pointee(kind) or self.may_be_any(kind):
+        if pointee(kind) or (kind and self.may_be_any(kind)):
             yield Index(place, Opaque(()))
         for cls in self.file.index.lineage(kind):
             for name, member in cls.fields.items():

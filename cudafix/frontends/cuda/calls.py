@@ -641,6 +641,7 @@ class Calls(Objects):
         for number, value in enumerate(values):
             if isinstance(value, Addr):
                 self.bump(value.base)
+                self.lend(node, value.base)
             elif number < len(flags) and flags[number]:
                 self.bump(value)
                 self.lend(node, value)

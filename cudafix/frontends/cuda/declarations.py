@@ -48,9 +48,14 @@ _ALIASES = re.compile(
     rb"\busing\s+(\w+)\s*=\s*(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s*;"
     rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
 )
+_COMPOUND = re.compile(rb"\busing\s+(\w+)\s*=[^;{}=()]*[\]*]\s*;")
 # `typedef unsigned char Byte;`, `using Real = float;`: what may be another name of a number
 _NAMES_OF_NUMBERS = re.compile(
     rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
+)
+_NAMES_OF_POINTERS = re.compile(
+    rb"\btypedef\s+(?:const\s+)?(\w+(?:::\w+)?(?:\s+\w+)*?)\s*((?:\*\s*)+)(\w+)\s*;"
+    rb"|\busing\s+(\w+)\s*=\s*(?:const\s+)?(\w+(?:::\w+)?(?:\s+\w+)*?)\s*((?:\*\s*)+);"
 )
 _QUALIFIED = re.compile(r"(?:::)?(?:\w+::)*[A-Za-z_]\w*")
 _BARE_NAMES = re.compile(r"(?:\bthis\s*->\s*|(?<![\w.>:])|(?<=[^-]>))([A-Za-z_]\w*)")  # not behind `x.`, `x->`, `x::`
@@ -308,8 +313,9 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
                 constant = "*" not in written and any(map(_is_const, child.children))
                 found.append((Param("", kind, "&" in written, _default(child, kind, text), optional, constant), child))
         else:
-            kind = one.type.removesuffix("[]")  # an array parameter is a pointer
-            if kind != one.type and not one.reference:
+            kind = one.type
+            if kind.endswith("[]") and not one.reference:  # an array parameter is a pointer
+                kind = kind.removesuffix("[]")
                 kind += "*" if kind.endswith("*") else " *"
             if child.type == "variadic_parameter_declaration":
                 kind += "..."
@@ -445,6 +451,7 @@ class Declarations:
     parameters_elsewhere: frozenset[str] = frozenset()  # of templates of which it is not seen what they declare
     brought: set[str] = field(default_factory=set)  # the last name components of using-declarations
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
+    compound: frozenset[str] = frozenset()  # aliases of pointers and arrays (C++17, 6.9.2 [basic.compound])
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
@@ -484,6 +491,7 @@ class Declarations:
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
             found.types |= header.types
+            found.compound |= header.compound
             for name, hidden in header.parameters.items():
                 found.parameters[name] = found.parameters.get(name, frozenset()) | hidden
             found.parameters_elsewhere |= header.parameters_elsewhere
@@ -556,6 +564,11 @@ class Declarations:
     def names_type(self, name: str) -> bool:
         """Whether it is an alias or a template parameter."""
         return name in self.types or (self.visible is not None and name in self.visible.types)
+
+    def is_compound(self, name: str) -> bool:
+        """Whether a name stands for a pointer or an array wherever it is an alias."""
+        both = [self, self.visible] if self.visible is not None else [self]
+        return any(name in one.compound for one in both) and not any(name in one.aliases for one in both)
 
     def is_brought(self, name: str) -> bool:
         """Whether a using-declaration brings what has this name."""
@@ -1069,12 +1082,19 @@ def _defined_types(original: bytes) -> tuple[Counter[str], frozenset[str]]:
 
 
 def _defined_as_numbers(text: bytes, known: Mapping[str, str]) -> dict[str, list[str]]:
+    """The other names of plain numbers and of pointers to them."""
     found: dict[str, list[str]] = {}
     for kind, new, other_new, other_kind in _NAMES_OF_NUMBERS.findall(text):
         written = _BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
         kinds = found.get(written, [known.get(written, written)])
         if is_number(kinds[-1]) and _alike(kinds):
             found.setdefault((new or other_new).decode("utf-8", "replace"), []).append(kinds[-1])
+    for kind, stars, new, other_new, other_kind, other_stars in _NAMES_OF_POINTERS.findall(text):
+        written = _BLANKS.sub(b" ", kind or other_kind).decode("utf-8", "replace")
+        pointed = found.get(written, [known.get(written, written)])[-1]
+        if is_number(pointed) or pointed == "void":
+            pointer = f"{pointed} {'*' * (stars or other_stars).count(b'*')}"
+            found.setdefault((new or other_new).decode("utf-8", "replace"), []).append(pointer)
     return found
 
 
@@ -1097,6 +1117,7 @@ def index(
     found = Declarations(
         numbers=numbers,
         types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
+        compound=frozenset(name.decode("utf-8", "replace") for name in _COMPOUND.findall(text)),
         visible=visible,
         given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
     )

@@ -30,6 +30,7 @@ from cudafix.frontends.cuda.declarations import (
 )
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS
+from cudafix.frontends.cuda.origins import LONG, NAMES_OF_CALLEES, OUTSIDE, WORD, Origins, Roots, holds_numbers
 from cudafix.frontends.cuda.queries import captures as captures_of
 from cudafix.models.api import Effect
 from cudafix.models.device import device
@@ -42,10 +43,10 @@ _QUERY = """
 [(init_declarator) (declaration) (for_range_loop)] @init
 (function_declarator) @built
 (new_expression) @new
+(cast_expression) @cast
 (gnu_asm_expression) @asm
 """
 _INTRODUCER = re.compile(rb"\](?!\s*[;,=)\].+*/%&|?:])")  # what stands behind the `]` of an array begins no lambda
-_WORD = re.compile(rb"[A-Za-z_]\w*")
 _PRINTS = re.compile(rb"\b(?:printf|vprintf|puts)\s*\(")
 _TRAPS = re.compile(rb"\b(?:assert|__trap|__assert_fail|__builtin_trap|abort)\s*\(|\btrap;")
 _KEYWORDS = frozenset(b"if while for switch return sizeof alignof decltype static_cast".decode().split())
@@ -116,11 +117,12 @@ def summarize(
             name = variable.name.rpartition("::")[2].encode()
             touched[name] = (*touched.get(name, ()), variable.name)
     touched = _initialized(text, touched) if touched else touched
+    made = _made(root, text, found, touched) if touched else {}
 
     def macros(node: Node) -> Mapping[str, Macro]:
         return macros_in(node.start_byte, node.end_byte)
 
-    device = [_described(one, _summary(one, text, index, macros(one.node), touched), text, path) for one in found]
+    device = [_described(one, _summary(one, text, index, macros(one.node), touched, made), text, path) for one in found]
     lambdas = (
         node
         for part in (root.children if found else ())
@@ -152,7 +154,7 @@ def _may_be_on_device(one: Definition, text: bytes) -> bool:
 
 def _described(one: Definition, summary: _Summary, text: bytes, path: str) -> ir.Kernel:
     head = text[one.node.start_byte : one.body.start_byte]
-    words = {word.decode() for word in _WORD.findall(head)}
+    words = {word.decode() for word in WORD.findall(head)}
     if one.node.parent is not None and one.node.parent.type == "template_declaration":
         words.add(TEMPLATE)
     return ir.Kernel(
@@ -200,7 +202,7 @@ def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
     """
 
     def words(part: bytes) -> frozenset[str]:
-        return frozenset(word.decode() for word in _WORD.findall(part))
+        return frozenset(word.decode() for word in WORD.findall(part))
 
     for name, meant in _ALIAS_TYPE.findall(text):
         yield name.decode(), words(meant), frozenset()
@@ -245,8 +247,8 @@ def _initialized(text: bytes, touched: Mapping[bytes, tuple[str, ...]]) -> dict[
     edges = [
         (name, word)
         for match in _INITIALIZED.finditer(text)
-        for name in {*_WORD.findall(match[1])} & touched.keys()
-        for word in {*_WORD.findall(match[2])} & touched.keys()
+        for name in {*WORD.findall(match[1])} & touched.keys()
+        for word in {*WORD.findall(match[2])} & touched.keys()
     ]
     for _ in edges:  # a chain of pointers is as long as this
         for name, word in edges:
@@ -262,9 +264,9 @@ def _of_lambda(
 ) -> ir.Kernel:
     """A lambda, which a kernel may be given: what it does besides to its arguments and to what it captures."""
     body = text[node.start_byte : node.end_byte]
-    words = set(_WORD.findall(body))
+    words = set(WORD.findall(body))
     for name in _in_macros(words, macros):
-        words |= set(_WORD.findall(macros[name].body))
+        words |= set(WORD.findall(macros[name].body))
         body += b"\n" + macros[name].body
     names = frozenset(name for word in words & touched.keys() for name in touched[word])
     called = {m[1].decode() for m in _CALLED.finditer(body)} - _KEYWORDS_TEXT
@@ -312,7 +314,7 @@ def _in_macros(words: Iterable[bytes], macros: Mapping[str, Macro]) -> list[str]
         name = queue.pop()
         if name in macros and name not in found:
             found[name] = None
-            queue += [word.decode() for word in _WORD.findall(macros[name].body)]
+            queue += [word.decode() for word in WORD.findall(macros[name].body)]
     return sorted(found)
 
 
@@ -334,77 +336,26 @@ def _times(body: Node, text: bytes, macros: bytes) -> bool:
     return _CLOCK.search(left) is not None or any(re.search(rb"\b%s\b" % name, left) for name in since)
 
 
-_LONG = 4_000  # bytes of an expression that may stand for anything: calls in calls would be read again and again
-
-
-class _Roots:
-    """Which parameters and device globals a name in the body may stand for."""
-
-    def __init__(self, names: Mapping[str, int], globals_: Mapping[bytes, tuple[str, ...]], text: bytes) -> None:
-        self.params = {name: frozenset((number,)) for name, number in names.items()}
-        self.globals = {name.decode(): frozenset(full) for name, full in globals_.items()}
-        self.text = text
-        self.references: set[str] = set()  # local ones: what is assigned to them goes where they lead
-        self._names: dict[tuple[int, int], frozenset[str]] = {}  # in each expression, by where it stands
-
-    def of(self, node: Node) -> tuple[frozenset[int], frozenset[str]]:
-        params: frozenset[int] = frozenset()
-        globals_: frozenset[str] = frozenset()
-        if node.end_byte - node.start_byte > _LONG:
-            return params.union(*self.params.values()), globals_.union(*self.globals.values())
-        at = node.start_byte, node.end_byte
-        if at not in self._names:
-            self._names[at] = frozenset(word.decode() for word in _WORD.findall(self.text, *at))
-        for name in self._names[at]:
-            params |= self.params.get(name, frozenset())
-            globals_ |= self.globals.get(name, frozenset())
-        return params, globals_
-
-    def join(self, name: str, found: tuple[frozenset[int], frozenset[str]]) -> bool:
-        params = self.params.get(name, frozenset()) | found[0]
-        globals_ = self.globals.get(name, frozenset()) | found[1]
-        changed = params != self.params.get(name, frozenset()) or globals_ != self.globals.get(name, frozenset())
-        if params:
-            self.params[name] = params
-        if globals_:
-            self.globals[name] = globals_
-        return changed
-
-
-def _base(node: Node) -> tuple[Node, bool]:
-    """The node that an lvalue starts from, and whether memory behind it is reached (`p[i]`, `*p`, `s.x`)."""
-    reached = False
-    while True:
-        kind = node.type
-        inner: Node | None = None
-        if kind == "subscript_expression" or kind == "field_expression" or kind == "pointer_expression":
-            inner, reached = node.child_by_field_name("argument"), True
-        elif kind == "cast_expression":
-            inner = node.child_by_field_name("value")
-        elif kind == "parenthesized_expression":
-            inner = node.named_children[0] if node.named_children else None
-        if inner is None:
-            return node, reached
-        node = inner
-
-
 def _summary(
     one: Definition,
     text: bytes,
     index: Declarations,
     macros: Mapping[str, Macro],
     touched: Mapping[bytes, tuple[str, ...]],
+    made: Mapping[str, frozenset[str]],
 ) -> _Summary:
     names = {param.name: number for number, (param, _) in enumerate(one.params) if param.name}
     kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
     summary = _Summary(tuple(param.name for param, _ in one.params), scope=one.cls or one.namespace)
     body = text[one.body.start_byte : one.body.end_byte]
-    words = set(_WORD.findall(body))
+    words = set(WORD.findall(body))
     used = _in_macros(words, macros)
     written_out = b"\n".join([body, *(macros[name].body for name in used)])
     summary.prints = _PRINTS.search(written_out) is not None or b"cout" in words
     summary.traps = _TRAPS.search(written_out) is not None
     summary.times = _CLOCK.search(written_out) is not None and _times(one.body, text, written_out[len(body) :])
+    if b"static" in words:
+        touched = {**touched, **_statics(one, text, index)}
     here = {word: touched[word] for word in words & touched.keys()}
     summary.globals_read |= set().union(*here.values())
     summary.words = {sys.intern(word.decode()) for word in words - here.keys()} - names.keys()
@@ -421,7 +372,7 @@ def _summary(
     summary.reads |= {names[name] for name in passed if name.encode() in words and name}
     for name in used:
         macro = macros[name]
-        inner = set(_WORD.findall(macro.body))
+        inner = set(WORD.findall(macro.body))
         summary.words.update(sys.intern(found.decode()) for found in inner - touched.keys())
         for found in inner & touched.keys():
             summary.globals_read |= set(touched[found])
@@ -437,16 +388,18 @@ def _summary(
                 given = (everything,) * MANY, (local_names,) * MANY
                 if device(called, 0) is None and not index.is_type(called):
                     summary.calls.append(ir.DeviceCall(called, summary.scope, False, *given))
-    if not passed and not here and b"(" not in written_out:
+    if not passed and not here and one.cls is None and b"(" not in written_out:
         return summary
     captures = captures_of(_query(), one.body)
-    roots = _Roots({name: number for name, number in names.items() if name in passed}, here, text)
-    aliases = _aliases(captures, roots, text, kinds, index)
-    summary.keeps = _keeps_addresses(captures, roots, text, kinds, *aliases)
-    local = _locals(captures, text)
+    numbers = {name: number for name, number in names.items() if name in passed}
+    unparsed = _unparsed(one.body)
+    roots = Origins(captures, unparsed, text, index, kinds, numbers, here, _members(one, words, index), made)
+    summary.keeps = _keeps_addresses(captures, roots, text, kinds, index)
+    local = roots.local
 
-    def written(node: Node, scalar_too: bool = False) -> None:
-        base, reached = _base(node)
+    def written(node: Node, by_method: bool = False) -> None:
+        base, reached = roots.reached(node)
+        reached |= by_method  # through what its members hold
         if base.type == "identifier":
             name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
             summary.stores |= reached and name not in names and name not in local and name.encode() not in here
@@ -454,11 +407,9 @@ def _summary(
             summary.stores = True
         if base.type == "identifier" and not reached:
             _, by_reference = kinds.get(name, ("", False))
-            if name in names and not by_reference and not scalar_too:
+            if name in names and not by_reference:
                 return  # the kernel's own copy
-            if name not in names and name not in roots.globals and name not in roots.params:
-                return
-            if name not in names and name.encode() not in here and name not in roots.references and not scalar_too:
+            if name not in names and name.encode() not in here and name not in roots.references:
                 return  # a local pointer is moved, not what it points to
         params, globals_ = roots.of(base)
         if base.type != "identifier":
@@ -466,11 +417,13 @@ def _summary(
         elif name in names:
             summary.certain |= params & {names[name]}  # it compiles: there is no `const`
         elif (
-            b"." in (path := text[base.end_byte : node.end_byte])
+            by_method
+            or b"." in (path := text[base.end_byte : node.end_byte])
             or b"->" in path
-            or local.get(name, "*")[-1] not in "*]"
+            or local.get(name, "*")[-1:] not in ("*", "]")
         ):
             summary.deep |= params
+        summary.stores |= OUTSIDE in params
         summary.writes |= params
         summary.globals_written |= globals_
 
@@ -491,6 +444,18 @@ def _summary(
             written_through(summary, roots.of(listed[0]))
     for node in captures.get("call", ()):
         _call(node, text, summary, roots, written, kinds, macros, index, local, body)
+    for node in unparsed:
+        found = roots.of(node)
+        written_through(summary, found)
+        summary.keeps |= found[0] != frozenset()
+        for match in _CALLED.finditer(text, node.start_byte, node.end_byte):
+            name, arguments = "".join(match[1].decode().split()), ((found[0],) * MANY, (found[1],) * MANY)
+            summary.calls.append(ir.DeviceCall(name, summary.scope, False, *arguments))
+    in_parts = [roots.of(node) for node in _made_numbers(captures, roots, text, kinds, index)]
+    in_parts += [roots.of_name(name) for name, kind in local.items() if roots.shows_parts(kind, b"union" in words)]
+    for found in in_parts:  # which arithmetic gives the address back is not followed
+        written_through(summary, found)
+        summary.keeps |= found[0] != frozenset()
     if b"asm" in written_out and (acts := _assembly(written_out)):
         summary.certain |= everything
         summary.globals_read |= set().union(*touched.values())
@@ -514,9 +479,9 @@ def _summary(
         if number in summary.writes
         and _points_to_const(at, text, param)
         and _ends_there(param, body, index)
-        and not (number in summary.deep and not _holds_numbers(param, index))
+        and not (number in summary.deep and not holds_numbers(param, index))
     }:
-        kept = _Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, kinds)
+        kept = _Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, index)
         summary.writes -= {names[name] for name in kept.of(one.body)}
     summary.writes |= summary.certain
     summary.reads |= summary.certain
@@ -560,34 +525,14 @@ def _assembly(text: bytes) -> set[str]:
     return found
 
 
-def _locals(captures: Mapping[str, list[Node]], text: bytes) -> dict[str, str]:
-    """The variables of a body, and the types that they are declared with."""
-    found: dict[str, str] = {}
-    for node in captures.get("init", ()):
-        typed = node.parent if node.type == "init_declarator" else node
-        declarators = [node.child_by_field_name("declarator")] if node.type != "declaration" else node.named_children
-        kind = typed.child_by_field_name("type") if typed is not None else None
-        for declarator in declarators:
-            for word in _WORD.findall(text, declarator.start_byte, declarator.end_byte) if declarator else ():
-                written = text[kind.start_byte : kind.end_byte] if kind is not None else b""
-                if declarator != kind:
-                    sign = {"pointer_declarator": " *", "array_declarator": " ]"}.get(
-                        declarator.type if declarator else "", ""
-                    )
-                    found.setdefault(word.decode(), written.decode("utf-8", "replace") + sign)
-                    if declarator is not None and declarator.type != "structured_binding_declarator":
-                        break
-    return found
-
-
 class _Const:
     """Which pointers to `const` stay such: their value goes only where it is read, to calls, or to another of them."""
 
-    def __init__(self, text: bytes, names: set[str], kinds: Mapping[str, tuple[str, bool]]) -> None:
+    def __init__(self, text: bytes, names: set[str], index: Declarations) -> None:
         self.text = text
         self.names = names
-        self.kinds = kinds
-        self.edges: dict[str, set[str]] = {}  # local pointers to `const`, and what they may have come from
+        self.index = index
+        self.references: set[str] = set()  # to elements
         self.lost: set[str] = set()
 
     def of(self, body: Node) -> set[str]:
@@ -609,8 +554,12 @@ class _Const:
         return self.names - self.lost
 
     def _goes(self, node: Node) -> str | None:
-        """Where the value of a pointer goes: "" where it is only read, the other pointer to `const`, None elsewhere."""
-        parent = node.parent
+        """Where the value of a pointer goes: "" where it is only read, the other pointer or reference to `const`, None
+        elsewhere. What reads as a type may be an argument: `View v(p);`.
+        """
+        if self.text[node.start_byte : node.end_byte].decode("utf-8", "replace") in self.references:
+            return self._element(node)
+        parent = node.parent if node.type != "type_identifier" else None
         while parent is not None:
             kind = parent.type
             if kind in ("subscript_expression", "subscript_argument_list", "field_expression", "init_declarator") and (
@@ -629,7 +578,8 @@ class _Const:
                 inner = declarator
                 while inner.type == "pointer_declarator" and (d := inner.child_by_field_name("declarator")) is not None:
                     inner = d
-                if plain and inner.type == "identifier":
+                pointer = inner != declarator or re.search(rb"\bauto\b", written)
+                if plain and pointer and inner.type == "identifier":
                     return self.text[inner.start_byte : inner.end_byte].decode("utf-8", "replace")
                 return None
             if kind == "assignment_expression":
@@ -665,11 +615,45 @@ class _Const:
         return None
 
     def _element(self, node: Node) -> str | None:
-        """Where an element goes: it is read, unless its address is taken, which is a pointer to `const` again."""
+        """Where an element goes: it is read, unless its address is taken, which is a pointer to `const` again, or
+        something refers to it, which may lose the `const`.
+        """
         parent = node.parent
-        if parent is not None and parent.type == "pointer_expression" and parent.children[0].type == "&":
+        while parent is not None and parent.type in ("parenthesized_expression", "conditional_expression"):
+            node, parent = parent, parent.parent
+        if parent is None:
+            return None
+        if parent.type == "pointer_expression" and parent.children[0].type == "&":
             return self._goes(parent)
-        return ""
+        if parent.type == "cast_expression":
+            kind = parent.child_by_field_name("type")
+            written = self.text[kind.start_byte : kind.end_byte] if kind is not None else b"&"
+            return self._referred(parent, written) if b"&" in written else ""
+        if parent.type == "argument_list":
+            call = parent.parent
+            function = call.child_by_field_name("function") if call is not None else None
+            if call is None or function is None:
+                return None
+            written = self.text[function.start_byte : function.end_byte]
+            name = plain_name(written.decode("utf-8", "replace")).rpartition("::")[2]
+            if name in CASTS:
+                return self._referred(call, written) if b"&" in written else ""
+            return self._given(parent) if self.index.takes_reference(name) else ""
+        declarator = parent.child_by_field_name("declarator") if parent.type == "init_declarator" else None
+        if declarator is not None and declarator != node and declarator.type == "reference_declarator":
+            name = self.text[declarator.start_byte : declarator.end_byte].decode("utf-8", "replace").strip("& \n\t")
+            if not name.isidentifier():
+                return None
+            self.references.add(name)
+            return name
+        # what is `const` is not stored in: the grammar reads `(int &)r = 1` as a cast of what is stored
+        stored = parent.type == "update_expression" or parent.child_by_field_name("left") == node
+        is_store = parent.type == "lambda_capture_initializer" or (stored and parent.type != "binary_expression")
+        return None if is_store else ""
+
+    def _referred(self, node: Node, written: bytes) -> str | None:
+        """A cast to a reference."""
+        return self._element(node) if re.search(rb"\bconst\b", written.partition(b"<")[2] or written) else None
 
     def _given(self, arguments: Node) -> str | None:
         """A call says itself what it writes; a cast to a pointer to `const` is none."""
@@ -688,15 +672,15 @@ class _Const:
 
 @cache
 def _identifiers() -> Query:
-    return Query(Language(language()), "(identifier) @name")
+    return Query(Language(language()), "[(identifier) (type_identifier)] @name")
 
 
 def _call(
     node: Node,
     text: bytes,
     summary: _Summary,
-    roots: _Roots,
-    written: Callable[[Node], None],
+    roots: Origins,
+    written: Callable[..., None],
     kinds: Mapping[str, tuple[str, bool]],
     macros: Mapping[str, Macro],
     index: Declarations,
@@ -715,14 +699,14 @@ def _call(
 
     def calls(name: str, method: bool = False) -> None:
         given = [roots.of(value) for value in values]
-        if any(value.end_byte - value.start_byte > _LONG for value in values):
+        if any(value.end_byte - value.start_byte > LONG for value in values):
             all_written()
             summary.calls.append(ir.DeviceCall("", summary.scope, False, (), ()))
             return
         libraries = {
             scope.decode()
             for value in values
-            for word in [*_WORD.findall(text, value.start_byte, value.end_byte)]
+            for word in [*WORD.findall(text, value.start_byte, value.end_byte)]
             for scope in _SCOPE.findall(f"{kinds.get(word.decode(), ('',))[0]} {local.get(word.decode(), '')}".encode())
         }
         libraries |= {s.decode() for value in values for s in _SCOPE.findall(text, value.start_byte, value.end_byte)}
@@ -735,17 +719,17 @@ def _call(
             plain_name(text[name_node.start_byte : name_node.end_byte].decode("utf-8", "replace")) if name_node else ""
         )
         row = device(f".{method}", len(values)) if not index.is_member(method) else None
-        if receiver is not None and roots.of(receiver) != _NONE and (row is None or row.effect is not Effect.HOST):
-            written(function)
+        if receiver is not None and (row is None or row.effect is not Effect.HOST):
+            written(receiver, True)
         for value in values:
-            if not _is_element(value, text, kinds):
+            if roots.carries(value):
                 written_through(summary, roots.of(value))
         calls(method, method=True)
         return
     if function.type == "lambda_expression":  # its body is read where it stands
         all_written()
         return
-    if function.type not in ("identifier", "qualified_identifier", "template_function", "primitive_type"):
+    if function.type not in NAMES_OF_CALLEES:
         written_through(summary, roots.of(function))
         all_written()
         calls("")  # what calls, casts and arrays give has no name
@@ -757,7 +741,7 @@ def _call(
     if "::" not in name and (name in kinds or name in local):  # a function pointer, a functor, a lambda
         head = _head_of_lambda(name, body)  # a lambda's body is read where it stands
         for value in values:
-            if head is None or _LENDS.search(head) or not _is_element(value, text, kinds):
+            if head is None or _LENDS.search(head) or roots.carries(value):
                 written_through(summary, roots.of(value))
         if head is None:
             written_through(summary, roots.of(function))
@@ -800,12 +784,11 @@ def _head_of_lambda(name: str, text: bytes) -> bytes | None:
     return found[1] if found is not None else None
 
 
-_NONE: tuple[frozenset[int], frozenset[str]] = (frozenset(), frozenset())
 _LENDS = re.compile(rb"[*&]|\bauto\b")  # in the head of a lambda: its body may write what it is given
 _MACRO_READS = re.compile(rb"(?:(?!\+\+|--|[^=!<>]=[^=]|;|\w\s*\().)*", re.DOTALL)
 
 
-def written_through(summary: _Summary, found: tuple[frozenset[int], frozenset[str]]) -> None:
+def written_through(summary: _Summary, found: Roots) -> None:
     """Who is given this may write it, whatever `const` says."""
     summary.certain |= found[0]
     summary.globals_written |= found[1]
@@ -820,17 +803,9 @@ def _points_to_const(node: Node, text: bytes, param: ir.Param) -> bool:
     return re.search(rb"\bconst\b", head) is not None
 
 
-def _holds_numbers(param: ir.Param, index: Declarations) -> bool:
-    """Whether what a parameter points to is known to hold no pointers."""
-    kind = param.type.rstrip(" *")
-    cls = index.class_of(kind)
-    numbers = cls is not None and not cls.bases and all(map(index.means_number, cls.fields.values()))
-    return numbers or index.means_number(kind)
-
-
 def _ends_there(param: ir.Param, body: bytes, index: Declarations) -> bool:
     """Whether no pointer is kept in what a parameter points to, which the kernel might write through: `s->out[i]`."""
-    if _holds_numbers(param, index):
+    if holds_numbers(param, index):
         return True
     if index.class_of(param.type.rstrip(" *")) is not None:
         return False
@@ -858,16 +833,22 @@ def _is_given_to_a_call(node: Node, at: int) -> bool:
 
 def _keeps_addresses(
     captures: Mapping[str, list[Node]],
-    roots: _Roots,
+    roots: Origins,
     text: bytes,
     kinds: Mapping[str, tuple[str, bool]],
-    numbers: set[str],
-    pointers: set[str],
+    index: Declarations,
 ) -> bool:
     """Whether an address may be stored in memory as a number, or byte by byte: `q[0] = (long)p`, `memcpy(q, &p, 8)`."""
+    numbers = {  # or of a type that may be one: of a parameter of the template, of a name that is not seen
+        name
+        for name, kind in roots.local.items()
+        if (index.means_number(kind) or (kind.isidentifier() and index.class_of(kind) is None))
+        and roots.of_name(name)[0]
+    }
+    pointers = {name for name, kind in roots.local.items() if kind.endswith("*")}
 
     def leads(name: str) -> bool:
-        return is_pointer(kinds[name][0]) if name in kinds else name in roots.params
+        return is_pointer(kinds[name][0]) if name in kinds else bool(roots.of_name(name)[0])
 
     def has_address(node: Node) -> bool:
         written = text[node.start_byte : node.end_byte]
@@ -884,17 +865,17 @@ def _keeps_addresses(
             node = node.named_children[0]
         if node.type == "identifier":
             name = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
-            return is_pointer(kinds[name][0]) if name in kinds else name in pointers and name in roots.params
+            return is_pointer(kinds[name][0]) if name in kinds else name in pointers and bool(roots.of_name(name)[0])
         return node.type == "binary_expression" and any(map(is_pointer_itself, node.named_children))
 
     for node in captures.get("assign", ()):
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None or right is None or right.type == "number_literal":
             continue
-        base, reached = _base(left)
+        base, reached = roots.reached(left)
         name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
         leads_out = name in kinds or name in pointers or name in roots.references  # not a variable of the kernel's own
-        stores = base.type not in ("identifier", "this") or name in roots.globals or (reached and leads_out)
+        stores = base.type not in ("identifier", "this") or roots.of_name(name)[1] or (reached and leads_out)
         if stores and (has_address(right) or is_pointer_itself(right)):
             return True
     for node in captures.get("call", ()):
@@ -905,140 +886,136 @@ def _keeps_addresses(
     return False
 
 
-def _aliases(
+_IN_BYTES = re.compile(rb"(?:\w+::)*mem(?:cpy|move)\b")
+_AS_NUMBER = re.compile(rb"(?:\w+::)*(?:bit_cast\b|__builtin_bit_cast\b|__cvta_generic_to_)")
+
+
+def _made_numbers(
     captures: Mapping[str, list[Node]],
-    roots: _Roots,
+    roots: Origins,
     text: bytes,
     kinds: Mapping[str, tuple[str, bool]],
     index: Declarations,
-) -> tuple[set[str], set[str]]:
-    """Local pointers and references that may have come from a parameter. Returns the numbers that may be made of one,
-    and the pointers.
+) -> Iterator[Node]:
+    """Addresses that numbers are made of which are more than compared, and variables whose bytes are an address:
+    `(size_t)p`, not `(size_t)p % 16 == 0`; `(char *)&p`, `memcpy(q, &p, 8)`.
     """
-    edges: list[tuple[str, Node]] = []
-    numbers: set[str] = set()
-    pointers: set[str] = set()
-    for node in captures.get("init", ()):
-        declarator = node.child_by_field_name("declarator")
-        value = node.child_by_field_name("right" if node.type == "for_range_loop" else "value")
-        typed = node.parent if node.type == "init_declarator" else node
-        if declarator is None or value is None or typed is None:
-            continue
-        base = base_type(typed, text, index.numbers)
-        one = declared(base, declarator, text)
-        if one is None:
-            continue
-        if one.bindings:  # `auto &[a, b] = …`
-            names = {text[at.start_byte : at.end_byte].decode("utf-8", "replace") for at in one.bindings}
-            edges += [(name, value) for name in names]
-            roots.references |= names
-            continue
-        pointer = is_pointer(one.type) or one.reference
-        if is_pointer(one.type) and not one.array:
-            pointers.add(one.name)
-        if one.reference:
-            roots.references.add(one.name)
-        hidden = is_number(base) and any(
-            is_pointer(kinds.get((m[1] or m[2]).decode(), ("", False))[0]) or (m[1] or m[2]).decode() in pointers
-            for m in _ADDRESS.finditer(text, value.start_byte, value.end_byte)
-        )  # `(uintptr_t)p + 8`
-        if not pointer and is_number(base) and not hidden and not _is_address(value, text, kinds):
-            continue
-        if not pointer and base.startswith("auto") and _is_element(value, text, kinds):
-            continue
-        if not pointer and (is_number(base) or (_is_address(value, text, kinds) and not index.is_seen_type(base))):
-            numbers.add(one.name)
-        edges.append((one.name, value))
-    for node in captures.get("built", ()):  # `View v(p);` reads like the declaration of a function
-        name_node, given = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
-        if name_node is not None and name_node.type == "identifier" and given is not None:
-            edges.append((text[name_node.start_byte : name_node.end_byte].decode("utf-8", "replace"), given))
-    for node in captures.get("assign", ()):
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        if left is None or right is None:
-            continue
-        base_node, _ = _base(left)
-        if base_node.type == "call_expression":  # `float (&row)[4] = …` reads like one
-            edges += [(name.decode(), right) for name in _WORD.findall(text, left.start_byte, left.end_byte)]
-        if base_node.type == "identifier" and not _is_element(right, text, kinds) and right.type != "number_literal":
-            name = text[base_node.start_byte : base_node.end_byte].decode("utf-8", "replace")
-            if left.type == "identifier" or left.type == "field_expression" or left.type == "subscript_expression":
-                if name not in kinds or is_pointer(kinds[name][0]):
-                    if left.type == "identifier" or not _is_arithmetic(right):
-                        edges.append((name, right))
-    edges += _given_away(captures, text, kinds)
-    changed = True
-    while changed:
-        changed = False
-        for name, value in edges:
-            found = roots.of(value)
-            if name in kinds and not (found[0] | found[1]):
-                continue
-            changed = roots.join(name, found) or changed
-    return {name for name in numbers if name in roots.params}, pointers
 
+    def is_address(name: str) -> bool:
+        kind = kinds[name][0] if name in kinds else roots.local.get(name, "")
+        return is_pointer(kind) or (is_address_number(kind) and roots.holds_address(name))
 
-def _given_away(
-    captures: Mapping[str, list[Node]], text: bytes, kinds: Mapping[str, tuple[str, bool]]
-) -> Iterator[tuple[str, Node]]:
-    """Variables that a call, or inline assembly, may store what it is given in: `pick(&q, p)`, `view.set(p)`."""
+    def is_place(node: Node) -> bool:
+        while node.type in ("parenthesized_expression", "cast_expression") and node.named_children:
+            node = node.named_children[-1]
+        inner = node.child_by_field_name("argument") if node.type == "pointer_expression" else None
+        return (
+            inner is not None
+            and inner.type == "identifier"
+            and node.children[0].type == "&"
+            and is_address(written(inner))
+        )
 
-    def name_of(node: Node) -> str:
-        return text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+    def written(node: Node | None) -> str:
+        return text[node.start_byte : node.end_byte].decode("utf-8", "replace") if node is not None else ""
 
-    for node in captures.get("asm", ()):
-        for child in node.named_children:
-            if child.type == "gnu_asm_output_operand_list":
-                yield from ((word.decode(), node) for word in _WORD.findall(text, child.start_byte, child.end_byte))
+    casts = [
+        (node, written(node.child_by_field_name("type")), node.child_by_field_name("value"))
+        for node in captures.get("cast", ())
+    ]
     for node in captures.get("call", ()):
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-        if function is None or arguments is None or arguments.named_child_count == 0:
+        called = written(function)
+        if function is None or arguments is None or not arguments.named_children:
             continue
-        if function.type == "field_expression":
-            base, _ = _base(function)
-            if base.type == "identifier" and name_of(base) not in kinds:
-                yield from (
-                    (name_of(base), one) for one in arguments.named_children if not _is_element(one, text, kinds)
-                )
-        known = device(plain_name(name_of(function)), arguments.named_child_count)
-        for value in arguments.named_children if known is None or known.roles else ():
-            address = value.type == "pointer_expression" and value.children[0].type == "&"
-            place = value.child_by_field_name("argument") if address else value if known is None else None
-            if place is not None and place.type == "identifier" and name_of(place) not in kinds:
-                others = (one for one in arguments.named_children if one != value)
-                yield from ((name_of(place), one) for one in others if not _is_element(one, text, kinds))
+        if _IN_BYTES.match(text, function.start_byte):
+            yield from (value for value in arguments.named_children if is_place(value))
+        if _AS_NUMBER.match(text, function.start_byte) or plain_name(called) in CASTS:
+            casts.append((node, called.partition("<")[2].rpartition(">")[0], arguments.named_children[-1]))
+    for node, kind, value in casts:
+        if value is not None and is_place(value):
+            yield value
+        if value is None or kind.rstrip().endswith(("*", "&", ")")) or index.class_of(kind.strip()) is not None:
+            continue
+        if any(map(is_address, roots.carried(value))) and not _is_only_compared(node, text):
+            yield value
 
 
-def _is_address(node: Node, text: bytes, kinds: Mapping[str, tuple[str, bool]]) -> bool:
-    """Whether a number may be made of a pointer."""
-    casts = node.type == "cast_expression" or text.startswith(b"reinterpret_cast", node.start_byte)
-    return casts and not _is_element(node, text, kinds)
-
-
-def _is_arithmetic(node: Node) -> bool:
-    return node.type in ("binary_expression", "number_literal", "call_expression", "conditional_expression")
-
-
-def _is_element(node: Node, text: bytes, kinds: Mapping[str, tuple[str, bool]]) -> bool:
-    """Whether a value is an element that a pointer to numbers points to, or arithmetic of such."""
-    while node.type in ("parenthesized_expression", "cast_expression") and node.named_children:
-        node = node.named_children[-1]
-    if node.type == "binary_expression":
-        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        operator = node.child_by_field_name("operator")
-        if left is None or right is None or operator is None:
-            return False
-        if operator.type not in ("+", "-"):
+def _is_only_compared(node: Node, text: bytes) -> bool:
+    """Whether of a number only a truth value, a remainder or a few of its bits are used."""
+    parent = node.parent
+    while parent is not None and parent.type in ("parenthesized_expression", "cast_expression", "binary_expression"):
+        operator = parent.child_by_field_name("operator") if parent.type == "binary_expression" else None
+        other = parent.child_by_field_name("right") if operator is not None else None
+        if operator is not None and operator.type in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "%"):
             return True
-        return _is_element(left, text, kinds) and _is_element(right, text, kinds)
-    if node.type in ("number_literal", "true", "false", "char_literal", "unary_expression"):
-        return True
-    if node.type == "subscript_expression" or (node.type == "pointer_expression" and node.children[0].type == "*"):
-        base, _ = _base(node)
-        name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
-        kind = kinds.get(name, ("", False))[0]
-        return kind.count("*") == 1 and is_number(kind[:-1].strip())
-    if node.type == "identifier":
-        name = text[node.start_byte : node.end_byte].decode("utf-8", "replace")
-        return is_number(kinds.get(name, ("", False))[0])
+        if operator is not None and operator.type == "&" and other is not None and other.type == "number_literal":
+            return True
+        parent = parent.parent
     return False
+
+
+def _statics(one: Definition, text: bytes, index: Declarations) -> dict[bytes, tuple[str, ...]]:
+    """The variables of a function that each call of it finds as the one before has left them (CUDA C++ Programming
+    Guide, "Static Variables within Function"); of those in shared memory each block has its own.
+    """
+    found: dict[bytes, tuple[str, ...]] = {}
+    for node in captures_of(_query(), one.body).get("init", ()):
+        words = WORD.findall(text, node.start_byte, node.end_byte) if node.type == "declaration" else ()
+        if b"static" in words and b"__shared__" not in words:
+            for declarator in node.children_by_field_name("declarator"):
+                variable = declared(base_type(node, text, index.numbers), declarator, text)
+                if variable is not None:
+                    found[variable.name.encode()] = (f"{one.name}::{variable.name}",)
+    return found
+
+
+def _members(one: Definition, words: Iterable[bytes], index: Declarations) -> frozenset[str]:
+    """The names in a method that may be members of its object."""
+    if one.cls is None:
+        return frozenset()
+    classes = list(index.lineage(one.cls))
+    if not classes or any(index.class_of(base) is None for cls in classes for base in cls.bases):
+        return frozenset(word.decode() for word in words)
+    return frozenset(name for cls in classes for name in cls.fields)
+
+
+def _made(
+    root: Node, text: bytes, functions: Iterable[Definition], touched: Mapping[bytes, tuple[str, ...]]
+) -> dict[str, frozenset[str]]:
+    """The variables of the device that the text of a class names, its initializers and constructors: its objects may
+    hold their addresses.
+    """
+    found: dict[str, frozenset[str]] = {}
+    nodes = [
+        (text[at.start_byte : at.end_byte].decode("utf-8", "replace"), node)
+        for node in captures_of(_classes(), root).get("class", ())
+        if (at := node.child_by_field_name("name")) is not None
+    ]
+    nodes += [(one.cls, one.node) for one in functions if one.cls is not None]
+    for name, node in nodes:
+        named = {full for word in WORD.findall(text, node.start_byte, node.end_byte) for full in touched.get(word, ())}
+        last = name.rpartition("::")[2]
+        found[last] = found.get(last, frozenset()) | named
+    return found
+
+
+@cache
+def _classes() -> Query:
+    return Query(Language(language()), "[(struct_specifier) (class_specifier)] @class")
+
+
+def _unparsed(body: Node) -> list[Node]:
+    """What the grammar could not read, with what stands in front of it: `counter<T> = 1` is a type and an error to it.
+    May be anything.
+    """
+    found: list[Node] = []
+    stack = [body]
+    while stack:
+        node = stack.pop()
+        if node.is_error:
+            before = node.prev_named_sibling
+            found += [node] if before is None else [before, node]
+        elif node.has_error:
+            stack += node.children
+    return found

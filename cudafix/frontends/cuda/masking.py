@@ -145,8 +145,16 @@ def _reparse(text: bytes, old_text: bytes, old: tree_sitter.Tree) -> tree_sitter
 
 
 def errors(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
-    """The ranges of what the grammar could not read; a missing semicolon is not among them."""
-    return sorted((n.start_byte, n.end_byte) for n in _faulty(tree) if not (n.is_missing and n.type == ";"))
+    """The ranges of what the grammar could not read. A missing semicolon is not among them, nor the type that it misses
+    in the default argument `= {}` (a braced list has none: C++17, 11.3.6 [dcl.fct.default] 5).
+    """
+    return sorted((n.start_byte, n.end_byte) for n in _faulty(tree) if not (n.is_missing and _is_harmless(n)))
+
+
+def _is_harmless(missing: tree_sitter.Node) -> bool:
+    parent = missing.parent
+    is_list = parent is not None and parent.type == "compound_literal_expression"
+    return missing.type == ";" or (is_list and missing.type == "type_identifier")
 
 
 def _faulty(tree: tree_sitter.Tree) -> Iterator[tree_sitter.Node]:
@@ -606,8 +614,19 @@ def _attribute_macros(text: bytes, start: int, end: int, work: _Work) -> Iterato
         for match in pattern.finditer(text, start, end):
             if match[1] in _KEYWORDS or (pattern is not _AFTER_TYPE and not _is_attribute(match[1], work)):
                 continue
+            if pattern is _AFTER_DECLARATOR and not _ends_declarator(text, match.start()):
+                continue
             work.hide(match.start(1), match[1])
             yield match.start(1), blank(match[1] + (match[2] or b"" if pattern is not _AFTER_TYPE else b""))
+
+
+def _ends_declarator(text: bytes, close: int) -> bool:
+    """Whether a closing parenthesis is that of parameters, which stand behind a name, and not that of a cast."""
+    depth, at = 1, close
+    while depth and (at := max(text.rfind(b"(", 0, at), text.rfind(b")", 0, at))) >= 0:
+        depth += 1 if text[at : at + 1] == b")" else -1
+    name = re.search(rb"([A-Za-z_]\w*)\s*\Z", text[max(0, at - 80) : max(0, at)])
+    return name is not None and name[1] not in _KEYWORDS
 
 
 def _is_attribute(name: bytes, work: _Work) -> bool:

@@ -77,7 +77,9 @@ _BUILD_NAMES = frozenset(
     "c_cpp_properties.json conanfile.py config.toml configure.py devcontainer.json dodo.py fabfile.py "
     "meson_options.txt noxfile.py pixi.toml pyproject.toml settings.json setup.cfg tasks.json tasks.py".split()
 )
-_BUILDING_PYTHON = re.compile(rb"extra_cuda_cflags|CUDAExtension|load_inline|nvcc_flags|\bnvcc(?:_args)?\b")
+_BUILDING_PYTHON = re.compile(
+    rb"extra_cuda_cflags|CUDAExtension|load_inline|nvcc_flags|\bnvcc(?:_args)?\b|NVCC_(?:APPEND|PREPEND)_FLAGS|CUDA_?FLAGS"
+)
 _HIDDEN = frozenset(
     (".github", ".gitlab", ".circleci", ".vscode", ".devcontainer", ".buildkite", ".ci", ".azure", ".cargo", ".config")
 )

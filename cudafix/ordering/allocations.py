@@ -103,6 +103,9 @@ class Allocations(Roles):
         if unseen := next((f.name for f in self.classes.leaving_work if id(f) not in running), ""):
             text = f"is freed where work may run that `{unseen}` has left, for which no call is written"
             self.obstacle(self.mask(values), "unknown_call", text, call.span)
+        if unseen := self.classes.stores_elsewhere:
+            text = f"is freed where `{unseen}` may have stored in variables of others, for which no call is written"
+            self.obstacle(self.mask(values), "unknown_call", text, call.span)
         if api.memory in ("device", "async") and where is not In.REWRITTEN:
             site = self.site(self.outcome.frees, call, state)
             site.objects |= {o.number for o in objects if o.number and o.memory in ("device", "async")}

@@ -9,9 +9,9 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last, takes
 from cudafix.ordering.clients import ELEMENT
-from cudafix.ordering.plain import ADDRESS
+from cudafix.ordering.plain import ADDRESS, may_lead
 from cudafix.ordering.reach import Reach
-from cudafix.ordering.unwritten import may_be_assigned_unseen
+from cudafix.ordering.unwritten import assigned_unseen, may_be_assigned_unseen
 
 # through which a call may reach a method of what they hold
 _HOLDS_OTHERS = re.compile(r"(?:const )?(?:std|thrust|boost)::|\w*_ptr\b|(?:optional|reference_wrapper)\b")
@@ -228,6 +228,22 @@ class Classes:
         return next((f.name for f in self._of_templates if id(f) in looking), "")
 
     @cached_property
+    def stores_elsewhere(self) -> str:
+        """A function that may run where templates make, copy, compare or end objects, or where one ends by its base,
+        and stores addresses or handles in variables that are not its object's. Empty if there is none.
+        """
+        unseen = assigned_unseen(self.program)
+        special = [
+            f
+            for f in self.program.functions()
+            if last(f.cls or "") in unseen and (last(f.name) == last(f.cls or "") or last(f.name) == "operator=")
+        ]
+        storing = (
+            f for f in (*self._of_templates, *special) if any(_stores_elsewhere(stmt, f) for stmt in walk(f.body))
+        )
+        return next((f.name for f in storing), "")
+
+    @cached_property
     def _in_templates(self) -> dict[int, ir.Function]:
         return {id(f): f for f in self._of_templates if self.reach.works_on_device(f)}
 
@@ -358,6 +374,24 @@ def _plain(kind: str) -> str:
 def _looks_elsewhere(stmt: ir.Stmt) -> bool:
     """Whether a statement looks at memory through a pointer, or at a variable of the program."""
     return isinstance(stmt, ir.HostAccess) and not all(map(_is_own, (*stmt.reads, *stmt.writes)))
+
+
+def _stores_elsewhere(stmt: ir.Stmt, function: ir.Function) -> bool:
+    """Whether a statement stores an address or a handle in a variable that others see, or through a pointer or a
+    reference that is no parameter.
+    """
+    if not isinstance(stmt, ir.Assign):
+        return False
+    place = stmt.target
+    while isinstance(place, ir.Field | ir.Index):
+        place = place.base
+    through = isinstance(place, ir.Deref) and not isinstance(place.base, ir.Var)
+    through |= isinstance(place, ir.Var) and "::" in place.name  # a variable that others see
+    return through and (may_lead(stmt.value, function) or _is_null(stmt.value))
+
+
+def _is_null(value: ir.Expr) -> bool:
+    return isinstance(value, ir.Const) and value.text in ("nullptr", "NULL", "0")
 
 
 def _is_own(place: ir.Expr) -> bool:

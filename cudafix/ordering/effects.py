@@ -15,7 +15,7 @@ from cudafix.ordering.allocations import Allocations
 from cudafix.ordering.calls import said
 from cudafix.ordering.clients import BEYOND, CALLER
 from cudafix.ordering.frames import State, joined
-from cudafix.ordering.machine import UNKNOWN_STREAM
+from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
 from cudafix.ordering.reach import Within, literal
@@ -828,9 +828,13 @@ class Effects(Allocations):
         return state
 
     def _host_func(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        """A host function runs on the stream: it may touch what it is given, globals, and print."""
+        """A host function runs on the stream: it may touch what it is given, globals and what they lead to, and print.
+        It may make no CUDA call, and the host cannot touch memory of the device alone.
+        """
         state.may_wait()  # it may tell the host
-        bits = self.mask(args.reads | args.writes) | 1
+        held = mem.NOTHING.union(*(v for root, inner in state.env if root[0] == "global" for v in inner.values()))
+        held = self.reachable(state, held)
+        bits = self.mask(args.reads | args.writes) | (self.mask(held) & ~self.on_device(held, FOR_THE_DEVICE)) | 1
         for name, variable in self.program.globals.items():
             if variable.space == "host":
                 bits |= 1 << self.variable(("global", "", name)).number

@@ -418,8 +418,11 @@ class Engine(Machine):
         self.kept_in(target, (value,), state)
         if self.is_seen_as_bytes(target):
             self.seen_as_bytes(state, values)
-        if not targets:
+        null = isinstance(target, ir.Deref | ir.Index) and self.values(state, target.base) == {mem.ZERO}
+        if not targets and not null:  # through a null pointer no program stores (C++17, 11.3.2 [dcl.ref] 5)
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
+            if isinstance(target, ir.Deref | ir.Index) and (mem.leading(values) or not mem.has_number(values)):
+                self.written_elsewhere(state, (), values, unseen=True)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)
         elif isinstance(value, ir.Opaque) and isinstance(target, ir.Field):
@@ -528,6 +531,9 @@ class Engine(Machine):
             self.escape(state, values, "escapes", "is stored where it cannot be followed", span)
         self.spend(state, targets)
         state.env.write(targets, values)
+        for root, path in targets:
+            if path[1:] and path[-1] == ("field", "second") and path[-2][0] == "at":  # of the pair that a map has
+                state.env.write([(root, path[:-1])] * 2, values)
 
     def store_parts(self, state: State, targets: list[Cell], parts: Mapping[mem.Path, Values], span: ir.Span) -> None:
         """Store what the parts of a struct hold."""

@@ -289,6 +289,11 @@ class Machine:
                     if mem.has_stream(held) and self._may_be_null(state, cell):
                         held |= {mem.ZERO}
                     found |= held
+                leads = self.values(state, expr.base) if isinstance(expr, ir.Deref) else mem.NOTHING
+                if not found and mem.OTHER in leads:
+                    return frozenset({mem.OTHER})  # what an address leads to of which nothing is known
+                if mem.COMPUTED in leads:  # an iterator of what it is made of
+                    found |= leads
                 if isinstance(expr, ir.Deref) and isinstance(expr.base, ir.Var):  # `*f` is the function itself
                     found |= {v for v in self.values(state, expr.base) if isinstance(v, mem.Function)}
                 return found

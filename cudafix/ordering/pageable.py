@@ -19,7 +19,7 @@ _STANDARD = re.compile(r"std::allocator\s*<.*>", re.DOTALL)
 _HOLDER = re.compile(
     r"(?:(?:cuda::)?std::|thrust::)?(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)"
     r"|pair|tuple|optional|variant|(?:unique|shared|weak)_ptr|queue|stack|priority_queue|atomic|complex|bitset|any|string"
-    r"|host_vector|device_vector|device_ptr|function|thread|mutex)\b"
+    r"|host_vector|device_vector|device_ptr|function|thread|mutex)\b|std::(?:\w+::)*\w+(?![\w:<])"
 )
 _OTHERS = re.compile(r"&|\b(?:reference_wrapper|span|mdspan)\b|_(?:view|iterator)\b")
 NAMES = frozenset("vector deque valarray array string wstring u8string u16string u32string".split())

@@ -19,6 +19,8 @@ from cudafix.ordering.program import lacks_stream, stream_arguments
 from cudafix.ordering.state import Bits, Stream, numbers
 
 ADDS_AN_ELEMENT = frozenset({"push_back", "emplace_back", "push_front", "emplace_front", "push"})
+_AT_THE_END = frozenset({"push_back", "emplace_back", "append"})
+"""Adds an element behind the others, which stay where they are."""
 
 
 @dataclass(slots=True)
@@ -42,7 +44,7 @@ _SMART_POINTER = re.compile(r"\b(?:std::)?(?:shared_ptr|unique_ptr)\b")
 """What may be given a deleter, which runs when it ends ([util.smartptr.shared.dest], [unique.ptr.single.dtor])."""
 _OF_ANY = frozenset("at back top find lower_bound upper_bound operator[]".split())  # which element, is not known
 # containers of the host, which have their elements themselves
-_HAS_ELEMENTS = re.compile(r"(?:const )?(?:std::)?(?:vector|array|deque|list|forward_list)\s*<")
+_HAS_ELEMENTS = re.compile(r"(?:const )?(?:std::)?(?:vector|array|deque|list|forward_list|initializer_list)\s*<")
 
 
 class Roles(Calls):
@@ -238,6 +240,9 @@ class Roles(Calls):
             handles = [o for o in owners if isinstance(o, mem.Handle)]
             for handle in handles:
                 state.env.write([(("global", "", handle.name), (("at", mem.ANY),))], values)
+            is_handle = call.receiver is None and bool(handles)  # of a library in C: it has no elements
+            if call.callee not in _AT_THE_END and not is_handle:
+                self._put_among(args, values, state)
             if not handles and not self._put_in(call, args, state):
                 if api.effect in HOST_EFFECTS and not {"keeper", "keeper_out", "graph"} & args.named.keys():
                     self.kept |= self.mask(values) & ~self.on_device(values, FOR_THE_DEVICE) & ~1
@@ -278,6 +283,20 @@ class Roles(Calls):
             state.env.write_parts(elements, self.parts(state, expr))
         return True
 
+    def _put_among(self, args: Arguments, values: Values, state: State) -> None:
+        """A container gets elements in front of others, or in their places: each may be any of them."""
+        for expr in args.named.get("keeper", ()):
+            for root, path in self.cells(state, expr):
+                inside = list(state.env.under((root, path)))
+                elements = [inner for inner, held in inside if (inner[0][0] == "at" if inner else mem.leading(held))]
+                mixed: dict[mem.Path, Values] = {(): mem.leading(values)}
+                for inner, held in inside:
+                    mixed[inner[1:]] = mixed.get(inner[1:], mem.NOTHING) | held
+                state.env.write([(root, (*path, ("at", mem.ANY)))] * 2, mixed[()])
+                for inner in elements:
+                    cell = root, (*path, *inner)
+                    state.env.write([cell, cell], mixed[inner[1:]])
+
     def _returned(self, call: ir.Call, api: Api, state: State) -> Values:
         if api.returns == "same":
             first = call.receiver if call.receiver is not None else call.args[0] if call.args else None
@@ -286,8 +305,8 @@ class Roles(Calls):
             values = self.values(state, first)
             key = mem.ANY if call.callee in _OF_ANY else "0"  # `v.at(i)`, `v.data()`
             kind = self.type_of(first)
-            may_hold = _HAS_ELEMENTS.match(kind) is not None or self.classes.is_open(kind)
-            holds = not mem.leading(values) and may_hold
+            is_container = _HAS_ELEMENTS.match(kind) is not None
+            holds = is_container or (not mem.leading(values) and self.classes.is_open(kind))
             cells = self.cells(state, first) if holds or not values else []
             return values.union(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
         if api.returns == "given":

@@ -226,6 +226,10 @@ class Expressions:
 
     def touch(self, node: Node, place: Expr, write: bool = False) -> None:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
+        if isinstance(place, Opaque):  # one of several
+            for one in place.parts:
+                self.touch(node, one, write)
+            return
         if not write:
             self.converts(node, place)
         elif is_temporary(place) and self.reached_by(place) in _REFER:  # through the reference that a call returns
@@ -578,6 +582,8 @@ class Expressions:
                     return self.ended(node, self.raw(written), place) if written is not None else place
             if kind == "qualified_identifier":
                 return self.qualified(node)
+            if kind == "template_function":
+                return self.template_name(node)
             if kind == "call_expression" and (cast := self.cast_argument(node)) is not None:
                 return self.ended(node, self.cast_type(node), self.lvalue(cast))
             if kind == "this":
@@ -669,8 +675,15 @@ class Expressions:
         return found
 
     def _template_name(self, node: Node, target: Expr | None, used: bool) -> Expr:
+        found = self.template_name(node)
+        self.touch(node, found)
+        return found
+
+    def template_name(self, node: Node) -> Expr:
+        """A function template, or a variable template, whose variables are several."""
         name = plain_name(self.raw(node))
-        return FuncRef(name)
+        variable = self._global(name)
+        return opaque(variable) if variable is not None else FuncRef(name)
 
     def _parenthesized(self, node: Node, target: Expr | None, used: bool) -> Expr:
         inner = first_named(node)
@@ -818,6 +831,8 @@ class Expressions:
             return place.base
         if isinstance(place, Index):
             return self.moved(place.base, place.index)
+        if isinstance(place, Opaque):  # one of several
+            return opaque(*(self.pointer_to(one) for one in place.parts))
         return self.address(place)
 
     def address(self, place: Expr) -> Expr:
@@ -1096,7 +1111,9 @@ class Expressions:
         if is_temporary(root) and not self._is_made(root) and not self._is_number_at(place, root):
             stored = self.out[-1].value if self.out and isinstance(self.out[-1], ir.Assign) else root
             if self.may_lead(stored):
-                self.unknown("a reference that a call returns is assigned", node, (root, stored))
+                calls = (one for one in reversed(self.out) if isinstance(one, ir.Call) and one.result == root)
+                given = next((one.given for one in calls), ())  # it may be to one of these
+                self.unknown("a reference that a call returns is assigned", node, (root, stored, *given))
 
     def _is_made(self, root: Expr) -> bool:
         """Whether a temporary is an object of its own, not what a reference names that a call has returned."""
@@ -1537,6 +1554,9 @@ class Expressions:
         raise NotImplementedError
 
     def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:
+        raise NotImplementedError
+
+    def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:
         raise NotImplementedError
 
     def ended(self, node: Node, kind: str, value: Expr) -> Expr:

@@ -296,12 +296,26 @@ class Objects(Expressions):
 
     def ended(self, node: Node, kind: str, value: Expr) -> Expr:
         """The same for a temporary object, which ends with the statement."""
+        if (converted := self.converted_to(node, kind, value)) is not None:
+            return converted
         if not kind.endswith("&"):
             self.made_of_unseen(node, kind, (value,))
         made = self.made_of(node, kind, value) if not kind.endswith("&") else value
         if made is not value and isinstance(made, Var) and (cls := self.converting(kind)) is not None:
             self._ends(node, made, cls)
         return made
+
+    def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:
+        """What the conversions of an object give that is cast to another type; None where it has none."""
+        names = self._conversions(value)
+        own, wanted = self.file.index.class_of(self.type_of(value)), self.file.index.class_of(kind.strip(" *&"))
+        is_base = own is not None and any(one is wanted for one in self.file.index.lineage(own.name))
+        if not names or is_base or kind == "void":
+            return None
+        given = [self.emit_call(node, node, name, (), (), value, None, True) for name in names]
+        if any(name.removesuffix("()").endswith("&") for name in names):
+            self.unknown("a conversion to a reference", node, tuple(given))
+        return given[0] if len(given) == 1 else opaque(*given)
 
     def is_no_object(self, node: Node, value: Expr) -> bool:
         """Whether a value is known to be a number or a pointer, of which an object is made where one is expected."""
@@ -342,6 +356,9 @@ class Objects(Expressions):
             call = ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver)
             if values and cls.constructor not in cls.methods:  # of what the braces leave out, if anything
                 self.emit(ir.If(ir.Test("other", None, "braces leave members out"), (call,), (), span))
+            elif values and any("initializer_list" in one.type for one in self._only_parameters(cls)):
+                listed = ir.Call(callee, (opaque(*values),), span, name_span, span.end - 1, site, (), receiver)
+                self.emit(ir.If(ir.Test("other", None, "the values are in braces"), (listed,), (call,), span))
             else:
                 self.emit(call)
         else:
@@ -356,6 +373,10 @@ class Objects(Expressions):
                 elif (became := self.made_of(node, cls.fields.get(name, ""), one, place)) != place:
                     self.made_of_unseen(node, cls.fields.get(name, ""), (one,))
                     self.emit(ir.Assign(place, self.bound(place, became), self.span(node)))
+
+    def _only_parameters(self, cls: Class) -> list[Param]:
+        """The parameters of those constructors of a class that may be called with one value."""
+        return self.file.index.parameters_at(cls.constructor, 0, 1) or []
 
     def start_null(self, span: Span, place: Expr, cls: Class) -> None:
         """The data members of an object without a constructor which are null from the beginning (C++17, 15.6.2
@@ -708,9 +729,11 @@ class Objects(Expressions):
             bound = self.bindings[kind]
             written = text_of(bound.node, bound.source.text)
             return not written.endswith("__") and written != kind and self.is_unseen(written)  # `int *` is masked
-        if index.names_type(kind):
-            return any(one != kind and self.is_unseen(one) for one in index.meanings(kind))
-        return index.class_of(kind) is None and NUMBER_OBJECT.match(kind) is None
+        name = kind.partition("<")[0].rstrip()
+        meanings = index.meanings(name)
+        if index.names_type(kind) or (index.names_type(name) and meanings != (name,)):
+            return any(one != name and self.is_unseen(one) for one in meanings)
+        return index.class_of(kind) is None and NUMBER_OBJECT.match(kind) is None and not index.is_compound(name)
 
     def constructor(self, node: Node, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
         """The constructor of a class that is not seen is a function of its name, which a table may know."""
@@ -879,6 +902,8 @@ class Objects(Expressions):
             return kind
         if name == "now" and "::" in callee and name not in self.file.hosts:  # of a clock, or of an alias of one
             return "std::chrono::time_point"
+        if callee.startswith("std::") and NUMBER_OBJECT.match(callee) is not None:  # its constructor
+            return callee
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
         standard = (kind.startswith("std::optional<") or KEEPS_REFERENCES.search(kind)) and name in self.file.hosts
@@ -959,7 +984,9 @@ class Objects(Expressions):
         cls = self.file.index.class_of(name) if not is_pointer(name) else None
         if cls is None and any(map(self.may_lead, values)) and declarator is None and not self.is_unseen(name):
             self.store(deref(result), values[0] if len(values) == 1 else opaque(*values), node)
-        if cls is not None and values and declarator is None and not self.file.index.has(cls, cls.constructor):
+        if cls is not None and values and declarator is not None:
+            self.unknown("an array of objects of `new` with their values", node, (result, *values))
+        elif cls is not None and values and not self.file.index.has(cls, cls.constructor):
             self.build(node, deref(result), cls, values)
         else:
             count = self.normal(declarator).strip("[]") if declarator is not None else ""
@@ -975,7 +1002,10 @@ class Objects(Expressions):
         empty = Span(span.path, span.start, span.start)
         count = "?" if any(child.type == "[" for child in node.children) else ""
         kind = self.type_of(Deref(value))
-        self.each(node, self.file.index.class_of(kind), "~", (), (), value, count)
+        cls = self.file.index.class_of(kind)
+        self.each(node, cls, "~", (), (), value, count)
+        if cls is not None and not self.file.index.has(cls, f"~{cls.constructor}"):
+            self.file.deduced.add(cls.name.rpartition("::")[2])  # an object of a derived class may end
         callee = self.memory_of(kind, "operator delete[]" if count else "operator delete") or "operator delete"
         self.emit(ir.Call(callee, (value,), span, empty, span.end, self.site(node), (self.span(inner),)))
         return Opaque(())

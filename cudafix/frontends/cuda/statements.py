@@ -572,6 +572,8 @@ class Statements(Loops):
             if start < span.end and end > span.start
         )
         problems = [("parse_error", at) for _, at in errors] + self.problems  # the smallest is the nearest
+        if errors and not any(isinstance(stmt, ir.Unknown) and stmt.why == ir.NOT_PARSED for stmt in ir.walk(lowered)):
+            lowered = (ir.Unknown(ir.NOT_PARSED, self.span(body), (), *self.words_of(body)), *lowered)
         return ir.Function(
             self.name, renamed, lowered, span, internal, self.cls, self.types, tuple(dict.fromkeys(problems)), returns,
             unwritten=frozenset(self.unwritten),

@@ -438,6 +438,9 @@ class Variables(Blocks):
             elif cls is not None and self.file.index.returned(name) - {""}:
                 self.unknown("an object that may end with its scope", node)
         var = self.declare(one.name, kind, one.node, reference=True)
+        if not kind.startswith("auto") and (converted := self.converted_to(node, kind, place)) is not None:
+            self.emit(ir.Assign(var, opaque(place, converted), self.span(node)))
+            return
         if self.type_of(place):
             self.made_of_unseen(node, kind, (place,))
         self.lend(node, place)

@@ -148,24 +148,26 @@ def errors(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
     """The ranges of what the grammar could not read. A missing semicolon is not among them, nor the type that it misses
     in the default argument `= {}` (a braced list has none: C++17, 11.3.6 [dcl.fct.default] 5).
     """
-    return sorted((n.start_byte, n.end_byte) for n in _faulty(tree) if not (n.is_missing and _is_harmless(n)))
+    return sorted((n.start_byte, n.end_byte) for n, parent in _faulty(tree) if not _is_harmless(n, parent))
 
 
-def _is_harmless(missing: tree_sitter.Node) -> bool:
-    parent = missing.parent
-    is_list = parent is not None and parent.type == "compound_literal_expression"
-    return missing.type == ";" or (is_list and missing.type == "type_identifier")
+def _is_harmless(faulty: tree_sitter.Node, parent: str) -> bool:
+    is_type_of_list = faulty.type == "type_identifier" and parent == "compound_literal_expression"
+    return faulty.is_missing and (faulty.type == ";" or is_type_of_list)
 
 
-def _faulty(tree: tree_sitter.Tree) -> Iterator[tree_sitter.Node]:
-    """The nodes that are errors or missing tokens. (A query for them takes a time that is quadratic in their depth.)"""
-    stack = [tree.root_node]
+def _faulty(tree: tree_sitter.Tree) -> Iterator[tuple[tree_sitter.Node, str]]:
+    """The nodes that are errors or missing tokens, with the types of their parents.
+
+    A query for them takes a time that is quadratic in their depth, and so does `parent`.
+    """
+    stack = [(tree.root_node, "")]
     while stack:
-        node = stack.pop()
+        node, parent = stack.pop()
         if node.has_error:
             if node.is_error or node.is_missing:
-                yield node
-            stack += node.children
+                yield node, parent
+            stack += [(child, node.type) for child in node.children]
 
 
 def _apply(text: bytes, edits: Sequence[Edit]) -> bytes:
@@ -432,7 +434,7 @@ def _repair(text: bytes, tree: tree_sitter.Tree, work: _Work) -> tuple[bytes, tr
 
 def _faults(tree: tree_sitter.Tree) -> list[tuple[int, int]]:
     """The ranges of errors and of missing tokens, semicolons included; the fewer and the shorter, the better."""
-    return sorted((n.start_byte, n.end_byte) for n in _faulty(tree))
+    return sorted((n.start_byte, n.end_byte) for n, _ in _faulty(tree))
 
 
 def _windows(text: bytes, faults: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -429,10 +429,11 @@ initializer_list}.{begin,end,cbegin,cend,rbegin,rend,crbegin,crend} host - ; ret
 front,back,at,top,operator[]} host - - ; returns=same
 {map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range,at,operator[]} host \
 - - ; returns=same
-{vector,deque,list,forward_list}.{push_back,emplace_back,push_front,emplace_front,insert,emplace,assign,insert_after} \
-host keeper keep*
+{vector,deque,list,forward_list}.{push_back,push_front,assign} host keeper keep*
+{vector,deque,list,forward_list}.{emplace_back,emplace_front,insert,emplace,insert_after} host keeper keep* ; \
+returns=same
 {set,multiset,unordered_set,map,multimap,unordered_map}.{insert,emplace,try_emplace,insert_or_assign,emplace_hint} \
-host keeper keep*
+host keeper keep* ; returns=same
 {queue,stack,priority_queue}.{push,emplace} host keeper keep*
 # as `hrw`, what it holds changes its places
 {deque,list,forward_list,queue,priority_queue}.{pop_front,pop} host hrw

@@ -421,7 +421,10 @@ class Engine(Machine):
         null = isinstance(target, ir.Deref | ir.Index) and self.values(state, target.base) == {mem.ZERO}
         if not targets and not null:  # through a null pointer no program stores (C++17, 11.3.2 [dcl.ref] 5)
             self.escape(state, self.whole(state, value), "escapes", "is stored where it cannot be followed", span)
-            if isinstance(target, ir.Deref | ir.Index) and (mem.leading(values) or not mem.has_number(values)):
+            through = target
+            while isinstance(through, ir.Field):
+                through = through.base
+            if isinstance(through, ir.Deref | ir.Index) and (mem.leading(values) or not mem.has_number(values)):
                 self.written_elsewhere(state, (), values, unseen=True)
         if isinstance(value, ir.Opaque) and isinstance(target, ir.Var):
             self._owned(state, target, value, values, span)

@@ -208,7 +208,10 @@ class Machine:
                 root = self.root(name)
                 return self.referred_by(state, root) or [(root, ())]
             case ir.Field(base, name):
-                return [(root, (*path, ("field", name))) for root, path in self.cells(state, base)]
+                within = self.cells(state, base)
+                parts = [(root, (*path, ("field", name))) for root, path in within]
+                # an element of a map is a pair; `m[k]` and `m.at(k)` name what is mapped alone
+                return parts + [cell for cell in within if name == "second" and cell[1] and cell[1][-1][0] == "at"]
             case ir.Deref(base):
                 found = [mem.at(v, "0") for v in self.values(state, base)]
                 return [c for c in found if c is not None]

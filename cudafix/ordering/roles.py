@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cudafix import ir
@@ -42,9 +42,14 @@ class Arguments:
 
 _SMART_POINTER = re.compile(r"\b(?:std::)?(?:shared_ptr|unique_ptr)\b")
 """What may be given a deleter, which runs when it ends ([util.smartptr.shared.dest], [unique.ptr.single.dtor])."""
-_OF_ANY = frozenset("at back top find lower_bound upper_bound operator[]".split())  # which element, is not known
+_OF_ANY = frozenset(  # which element, is not known
+    "at back top find lower_bound upper_bound operator[] emplace_back emplace_front insert emplace insert_after "
+    "try_emplace insert_or_assign emplace_hint".split()
+)
 # containers of the host, which have their elements themselves
-_HAS_ELEMENTS = re.compile(r"(?:const )?(?:std::)?(?:vector|array|deque|list|forward_list|initializer_list)\s*<")
+_HAS_ELEMENTS = re.compile(
+    r"(?:const )?(?:std::)?(?:vector|array|deque|list|forward_list|initializer_list|(?:unordered_)?(?:multi)?map)\s*<"
+)
 
 
 class Roles(Calls):
@@ -335,21 +340,44 @@ class Roles(Calls):
         read = [part for expr in sources for v in self._memory_of(state, expr) for part in state.env.inside(v)]
         for expr in args.named.get("put", ()):
             read += [((), self.values(state, expr)), *self.parts(state, expr).items()]
+        if not (returned or args.named.get("put") or set(sources) - set(args.named.get("hw", ()))):
+            read.append(((), frozenset({mem.OTHER})))  # it writes what it does not read: `memset`
         for path, inner in read:
             element = bool(path) and path[0][0] == "at"
             # an element that nothing was stored in has no stream, or the default one
-            unset = frozenset({mem.OTHER}) if element and mem.has_queue(inner) else mem.NOTHING
+            unset = frozenset({mem.OTHER}) if mem.OTHER in inner or (element and mem.has_queue(inner)) else mem.NOTHING
             path = path[1:] if element else path
             held[path] = held.get(path, mem.NOTHING) | mem.leading(inner) | unset
         parts = {path: inner for path, inner in held.items() if inner}
+        leads = any(map(mem.leading, parts.values()))
         cost = sum(map(len, parts.values()))
-        if parts and any(self.is_result(state, e) and not mem.leading(self.values(state, e)) for e in targets):
+        if leads and any(self.is_result(state, e) and not mem.leading(self.values(state, e)) for e in targets):
             self.written_elsewhere(state, (), mem.NOTHING, unseen=True)
-        for value in (v for expr in targets for v in self._memory_of(state, expr)) if parts else ():
-            if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
-                self.spend(state, [cell], cost)
-                self.written_elsewhere(state, [cell], mem.NOTHING)
-                state.env.write_parts([cell, cell], parts)
+        for expr in targets if parts else ():
+            for value in self._memory_of(state, expr):
+                if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
+                    self.spend(state, [cell], cost)
+                    self._parts_come_in(state, cell, parts, isinstance(expr, ir.Offset))
+                    if leads:
+                        self.written_elsewhere(state, [cell], mem.NOTHING)
+                        state.env.write_parts([cell, cell], parts)
+
+    def _parts_come_in(self, state: State, cell: mem.Cell, parts: Mapping[mem.Path, Values], moved: bool) -> None:
+        """What leads somewhere in a place may be replaced by parts of another one: by the part of its name, by all of
+        what it is in, or by what is in it. With a pointer that was `moved`, by any.
+        """
+        root, base = cell
+        n = len(base)
+        for path, values in list(state.env[root].items()):
+            if len(path) < n or not mem.overlaps(path[:n], base) or not mem.leading(values):
+                continue
+            inner = path[n:]
+            comes = (
+                given
+                for part, given in parts.items()
+                if moved or part[: len(inner)] == inner or inner[: len(part)] == part
+            )
+            state.env.replace((root, path), values.union(*comes))
 
     def _memory_of(self, state: State, expr: ir.Expr) -> Values:
         """Where an argument leads that a host function reads or writes; of a container, to its elements."""

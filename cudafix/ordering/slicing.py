@@ -83,8 +83,8 @@ def _may_be_addresses(expr: ir.Expr, function: ir.Function) -> bool:
 
 
 def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
-    """The calls in a function (by `id`) of host functions that may copy, store or reorder pointers: `memcpy`, `fill`,
-    `iter_swap`, `v.erase`.
+    """The calls in a function (by `id`) of host functions that may copy, store, reorder or overwrite pointers:
+    `memcpy`, `fill`, `iter_swap`, `v.erase`, `memset`.
     """
     found: set[int] = set()
     for stmt in ir.walk(function.body):
@@ -102,7 +102,10 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
             (role in _READS and _holds_pointers(e, function)) or (role == "put" and may_lead(e, function))
             for role, e in given
         )
-        if reads and any(role in _MEMORY_WRITES and _holds_pointers(e, function, True) for role, e in given):
+        fills = not any(role in _READS or role == "put" for role, _ in given)
+        if (reads or fills) and any(
+            role in _MEMORY_WRITES and _holds_pointers(e, function, reads) for role, e in given
+        ):
             found.add(id(stmt))
     return frozenset(found)
 

@@ -25,7 +25,7 @@ from cudafix.frontends.cuda.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.objects import NUMBER_OBJECT, Objects
+from cudafix.frontends.cuda.objects import MAP, NUMBER_OBJECT, Objects
 from cudafix.frontends.cuda.terms import matters, opaque, root_of
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
@@ -702,7 +702,7 @@ class Calls(Objects):
         else:
             container = _STD_CONTAINER.match(kind) is not None
             container = container or (self.may_be_any(kind) and not self.file.index.is_member(name))
-            if name == "at" and (container or not kind):
+            if name == "at" and (container or not kind or MAP.match(kind)):
                 values, _ = self.arguments(arguments)
                 place = Index(receiver, values[0] if values else Opaque(()))
                 self.touch(node, place)

@@ -48,6 +48,8 @@ _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
 # of values: an element that is a reference is a name of something else
 _PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
 _ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
+MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
+"""The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
 _ASSIGNING = _SWAPS | frozenset(
@@ -792,7 +794,8 @@ class Objects(Expressions):
         """What `get<number>` or a name of a structured binding refers to ([dcl.struct.bind]); None if not known."""
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
         names = list(cls.fields) if cls is not None and not cls.bases else []
-        if isinstance(place, Var) and _PAIR.fullmatch(kind) is not None:
+        of_map = isinstance(place, Index) and MAP.match(self.type_of(place.base)) is not None
+        if of_map or (isinstance(place, Var) and _PAIR.fullmatch(kind) is not None):
             return Field(place, ("first", "second")[number]) if number < 2 else None
         if number < len(names):
             return self.member(place, names[number])

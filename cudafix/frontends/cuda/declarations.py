@@ -945,6 +945,14 @@ class Declarations:
             self._made[name] = any(self.has(part, own) for part, own in zip(parts, of_part, strict=True))
         return self._made[name]
 
+    def declares_copy(self, cls: Class, special: str) -> bool:
+        """Whether a class declares a copy or move constructor or assignment: it takes an object of the class, and no
+        template is one (C++17, 15.8.1 [class.copy.ctor], 15.8.2 [class.copy.assign]).
+        """
+        listed = self.parameters_at(special, 0, 1) or []
+        of_class = [p for p in listed if self.class_of(p.type) is cls]
+        return special in cls.methods and any(p.by_reference or special == ASSIGNMENT for p in of_class)
+
     def ends_idly(self, cls: Class) -> bool:
         """Whether an object of a class ends without doing anything: its destructor and those of its parts are empty."""
         if cls.destructor in cls.methods and not cls.idle:
@@ -955,7 +963,8 @@ class Declarations:
         """The constructors, destructors and assignments of this file's classes that the compiler writes."""
         for cls in {id(cls): cls for cls in self.classes.values()}.values():
             for special in (cls.constructor, cls.destructor, ASSIGNMENT):
-                beside = {cls.constructor: cls.defaulted, ASSIGNMENT: cls.assigned}.get(special, False)
+                assigned = cls.assigned or not self.declares_copy(cls, ASSIGNMENT)
+                beside = {cls.constructor: cls.defaulted, ASSIGNMENT: assigned}.get(special, False)
                 written = special in cls.methods and not beside
                 starts_null = special == cls.constructor and cls.null and cls.methods
                 if not written and (starts_null or self.has(cls, special)):

@@ -1589,6 +1589,13 @@ class Expressions:
         written = cast.child_by_field_name("arguments") if cast is not None else None
         return self.raw(written)[1:-1].strip() if written is not None else ""
 
+    def written_type(self, node: Node) -> str:
+        """The type that a cast gives a value, be it in parentheses; nothing for what is no cast."""
+        while node.type == "parenthesized_expression" and (inner := first_named(node)) is not None:
+            node = inner
+        kind = node.child_by_field_name("type") if node.type == "cast_expression" else None
+        return self.raw(kind) if kind is not None else self.cast_type(node)
+
     def cast_argument(self, node: Node) -> Node | None:
         """The argument of `static_cast<T>(x)` and the like."""
         arguments = node.child_by_field_name("arguments") if self._cast_head(node) is not None else None

@@ -17,6 +17,7 @@ from cudafix.frontends.cuda.declarations import (
     is_number,
     is_pointer,
     plain_name,
+    pointee,
     text_of,
     tidy,
 )
@@ -446,7 +447,7 @@ class Objects(Expressions):
 
     def _convert(self, node: Node, name: str, place: Expr) -> None:
         given = self.emit_call(node, node, name, (), (), place, None, True)
-        if name.removesuffix("()").endswith("&"):
+        if name.partition("(")[0].endswith("&"):
             self.unknown("a conversion to a reference", node, (given,))
 
     def _conversions(self, place: Expr) -> list[str]:
@@ -520,10 +521,7 @@ class Objects(Expressions):
         """Whether a class declares what happens when it is copied or moved."""
         if cls.deleter:
             return True
-        listed = self.file.index.parameters_at(cls.constructor, 0, 1) or []
-        return cls.constructor in cls.methods and any(
-            p.by_reference and self.file.index.class_of(p.type) is cls for p in listed
-        )
+        return self.file.index.declares_copy(cls, cls.constructor)
 
     # -- operators ----------------------------------------------------------------------------------------------------
 
@@ -1004,7 +1002,7 @@ class Objects(Expressions):
         span = self.span(node)
         empty = Span(span.path, span.start, span.start)
         count = "?" if any(child.type == "[" for child in node.children) else ""
-        kind = self.type_of(Deref(value))
+        kind = pointee(self.written_type(inner)) or self.type_of(Deref(value))
         cls = self.file.index.class_of(kind)
         self.each(node, cls, "~", (), (), value, count)
         if cls is not None and not self.file.index.has(cls, f"~{cls.constructor}"):

@@ -756,23 +756,20 @@ class Statements(Loops):
         text = self.raw(initializers) if initializers is not None else ""
         if initializers is not None and re.match(rf":\s*{re.escape(cls.constructor)}\s*[({{<]", text) is not None:
             self.delegates = True
-            self._member_initializers(initializers)  # another constructor of the class makes the parts
+            for name, child in self._named_initializers(initializers):  # another constructor makes the parts
+                self._member_initializer(name, child)
             return
         around = Span(self.source.path, start, start)
-        for name in cls.null:
-            if re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:
-                self.emit(ir.Assign(Field(this, name), NULL, around))
+        written = dict(self._named_initializers(initializers)) if initializers is not None else {}
         made = 0
-        for name in cls.fields:
-            if name in cls.initialized and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None:
+
+        def begin(name: str, place: Expr, part: Class | None, count: str) -> None:
+            nonlocal made
+            if name in written:
+                self._member_initializer(name, written.pop(name))
+            elif name in cls.initialized and name in cls.fields:
                 self._initialize(cls, Field(this, name), self.file.index.members.get((cls.name, name)))
-        for place, part, count in parts:
-            name = place.name if isinstance(place, Field) else part.constructor
-            if (
-                self.file.index.has(part, part.constructor)
-                and name not in cls.initialized
-                and re.search(rf"\b{re.escape(name)}\s*[({{<]", text) is None
-            ):
+            elif part is not None and self.file.index.has(part, part.constructor):
                 span = Span(self.source.path, start + made, start + made)
                 made += 1  # each call has an offset of its own
                 site = ir.Site(span, "", "", ";", blocked="before the body of a constructor")
@@ -781,10 +778,20 @@ class Statements(Loops):
                 receiver = Index(place, index) if index is not None else place
                 call = ir.Call(callee, (), span, span, span.start, site, (), receiver)
                 self.emit(call if index is None else ir.Loop((call,), span, index=index, range=f"0:{count}"))
-            elif not count and not self.file.index.has(part, part.constructor):
+            elif part is not None and not count:
                 self.start_null(around, place, part)
-        if initializers is not None:
-            self._member_initializers(initializers)
+            elif name in cls.null:
+                self.emit(ir.Assign(Field(this, name), NULL, around))
+
+        # the bases, then the members, in the order of their declarations (C++17, 15.6.2 [class.base.init] 13)
+        bases = {part.constructor: (place, part, n) for place, part, n in parts if not isinstance(place, Field)}
+        for name in [name for name in written if name not in cls.fields and name not in bases]:  # of a class not seen
+            self._member_initializer(name, written.pop(name))
+        for name, (place, part, count) in bases.items():
+            begin(name, place, part, count)
+        members = {place.name: (part, n) for place, part, n in parts if isinstance(place, Field)}
+        for name in dict.fromkeys((*cls.fields, *cls.null)):
+            begin(name, Field(this, name), *members.get(name, (None, "")))
 
     def _initialize(self, cls: Class, place: Field, value: Node | None) -> None:
         """A data member whose declaration says what it starts with."""
@@ -809,39 +816,40 @@ class Statements(Loops):
             self.assign(place, value, value)
         self.blocked = kept
 
-    def _member_initializers(self, node: Node) -> None:
-        """`: p(nullptr), Base(n)` of a constructor."""
+    def _named_initializers(self, node: Node) -> Iterator[tuple[str, Node]]:
+        """The initializers of a constructor, `: p(nullptr), Base(n)`, with what they initialize."""
         for child in node.named_children:
-            if child.type != "field_initializer":
-                continue
-            parts = [part for part in child.named_children if part.type != "comment"]
-            if not parts:
-                continue
-            name = plain_name(self.raw(parts[0]))
-            values, spans = self.arguments(parts[-1]) if len(parts) > 1 else ((), ())
-            span = self.span(child)
-            field_ = next((f for c in self.file.index.lineage(self.cls) if (f := c.fields.get(name))), None)
-            cls = self.file.index.class_of(field_ or name)
-            if cls is not None and self.file.index.has(cls, cls.constructor) and not is_pointer(field_ or ""):
-                last = cls.constructor
-                this: Expr = Deref(Var("this"))
-                made = Field(this, name) if field_ else this
-                self._at(child, False)
-                if cls.deleter:
-                    self.build(child, made, cls, values)
-                    continue
-                site = self.site(child)
-                site.blocked = "in the initializer list of a constructor"
-                values = self.converted(child, f"{cls.name}::{last}", None, values)
-                self.emit(ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, made))
-                continue
-            place = Field(Deref(Var("this")), name)
-            self.copied(child, self.type_of(place), values)
-            self.made_of_unseen(child, field_ or name, values)
-            value = self.bound(place, values[0]) if len(values) == 1 else opaque(*values) if values else NULL
-            if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
-                value = NULL
-            self.store(place, value, child)
+            if child.type == "field_initializer":
+                name = next((part for part in child.named_children if part.type != "comment"), None)
+                if name is not None:
+                    yield plain_name(self.raw(name)), child
+
+    def _member_initializer(self, name: str, node: Node) -> None:
+        parts = [part for part in node.named_children if part.type != "comment"]
+        values, spans = self.arguments(parts[-1]) if len(parts) > 1 else ((), ())
+        span = self.span(node)
+        field_ = next((f for c in self.file.index.lineage(self.cls) if (f := c.fields.get(name))), None)
+        cls = self.file.index.class_of(field_ or name)
+        if cls is not None and self.file.index.has(cls, cls.constructor) and not is_pointer(field_ or ""):
+            last = cls.constructor
+            this: Expr = Deref(Var("this"))
+            made = Field(this, name) if field_ else this
+            self._at(node, False)
+            if cls.deleter:
+                self.build(node, made, cls, values)
+                return
+            site = self.site(node)
+            site.blocked = "in the initializer list of a constructor"
+            values = self.converted(node, f"{cls.name}::{last}", None, values)
+            self.emit(ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, made))
+            return
+        place = Field(Deref(Var("this")), name)
+        self.copied(node, self.type_of(place), values)
+        self.made_of_unseen(node, field_ or name, values)
+        value = self.bound(place, values[0]) if len(values) == 1 else opaque(*values) if values else NULL
+        if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
+            value = NULL
+        self.store(place, value, node)
 
 
 def addressed_names(text: str, index: Declarations) -> frozenset[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cached_property
 
 from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last, takes
+from cudafix.models.api import roles_of
 from cudafix.ordering.clients import ELEMENT
 from cudafix.ordering.plain import ADDRESS, may_lead
 from cudafix.ordering.reach import Reach
@@ -20,6 +22,9 @@ _OF_ALLOCATORS = (("allocate", 1), ("deallocate", 2))  # with the number of para
 # a memory resource of the standard library calls these (C++17, 23.12.2 [mem.res.class])
 _RESOURCE = "memory_resource"
 _OF_RESOURCES = frozenset(("do_allocate", "do_deallocate", "do_is_equal"))
+_STORED_IN = frozenset(
+    "hw hrw hidden out swap new alias found stream_out event_out handle_out pool_out graph_out".split()
+)
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 
@@ -238,10 +243,37 @@ class Classes:
             for f in self.program.functions()
             if last(f.cls or "") in unseen and (last(f.name) == last(f.cls or "") or last(f.name) == "operator=")
         ]
-        storing = (
-            f for f in (*self._of_templates, *special) if any(_stores_elsewhere(stmt, f) for stmt in walk(f.body))
-        )
-        return next((f.name for f in storing), "")
+        run = (*self._of_templates, *special)
+        storing = self.program.reaching_those("stores elsewhere", self._stores_elsewhere) if run else frozenset[int]()
+        return next((f.name for f in run if id(f) in storing or _stores_in_argument(f)), "")
+
+    def _stores_elsewhere(self, function: ir.Function) -> bool:
+        """Whether a function stores, or lets another store, an address or a handle in a variable that others see, or
+        through a pointer or a reference that is no parameter.
+        """
+        for stmt in walk(function.body):
+            if isinstance(stmt, ir.Assign):
+                if _is_elsewhere(stmt.target) and (may_lead(stmt.value, function) or _is_null(stmt.value)):
+                    return True
+            elif isinstance(stmt, ir.Call):
+                given = [e.base if isinstance(e, ir.Addr) else e for e in stmt.given]
+                seen = [e for e, place in zip(stmt.given, given, strict=True) if _is_elsewhere(place)]
+                if seen and any(e in seen for e in self._may_store_in(stmt)):
+                    return True
+        return False
+
+    def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
+        """The arguments of a call that may be stored in: through a pointer, or as a reference."""
+        own = self.program.resolve(call.callee, len(call.args), call.span.path)
+        api = self.reach.tables.lookup(call.callee, len(call.args)) if not own and call.receiver is None else None
+        for n, expr in enumerate(call.given):
+            if own:
+                position = n - (call.receiver is not None)
+                params = [f.params[position] for f in own if 0 <= position < len(f.params)]
+                if isinstance(expr, ir.Addr) or any(param.by_reference for param in params):
+                    yield expr
+            elif api is None or roles_of(api, len(call.given))[n] in _STORED_IN:
+                yield expr
 
     @cached_property
     def _in_templates(self) -> dict[int, ir.Function]:
@@ -376,18 +408,26 @@ def _looks_elsewhere(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.HostAccess) and not all(map(_is_own, (*stmt.reads, *stmt.writes)))
 
 
-def _stores_elsewhere(stmt: ir.Stmt, function: ir.Function) -> bool:
-    """Whether a statement stores an address or a handle in a variable that others see, or through a pointer or a
-    reference that is no parameter.
-    """
-    if not isinstance(stmt, ir.Assign):
-        return False
-    place = stmt.target
+def _is_elsewhere(place: ir.Expr) -> bool:
+    """Whether a place is in a variable that others see, or behind a pointer or a reference that is no parameter."""
     while isinstance(place, ir.Field | ir.Index):
         place = place.base
-    through = isinstance(place, ir.Deref) and not isinstance(place.base, ir.Var)
-    through |= isinstance(place, ir.Var) and "::" in place.name  # a variable that others see
-    return through and (may_lead(stmt.value, function) or _is_null(stmt.value))
+    if isinstance(place, ir.Deref):
+        return not isinstance(place.base, ir.Var)
+    return isinstance(place, ir.Var) and "::" in place.name
+
+
+def _stores_in_argument(function: ir.Function) -> bool:
+    """Whether a constructor stores in what it is given, which is no object of its class."""
+    owner = last(function.cls or "")
+    given = {param.name for param in function.params if _class_of(param) != owner}
+    for stmt in walk(function.body) if last(function.name) == owner else ():
+        place = stmt.target if isinstance(stmt, ir.Assign) else None
+        while isinstance(place, ir.Field | ir.Index | ir.Deref):
+            inner, place = place, place.base
+            if isinstance(inner, ir.Deref | ir.Index) and isinstance(place, ir.Var) and place.name in given:
+                return True
+    return False
 
 
 def _is_null(value: ir.Expr) -> bool:

@@ -1059,7 +1059,8 @@ class Engine(Machine):
         self.frame = Frame(name, function, function.arrays, self.slicer.slice(function), len(self.frames), home)
         self.frame.caller, self.frame.given, self.frame.loops = caller, given, self.loops
         self.frames.append(self.frame)
-        if home is None and self._needs_its_closure(function):
+        outlives = home is None and self._needs_its_closure(function)
+        if outlives:
             self.obstacle(
                 state.live, "escapes", "is live while a lambda runs that has outlived its variables", function.span
             )
@@ -1079,6 +1080,8 @@ class Engine(Machine):
             state.env.write([(self.root("this"), ())], this)
         end = self._met(self.block(function.body, state), self.frame.returned, function, self.loops)
         value = self.frame.value
+        if end is not None and outlives:  # it stores through what it has kept
+            self.written_elsewhere(end, (), mem.UNKNOWN, unseen=True)
         if end is not None and (self.pinned or self.pins_unknown):
             self._variables_end(function, end)
         given_back = self._given_back(function, end) if end is not None and end.env.gone else []

@@ -11,6 +11,7 @@ All positions are byte offsets into the file that the function was lowered from.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import Enum
@@ -25,6 +26,7 @@ CLASS = "<class>"
 _MAX_NAMES = 50
 _ANY = "|"
 _HELD = "*"
+_PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
 HANDED_OUT = "::<functions that code which is not seen has got>"
 """The name of a variable for the functions of the program that code which is not seen may call whenever it runs."""
 NO_OBJECT = "<no object>"
@@ -195,6 +197,12 @@ class Call:
     def given(self) -> tuple[Expr, ...]:
         """What the callee gets: the object of a method call, and the arguments."""
         return self.args if self.receiver is None else (self.receiver, *self.args)
+
+
+def member_of_pair(kind: str, name: str) -> str | None:
+    """The type of `first` or `second` of a `std::pair`, which may be a reference ([pairs.pair]); None for any other."""
+    given = template_arguments(kind) if _PAIR.fullmatch(kind) is not None else []
+    return given[name == "second"] if len(given) == 2 and name in ("first", "second") else None
 
 
 def template_arguments(kind: str) -> list[str]:

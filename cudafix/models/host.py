@@ -598,6 +598,9 @@ mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host 
 @ the worst case of libraries of the host, which know no CUDA: they read, write and keep all host memory, tell the time
 {mex,mx,gsl_,fftw_,fftwf_,BZ2_bz,stbi_,H5,nc_,png_,jpeg_,TIFF,ma_,FreeImage_,WSA}* output hidden* ; \
 anywhere timed returns=hidden
+@ Silo User's Guide 4.10: the same, of files of meshes
+DB{Add,Clear,Cp,Free,Get,Inq,Make,Put,Read,Set,Write}* output hidden* ; anywhere timed returns=hidden
+DB{Close,Create,MkDir,MkDirP,MkSymlink,Open} output hidden* ; anywhere timed returns=hidden
 """
 
 TABLES = (

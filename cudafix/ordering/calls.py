@@ -273,6 +273,8 @@ class Calls(Operations):
             kind = self.type_of(expr.base)
             return ir.template_arguments(kind)[0] if _KEEPS_ONE.fullmatch(kind) is not None else kind
         if isinstance(expr, ir.Field):
+            if (member := ir.member_of_pair(self.type_of(expr.base), expr.name)) is not None:
+                return member
             cls = last(self.type_of(expr.base).strip(" *&").partition("<")[0])
             return self.classes.type_of_member(cls, expr.name)
         if isinstance(expr, ir.Index):

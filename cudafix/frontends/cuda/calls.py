@@ -12,7 +12,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import WIDE, is_number, is_pointer, plain_name, pointee, tidy
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.macros import words as words_in
 from cudafix.frontends.cuda.names import (
@@ -25,7 +25,7 @@ from cudafix.frontends.cuda.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.objects import MAP, NUMBER_OBJECT, Objects
+from cudafix.frontends.cuda.objects import NUMBER_OBJECT, Objects
 from cudafix.frontends.cuda.terms import matters, opaque, root_of
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 

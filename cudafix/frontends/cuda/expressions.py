@@ -116,6 +116,8 @@ _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
 
 _TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
+MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
+"""The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
 _REFER = frozenset(("get", "any_cast", "value", "front", "back", "top"))  # which return references to what is held
 _MOST_PARTS = 4  # of parts of parts
 
@@ -525,6 +527,8 @@ class Expressions:
             return pointee(self.type_of(expr.base))
         if isinstance(expr, Field):
             kind = self.type_of(expr.base)
+            if (member := ir.member_of_pair(kind, expr.name)) is not None:
+                return member
             if kind:
                 for cls in self.file.index.lineage(kind):
                     if expr.name in cls.fields:
@@ -536,6 +540,11 @@ class Expressions:
             inner = self.type_of(expr.base)
             return f"{inner}*" if inner.endswith("*") else f"{inner} *" if inner else ""
         return ""
+
+    def element_of_map(self, kind: str) -> str:
+        """The type of the elements of a map; empty for any other type."""
+        given = ir.template_arguments(kind) if MAP.match(kind) else []
+        return f"std::pair<const {given[0]}, {given[1]}>" if len(given) >= 2 else ""
 
     # -- values and places --------------------------------------------------------------------------------------------
 

@@ -229,7 +229,8 @@ class Loops(Branches):
                 if one is None:
                     self.unknown("a declaration that is not understood", declarator)
                     return
-                kind = one.type if not one.type.startswith("auto") else (self.type_of(element) or one.type)
+                pair = self.element_of_map(self.type_of(container)) if iterators is None else ""
+                kind = one.type if not one.type.startswith("auto") else (pair or self.type_of(element) or one.type)
                 if one.bindings:
                     self.bind_names(one, element, declarator)
                     return
@@ -239,7 +240,7 @@ class Loops(Branches):
                 if not one.reference and self.file.index.ending(kind) is not None:
                     self.unknown("a copy of an object that ends with each round of a loop", declarator)
                 var = self.declare(one.name, kind, one.node, reference=one.reference and not options)
-                cls = self.copied_class(element) if not one.reference else None
+                cls = self.copied_class(element) if not one.reference and not pair else None
                 if cls is not None and not cls.deleter:
                     self.build(declarator, var, cls, (element,))
                     return

@@ -21,7 +21,7 @@ from cudafix.frontends.cuda.declarations import (
     text_of,
     tidy,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH, Expressions
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.names import COMPARING
 from cudafix.frontends.cuda.terms import deref, is_temporary, opaque
 from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Param, Site, Span, Var
@@ -47,10 +47,7 @@ _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
 _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
 # of values: an element that is a reference is a name of something else
-_PAIR = re.compile(r"(?:const )?(?:std::)?pair\s*<[^&]*>(?: &)?")
 _ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
-MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
-"""The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
 _ASSIGNING = _SWAPS | frozenset(
@@ -793,7 +790,7 @@ class Objects(Expressions):
         cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
         names = list(cls.fields) if cls is not None and not cls.bases else []
         of_map = isinstance(place, Index) and MAP.match(self.type_of(place.base)) is not None
-        if of_map or (isinstance(place, Var) and _PAIR.fullmatch(kind) is not None):
+        if of_map or (isinstance(place, Var) and ir.member_of_pair(kind, "first") is not None):
             return Field(place, ("first", "second")[number]) if number < 2 else None
         if number < len(names):
             return self.member(place, names[number])

@@ -108,20 +108,24 @@ _DISAMBIGUATOR = re.compile(r"\btemplate\s+(?!<)")
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _NUMBERS = re.compile(
     r"(?:(?:un)?signed|char|short|int|long|bool|float|double|size_t|ssize_t|ptrdiff_t|u?int(?:8|16|32|64)_t|uint|uchar|ushort"
-    r"|ulong|half|__half|__nv_bfloat16|nv_bfloat16|dim3|std::(?:size_t|ptrdiff_t|u?int(?:8|16|32|64)_t|string)"
+    r"|__int(?:8|16|32|64)|ulong|half|__half|__nv_bfloat16|nv_bfloat16|dim3|std::(?:size_t|ptrdiff_t|u?int(?:8|16|32|64)_t|string)"
     r"|(?:u?(?:char|short|int|long|longlong)|float|double)[1-4]|clock_t|time_t|unsigned|uint8|uint32|uint64"
     r"|cuComplex|cuDoubleComplex|cufftComplex|cufftDoubleComplex|cudaDeviceProp"
     r"|cv::(?:Vec[2-46][bswifd]|Scalar|(?:Point[23]?|Size2?)[ilfd]?|Rect2?[ifd]?|Range|RotatedRect))"
-    r"(?: (?:int|long|char|short|unsigned|double))*"
+    r"(?: (?:int|long|char|short|unsigned|double|__int(?:8|16|32|64)))*"
 )
-WIDE = re.compile(r"\b(?:long|size_t|u?int64(?:_t)?|u?intptr_t|ptrdiff_t|ulong|uint64)\b")  # a pointer fits into it
+WIDE = re.compile(
+    r"\b(?:long|size_t|u?int64(?:_t)?|__int64|u?intptr_t|ptrdiff_t|ulong|uint64)\b"
+)  # a pointer fits into it
 _ENUMERATION = re.compile(  # of CUDA's libraries: what is only named there leads nowhere
     r"cudaDataType(?:_t)?|cudaMemcpyKind|cufftType(?:_t)?|curandRngType(?:_t)?"
     r"|cu(?:blas(?:Lt)?|dnn|sparse|solver)\w*(?:ComputeType|DataType|Operation|Algo|Mode|Type|Format|Order|Math)_t"
 )
 _INTEGER = re.compile(r"([0-9]+)[uUlL]*")
 CONSTANT = frozenset(("const", "constexpr"))
-_ADDRESSES = re.compile(r"(?:std::)?u?intptr_t|CUdeviceptr|(?:std::)?uint64_t|unsigned long(?: long)?|ulonglong[1-4]")
+_ADDRESSES = re.compile(
+    r"(?:std::)?u?intptr_t|CUdeviceptr|(?:std::)?uint64_t|unsigned (?:long(?: long)?|__int64)|ulonglong[1-4]"
+)
 _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_bfloat16|dim3|(?:float|double)[1-4])")
 
 

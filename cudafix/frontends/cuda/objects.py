@@ -30,7 +30,7 @@ from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Par
 _CLASS = re.compile(
     r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|void\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
     r"|(?:vector|array|map|set|list|deque|queue|stack|string|pair|tuple|optional|variant|function|span|unordered_\w+"
-    r"|[io]?fstream|[io]?stringstream|complex|bitset)\b"
+    r"|[io]?fstream|[io]?stringstream|complex|bitset)\b|chrono::|(?:duration|time_point)\s*<"
     r")[A-Za-z_]"
 )
 _NAME_OF_TYPE = re.compile(r"(?:const |volatile )*[\w:]+(?: const)?\s*(?:\.\.\.)?")  # or of the types of a pack

@@ -256,11 +256,17 @@ class Classes:
                 if _is_elsewhere(stmt.target) and (may_lead(stmt.value, function) or _is_null(stmt.value)):
                     return True
             elif isinstance(stmt, ir.Call):
-                given = [e.base if isinstance(e, ir.Addr) else e for e in stmt.given]
-                seen = [e for e, place in zip(stmt.given, given, strict=True) if _is_elsewhere(place)]
-                if seen and any(e in seen for e in self._may_store_in(stmt)):
+                if any(self._leads_elsewhere(e) for e in self._may_store_in(stmt)):
                     return True
         return False
+
+    def _leads_elsewhere(self, given: ir.Expr) -> bool:
+        """Whether who gets this, as a pointer or as a reference, may store elsewhere."""
+        if isinstance(given, ir.Addr):
+            return _is_elsewhere(given.base)
+        if isinstance(given, ir.Var) and given.name.removeprefix("::") not in self.program.globals:
+            return False  # an enumerator
+        return _is_elsewhere(given)
 
     def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
         """The arguments of a call that may be stored in: through a pointer, or as a reference."""

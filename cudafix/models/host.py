@@ -482,7 +482,8 @@ ifstream.close                          host    -
 {unique_ptr,shared_ptr,weak_ptr}.{use_count,expired,get_deleter} host -
 {unique_ptr,shared_ptr}.{reset,release} external rw keep*   ; why=the object's deleter runs, or the caller owns the \
 memory now
-{optional,reference_wrapper,any}.{value,get,value_or,operator*,operator->} host - - ; returns=same
+{optional,reference_wrapper,any}.{value,get,operator*,operator->} host - - ; returns=same
+optional.value_or                       host    - -     ; returns=given
 {optional,any}.{has_value} host   -
 {optional,any}.{reset,emplace}          host    keeper keep*
 {initializer_list}.size                 host    -

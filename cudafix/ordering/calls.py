@@ -17,7 +17,7 @@ from cudafix.ordering.alone import Alone
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
-from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, State, joined
+from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Frame, State, joined
 from cudafix.ordering.machine import UNKNOWN_STREAM, Followed
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import Operations
@@ -388,10 +388,13 @@ class Calls(Operations):
         out: State | None = None
         value: Values = mem.NOTHING
         inside: dict[mem.Path, Values] = {}
-        referred = mem.NOTHING
+        referred = back = mem.NOTHING
         for function, this in found:
             if id(function) in seen and not self.reach.works_on_device(function) and not self._may_work(call, state):
-                continue  # host code that calls itself: what it does is seen in the outer call
+                given = (*self._argument_values(call, function, state), *(self.whole(state, e) for e in call.given))
+                stored = self._comes_back(function, this.union(*given), state)
+                back |= stored if function.returns not in NUMBERS else mem.NOTHING
+                continue
             deep = len(self.frames) >= MAX_DEPTH
             if deep and self.reach.works_on_device(function):
                 raise OutOfBudget
@@ -422,9 +425,38 @@ class Calls(Operations):
             self.result(call, value, out)
             if call.result is not None and inside:
                 self.store_parts(out, self.cells(out, call.result), inside, call.span)
+            back |= mem.leading(value) if mem.MIXED in value else mem.NOTHING
+            for root, path in self.cells(out, call.result) if call.result is not None and back else ():
+                out.env.may_hold(root, path, back)
             if referred and isinstance(call.result, ir.Var) and call.result.name.startswith("%"):
                 self._refers(out, self.root(call.result.name), referred, all(f.by_reference for f, _ in found))
         return out
+
+    def _comes_back(self, function: ir.Function, given: Values, state: State) -> Values:
+        """Host code calls itself, and is `given` something else than in the call that is run. It stores that or what it
+        makes, and only where that leads, or in variables that others see. Returns all that it may store or return.
+        """
+        if id(function) in self.classes.storing_elsewhere:
+            given |= {mem.Ref((root, ())) for root, _ in state.env if root[0] == "global"}
+        within = self.reachable(state, given)
+        cells = [v.cell for v in within if isinstance(v, mem.Ref)]
+        self.overwritten(state, cells, array=True)
+        stored = mem.leading(within)
+        if id(function) in self.classes.making_objects:
+            stored |= mem.UNKNOWN
+        if id(function) not in self.classes.storing_addresses:
+            return stored
+        roots = {root for root, _ in cells} | {
+            ("memory", v.object, "") for v in within if isinstance(v, mem.Ptr) and v.object != mem.EXTERNAL
+        }
+        self.spend(state, [(root, ()) for root in roots], len(stored))
+        for root in roots:
+            for path, held in list(state.env[root].items()):
+                if mem.leading(held):
+                    state.env.replace((root, path), held | stored)
+        for cell in cells:
+            state.env.write([cell, cell], stored)
+        return stored
 
     @staticmethod
     def _refers(state: State, root: mem.Root, places: Values, always: bool) -> None:
@@ -620,7 +652,11 @@ class Calls(Operations):
 
     def _packed(self, call: ir.Call, state: State) -> tuple[int, Values, Values] | None:
         """The position of an argument that expands a parameter pack, what the pack may hold, and where that is."""
-        packs = {p.name: p for p in self.frame.function.params if p.type.endswith("...")}
+        packs: dict[str, ir.Param] = {}
+        frame: Frame | None = self.frame
+        while frame is not None:  # a lambda may capture one
+            packs.update({p.name: p for p in frame.function.params if p.type.endswith("...") and p.name not in packs})
+            frame = frame.home
         for n, arg in enumerate(call.args):
             names = [e for e in ir.variables(arg) if isinstance(e, ir.Var) and e.name in packs]
             if names and packs[names[0].name].by_reference:
@@ -698,12 +734,14 @@ class Calls(Operations):
         for function in found:
             again = id(function) in running
             if again and not self.reach.works_on_device(function):
-                continue  # what it does is seen in the outer call
+                self._comes_back(function, elements | objects, state)
+                continue
             if again or len(self.frames) >= MAX_DEPTH:
                 text = f"`{call.callee}` calls `{function.name}`, which " + ("runs already" if again else "is too deep")
                 self.unknown(text, call.given, call, call.span, state, self.reach.within([function]))
                 continue
-            params = [mem.UNKNOWN | elements] * len(function.params)
+            places = elements | objects  # `std::visit` calls with what is in an object
+            params = [mem.UNKNOWN | (places if param.by_reference else elements) for param in function.params]
             this = mem.UNKNOWN | objects if function.cls is not None else mem.UNKNOWN
             if lazy and self.reach.works_on_device(function):
                 self.control(f"`{call.callee}` calls a function later", call.span, state)

@@ -9,7 +9,7 @@ from functools import cached_property
 from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last, takes
-from cudafix.models.api import roles_of
+from cudafix.models.api import Effect, roles_of
 from cudafix.ordering.clients import ELEMENT
 from cudafix.ordering.plain import ADDRESS, may_lead
 from cudafix.ordering.reach import Reach
@@ -244,8 +244,43 @@ class Classes:
             if last(f.cls or "") in unseen and (last(f.name) == last(f.cls or "") or last(f.name) == "operator=")
         ]
         run = (*self._of_templates, *special)
-        storing = self.program.reaching_those("stores elsewhere", self._stores_elsewhere) if run else frozenset[int]()
-        return next((f.name for f in run if id(f) in storing or _stores_in_argument(f)), "")
+        return next((f.name for f in run if id(f) in self.storing_elsewhere or _stores_in_argument(f)), "")
+
+    @cached_property
+    def storing_elsewhere(self) -> frozenset[int]:
+        """The functions (by `id`) that store, or let others store, an address or a handle in a variable that others
+        see, or through a pointer or a reference that is no parameter.
+        """
+        return self.program.reaching_those("stores elsewhere", self._stores_elsewhere)
+
+    @cached_property
+    def storing_addresses(self) -> frozenset[int]:
+        """The functions (by `id`) that store, or let others store, an address or a handle in more than a variable of
+        their own.
+        """
+        return self.program.reaching_those("stores addresses", self._stores_addresses)
+
+    @cached_property
+    def making_objects(self) -> frozenset[int]:
+        """The functions (by `id`) that make objects of the host which may outlive the call."""
+        return self.program.reaching_those("makes objects", lambda f: any(map(self._makes_object, walk(f.body))))
+
+    def _makes_object(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call) or stmt.receiver is not None:
+            return False
+        api = self.reach.tables.lookup(stmt.callee, len(stmt.args))
+        return stmt.callee.startswith("operator new") or (api is not None and api.effect is Effect.ALLOC)
+
+    def _stores_addresses(self, function: ir.Function) -> bool:
+        for stmt in walk(function.body):
+            if isinstance(stmt, ir.Assign):
+                place = stmt.target
+                own = isinstance(place, ir.Var) and "::" not in place.name and place.name not in function.captures
+                if not own and (may_lead(stmt.value, function) or _is_null(stmt.value)):
+                    return True
+            elif isinstance(stmt, ir.Call) and any(may_lead(e, function) for e in self._may_store_in(stmt)):
+                return True
+        return False
 
     def _stores_elsewhere(self, function: ir.Function) -> bool:
         """Whether a function stores, or lets another store, an address or a handle in a variable that others see, or

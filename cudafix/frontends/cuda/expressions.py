@@ -118,6 +118,7 @@ _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|r
 _TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::)?byte|uchar) \*")
 MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
 """The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
+_OPTIONAL = re.compile(r"(?:const )?(?:(?:std|thrust)::)?optional\s*<(.*)>(?: &)?")
 _REFER = frozenset(("get", "any_cast", "value", "front", "back", "top"))  # which return references to what is held
 _MOST_PARTS = 4  # of parts of parts
 
@@ -816,6 +817,8 @@ class Expressions:
 
     def _dereferenced(self, node: Node, value: Expr) -> Expr:
         given = self.overloaded(node, "*", (value,))
+        if given is None and (held := _OPTIONAL.match(self.type_of(value))) and is_pointer(held[1].strip()):
+            return ir.Choice((deref(value), value))  # the pointer is in the object
         return given if given is not None else deref(value)
 
     def _pointer(self, node: Node, target: Expr | None, used: bool) -> Expr:

@@ -599,9 +599,10 @@ mx{GetPr,GetPi,GetData,GetImagData,GetDoubles,GetSingles} host hr ; memory=host 
 @ the worst case of libraries of the host, which know no CUDA: they read, write and keep all host memory, tell the time
 {mex,mx,gsl_,fftw_,fftwf_,BZ2_bz,stbi_,H5,nc_,png_,jpeg_,TIFF,ma_,FreeImage_,WSA}* output hidden* ; \
 anywhere timed returns=hidden
-@ Silo User's Guide 4.10: the same, of files of meshes
-DB{Add,Clear,Cp,Free,Get,Inq,Make,Put,Read,Set,Write}* output hidden* ; anywhere timed returns=hidden
-DB{Close,Create,MkDir,MkDirP,MkSymlink,Open} output hidden* ; anywhere timed returns=hidden
+DB{AddOption,Close,Create,FreeOptlist,MakeOptlist,MkDir,MkDirP,MkSymlink,Open,SetDir,Write} output hidden* ; \
+anywhere timed returns=hidden
+DBPut{Materials,Material,Multimat,Multimesh,Multivar,Ucdmesh,Ucdvar,Ucdvar1,Zonelist,Zonelist2} output hidden* ; \
+anywhere timed returns=hidden
 """
 
 TABLES = (

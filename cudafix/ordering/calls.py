@@ -734,7 +734,7 @@ class Calls(Operations):
         for function in found:
             again = id(function) in running
             if again and not self.reach.works_on_device(function):
-                self._comes_back(function, elements | objects, state)
+                self._comes_back(function, elements, state)
                 continue
             if again or len(self.frames) >= MAX_DEPTH:
                 text = f"`{call.callee}` calls `{function.name}`, which " + ("runs already" if again else "is too deep")

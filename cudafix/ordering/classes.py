@@ -13,6 +13,7 @@ from cudafix.models.api import Effect, roles_of
 from cudafix.ordering.clients import ELEMENT
 from cudafix.ordering.plain import ADDRESS, may_lead
 from cudafix.ordering.reach import Reach
+from cudafix.ordering.slicing import Slicer
 from cudafix.ordering.unwritten import assigned_unseen, may_be_assigned_unseen
 
 # through which a call may reach a method of what they hold
@@ -278,8 +279,9 @@ class Classes:
                 own = isinstance(place, ir.Var) and "::" not in place.name and place.name not in function.captures
                 if not own and (may_lead(stmt.value, function) or _is_null(stmt.value)):
                     return True
-            elif isinstance(stmt, ir.Call) and any(may_lead(e, function) for e in self._may_store_in(stmt)):
-                return True
+            elif isinstance(stmt, ir.Call) and not self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
+                if any(may_lead(e, function) for e in self._may_store_in(stmt)):
+                    return True
         return False
 
     def _stores_elsewhere(self, function: ir.Function) -> bool:
@@ -306,7 +308,10 @@ class Classes:
     def _may_store_in(self, call: ir.Call) -> Iterator[ir.Expr]:
         """The arguments of a call that may be stored in: through a pointer, or as a reference."""
         own = self.program.resolve(call.callee, len(call.args), call.span.path)
-        api = self.reach.tables.lookup(call.callee, len(call.args)) if not own and call.receiver is None else None
+        if call.receiver is None:
+            api = self.reach.tables.lookup(call.callee, len(call.args))
+        else:
+            api = Slicer.of(self.program, self.reach.tables).method_by_name(call.callee)
         for n, expr in enumerate(call.given):
             if own:
                 position = n - (call.receiver is not None)

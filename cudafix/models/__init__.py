@@ -202,8 +202,8 @@ def _checked(row: Mapping[str, object]) -> Api:
     words = [str(role) for role in roles] if isinstance(roles, list) else str(roles).split()
     if effect in (Effect.ALLOC.value, Effect.FREE.value) and "memory" not in row:
         raise ValueError(f"`memory` is missing; an `{effect}` row says which kind of memory it is")
-    if effect == Effect.EXTERNAL.value and "why" not in row:
-        raise ValueError("`why` is missing; an `external` row says what is out of reach")
+    if effect in (Effect.EXTERNAL.value, Effect.AT_EXIT.value) and "why" not in row:
+        raise ValueError(f"`why` is missing; an `{effect}` row says what is out of reach")
     fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "holds", "why") if key in row}
     flags = ("sync", "any", "idle", "bytes", "reads_files", "anywhere", "timed")
     fields |= {key: "" for key in flags if row.get(key)}

@@ -82,6 +82,7 @@ class Effect(Enum):
     CLOCK = "clock"  # as HOST, and the program reads a clock
     READ = "read"  # as HOST, and the program reads a file: a clock, unless all that it opens are known to hold no times
     EXIT = "exit"  # the process ends
+    AT_EXIT = "at_exit"  # `fn` runs when the process ends; as EXTERNAL where it is not known, or works on the device
     STATUS = "status"  # the program looks at the last error
     CAPTURE_BEGIN = "capture_begin"
     CAPTURE_END = "capture_end"

@@ -175,8 +175,8 @@ sincos{,f,l}                            host    - out out
 {err,errx,errc,verr,verrx} exit         - hr*               ; any
 {warn,warnx,warnc,vwarn,vwarnx} output  hr*                 ; any
 {assert,static_assert,_STATIC_ASSERT,NDEBUG} host hr* ; any
-{atexit,at_quick_exit,on_exit,set_terminate,signal,sigaction} external fn* ; why=a function runs at the end of the \
-process or at a signal
+{atexit,at_quick_exit}                  at_exit fn      ; why=a function runs at the end of the process
+{on_exit,set_terminate,signal,sigaction} external fn* ; why=a function runs at the end of the process or at a signal
 {fork,vfork,waitpid,wait}               external -*         ; why=another process
 {execv,execvp,execl,execlp,execve,execle,execvpe,fexecve} external command -* ; why=another process
 {posix_spawn,posix_spawnp}              external - command -* ; why=another process

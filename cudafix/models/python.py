@@ -272,7 +272,8 @@ logging.{getLogger,Formatter,StreamHandler,FileHandler,basicConfig} host hr*
 {threading,multiprocessing,concurrent,asyncio,queue,sched,joblib}.* external rw* ; why=runs in another host thread
 threading.{Lock,RLock,current_thread,get_ident} host -*
 threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
-{atexit.register,signal.signal,weakref.finalize} external rw* ; why=a function that runs later
+atexit.register                         at_exit fn rw*     ; why=a function that runs later
+{signal.signal,weakref.finalize}        external rw* ; why=a function that runs later
 {json.{dump,dumps},copy.deepcopy,dataclasses.{astuple,asdict},string.*} host look*
 os.{read,pread,readv,preadv,sendfile,copy_file_range} host hrw* ; reads_files
 io.*.{read,readline,readlines,readinto,readall,read1} host hrw* ; reads_files

@@ -1054,16 +1054,23 @@ class Calls(Operations):
             self.ends(state, Point(call.span, "an exception ends the program", call))
 
     def ends(self, state: State, point: Point) -> None:
-        """The process ends: what a kernel prints must be out, and no error may go unnoticed."""
+        """The process ends: what a kernel prints must be out, no error may go unnoticed, and a file or a segment that
+        is mapped has what others find there later.
+        """
         self.host_observes(state, Wrong.EXIT, point)
-        self.host_observes(state, Wrong.HOST_ACCESS, point, reads=self.kept, writes=self.kept)
+        stays = self.kept | (self.shared_bit and self.shared_bit | 1)
+        self.host_observes(state, Wrong.HOST_ACCESS, point, reads=stays, writes=self.kept)
         self.faults_are_reported(state, point)
         self._behind_main(state)
 
     def _behind_main(self, state: State) -> None:
-        """What the destructors of statics do: they run before the runtime is shut down, if they were made after
-        its first use. Those that work on the device are left out, with what they free.
+        """What the functions that were given to `atexit` and the destructors of statics do: they run before the
+        runtime is shut down, if they were given or made after its first use. Destructors that work on the device are
+        left out, with what they free.
         """
+        for function, given in self.at_exit.values():
+            args = [given] * len(function.params)
+            self.inline(function, args, f"{self.frame.name}/at exit", mem.NOTHING, state.copy())
         for function, root in self.program.kept("behind main", lambda: _destructors_of_statics(self.program)):
             if not self.reach.works_on_device(function):
                 copy = state.copy()

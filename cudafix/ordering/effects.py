@@ -60,6 +60,7 @@ class Effects(Allocations):
             Effect.CLOCK: self._clock,
             Effect.READ: self._read,
             Effect.EXIT: self._exit,
+            Effect.AT_EXIT: self._at_exit,
             Effect.CAPTURE_BEGIN: self._capture,
             Effect.CAPTURE_END: self._capture,
             Effect.GRAPH_LAUNCH: self._graph_launch,
@@ -862,6 +863,17 @@ class Effects(Allocations):
         setting = args.one("setting")
         if not isinstance(setting, ir.Const) or _SETTING.fullmatch(setting.text) is None:
             self.asks_for_free_memory(call, state, where)
+        return state
+
+    def _at_exit(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """The function runs when the process ends, wherever that is from here on (C17, 7.22.4.2; Python's `atexit`)."""
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
+        if not self._only_host_work(values):
+            return self._external(call, api, args, state, where)
+        functions = (f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path))
+        for function in functions:
+            _, given = self.at_exit.get(id(function), (function, mem.UNKNOWN))
+            self.at_exit[id(function)] = function, given | values
         return state
 
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

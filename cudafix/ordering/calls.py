@@ -1061,7 +1061,10 @@ class Calls(Operations):
         stays = self.kept | (self.shared_bit and self.shared_bit | 1)
         self.host_observes(state, Wrong.HOST_ACCESS, point, reads=stays, writes=self.kept)
         self.faults_are_reported(state, point)
-        self._behind_main(state)
+        if not self.is_ending:  # a handler may end the process itself
+            self.is_ending = True
+            self._behind_main(state)
+            self.is_ending = False
 
     def _behind_main(self, state: State) -> None:
         """What the functions that were given to `atexit` and the destructors of statics do: they run before the

@@ -96,6 +96,7 @@ class Machine:
         self.pins_unknown = False  # memory is pinned of which nobody knows where it is: any of the host's may be
         self.scalars: dict[Root, int] = {}  # the objects of variables that are one number
         self.at_exit: dict[int, tuple[ir.Function, Values]] = {}  # what may run when the process ends, and what it gets
+        self.is_ending = False  # what runs at the end of the process runs now
         self.kept: Bits = 0  # what libraries of the host have got, and may use whenever they are called
         self.rewritten_only: Bits = 0
         self.frame: Frame

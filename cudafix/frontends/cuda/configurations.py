@@ -49,6 +49,7 @@ _HARMLESS = re.compile(  # one declaration
     rb")"
 )
 _BRACE = re.compile(rb"[{}]")
+_KEPT = re.compile(rb"(push|pop)_macro\s*\(\s*\"(\w+)\"\s*\)")  # of GCC, Clang, MSVC and so of nvcc
 _SCOPE = re.compile(rb"\s*(?:(?:inline\s+)?namespace\b|extern\s+\"C\")")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
@@ -130,6 +131,8 @@ class Preprocessor:
                     uncertain.add(name)
                 else:
                     found[name] = macro.body.decode("utf-8", "replace")
+            elif directive.keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())) is not None:
+                uncertain.add(kept[2].decode("utf-8", "replace"))
         return {name: body for name, body in found.items() if name not in uncertain}
 
     def behind(self, known: Mapping[str, str]) -> dict[str, Macro]:
@@ -161,6 +164,11 @@ class Preprocessor:
                         environment.defined[name] = None
                 if macro is not None:
                     alive.setdefault(name, []).append(i)
+            elif active is not False and directive.keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())):
+                name = kept[2].decode("utf-8", "replace")  # whichever of its definitions was pushed
+                environment.defined.pop(name, None)
+                environment.gone.discard(name)
+                alive[name] = [n for n, macro in self._macros.items() if n < i and macro.name == name]
         return _merge(self._macros[i] for i in sorted(i for found in alive.values() for i in found))
 
     def _is_default(self, i: int) -> bool:
@@ -194,6 +202,7 @@ class Preprocessor:
         stack: list[_Open] = []
         active, at, parts, defined = True, 0, [], []
         steps: dict[str, list[tuple[int, Macro | None]]] = {}
+        pushed: dict[str, list[tuple[Macro | None, str | None]]] = {}
         code, spaces = self.scan.code, self._blank
         self.steps += len(self.scan.directives)
         for i, directive in enumerate(self.scan.directives):
@@ -233,6 +242,21 @@ class Preprocessor:
             elif keyword in (b"include", b"include_next", b"import"):
                 result.includes.append(directive.rest.strip().decode("utf-8", "replace"))
                 result.between.append((directive.start, "#include"))
+            elif keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())) is not None:
+                name = kept[2].decode("utf-8", "replace")
+                if kept[1] == b"push":
+                    macro = steps[name][-1][1] if name in steps else self.extra.get(name)
+                    pushed.setdefault(name, []).append((macro, environment.defined.get(name)))
+                elif pushed.get(name):
+                    macro, body = pushed[name].pop()
+                    environment.defined.pop(name, None)
+                    if macro is not None:
+                        environment.defined[name] = body
+                        environment.gone.discard(name)
+                        defined.append(macro)
+                    else:
+                        environment.gone.add(name)
+                    steps.setdefault(name, []).append((directive.end, macro))
             elif keyword == b"pragma" and directive.rest.split()[:1] != [b"unroll"]:
                 result.between.append((directive.start, directive.rest.strip().decode("utf-8", "replace")))
         if text:

@@ -244,9 +244,10 @@ class Loops(Branches):
                 if cls is not None and not cls.deleter:
                     self.build(declarator, var, cls, (element,))
                     return
-                self.emit(
-                    ir.Assign(var, Addr(element) if one.reference and not options else element, self.span(declarator))
-                )
+                value = element
+                if one.reference and not options:
+                    value = self.bound_reference(declarator, kind, element, Addr(element))
+                self.emit(ir.Assign(var, value, self.span(declarator)))
 
             def compare() -> None:
                 if iterators is not None:

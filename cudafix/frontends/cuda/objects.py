@@ -33,6 +33,7 @@ _CLASS = re.compile(
     r"|[io]?fstream|[io]?stringstream|complex|bitset)\b|chrono::|(?:duration|time_point)\s*<"
     r")[A-Za-z_]"
 )
+_SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
 _NAME_OF_TYPE = re.compile(r"(?:const |volatile )*[\w:]+(?: const)?\s*(?:\.\.\.)?")  # or of the types of a pack
 _NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
 # Objects of the standard library whose call makes a number and touches no memory but their own.
@@ -47,6 +48,8 @@ _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 _REWRITTEN = {"!=": ("==",), **dict.fromkeys(("<", ">", "<=", ">="), ("<=>",))}
 _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
 # of values: an element that is a reference is a name of something else
+_MADE_EXPLICITLY = re.compile(r"(?:vector|array|deque|list|(?:unordered_)?(?:multi)?(?:map|set)|unique_ptr|thread)<")
+"""The classes of the standard library of which no object is made by a conversion ([container.requirements])."""
 _ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
@@ -61,6 +64,14 @@ _REFERS = COMPARING | _ASSIGNING
 _DEDUCED = frozenset("auto decltype typeof __typeof__ __typeof typename".split())
 _TAKES_OVER = frozenset(("return_statement", "throw_statement", "init_declarator", "initializer_list"))
 _SOMETIMES = frozenset(("conditional_expression", "lambda_expression"))
+
+
+def _unqualified(kind: str) -> str:
+    """A type without what does not keep a reference from being bound to an object of it."""
+    kind = kind.strip(" &")
+    # what a pointer leads to is a part of its type
+    kind = kind.rpartition("*")[0] + "*" if "*" in kind else re.sub(r"\bconst\b", "", kind)
+    return re.sub(r"\b(?:std::|volatile\b|struct\b|class\b|typename\b)|\s", "", kind)
 
 
 class Objects(Expressions):
@@ -316,6 +327,20 @@ class Objects(Expressions):
         if any(name.removesuffix("()").endswith("&") for name in names):
             self.unknown("a conversion to a reference", node, tuple(given))
         return given[0] if len(given) == 1 else opaque(*given)
+
+    def bound_reference(self, node: Node, kind: str, place: Expr, address: Expr) -> Expr:
+        """Where a reference to `kind` leads that is initialized with a place: there, or to a copy. Where the types are
+        not reference-compatible, the reference is bound to a temporary ([dcl.init.ref] 5); whether those of classes
+        are, `converted_to` knows.
+        """
+        wanted, own = _unqualified(kind), _unqualified(self.type_of(place))
+        if is_temporary(place) or wanted == own or "auto" in wanted or _MADE_EXPLICITLY.match(wanted):
+            return address
+        if self.file.index.class_of(kind.strip(" *&")) is not None and not is_pointer(kind):
+            return address
+        copy = self.temporary(kind)
+        self.emit(ir.Assign(copy, place, self.span(node)))
+        return ir.Choice((address, ir.Addr(copy)))
 
     def is_no_object(self, node: Node, value: Expr) -> bool:
         """Whether a value is known to be a number or a pointer, of which an object is made where one is expected."""
@@ -711,9 +736,8 @@ class Objects(Expressions):
 
     def is_unseen(self, kind: str) -> bool:
         """Whether a type can only be a class of which nothing is known."""
-        kind = kind.removeprefix("typename ").removeprefix("struct ").removeprefix("class ").rstrip()
+        kind = _SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
         index = self.file.index
-        kind = kind.removeprefix("::")
         if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind):
             return False
         if _NAME_OF_TYPE.fullmatch(kind.partition("<")[0]) is None:  # `char (*)[16]`, a number in a template's argument

@@ -447,6 +447,8 @@ class Variables(Blocks):
         target = place.base if isinstance(place, Deref) else self.address(place)
         if KEEPS_REFERENCES.search(self.type_of(place)) and not KEEPS_REFERENCES.search(kind):
             target = ir.Choice((target, place))  # it is converted to a reference to what it refers to
+        else:
+            target = self.bound_reference(node, kind, place, target)
         self.emit(ir.Assign(var, target, self.span(node)))
 
     def _object(self, one: Declared, node: Node, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:

@@ -8,7 +8,10 @@ file, an unterminated literal ends with its line, a missing `#endif` stands at t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 # every byte but the line ends becomes a space; a carriage return stays, so that CRLF lines keep their shape
 _SPACES = bytes(b if b in b"\r\n" else 0x20 for b in range(256))
@@ -36,10 +39,17 @@ _TOKEN = re.compile(
 _COMMENT_OR_STRING = re.compile(
     rb"(?P<comment>" + _LINE_COMMENT + rb"|" + _COMMENT + rb")|" + _STRING + rb"|" + _CHARACTER, re.DOTALL
 )
+# other spellings of operators ([lex.digraph]), and these in as many bytes
+_ALTERNATIVE = re.compile(rb"\b(?:and|or|not|xor|compl|bitand|bitor|and_eq|or_eq|xor_eq|not_eq)\b")
+_PRIMARY = {
+    **{b"and": b"&& ", b"or": b"||", b"not": b"!  ", b"xor": b"^  ", b"compl": b"~    ", b"bitand": b"&     "},
+    **{b"bitor": b"|    ", b"and_eq": b"&=    ", b"or_eq": b"|=   ", b"xor_eq": b"^=    ", b"not_eq": b"!=    "},
+}
 _KEYWORD = re.compile(rb"#[ \t]*([A-Za-z_]+)")
 _CONTINUATION = re.compile(rb"\\(\r?\n)")
 
 OPENING = frozenset((b"if", b"ifdef", b"ifndef"))
+_ASKS_OR_DEFINES = frozenset((b"if", b"elif", b"define"))
 NEXT = frozenset((b"elif", b"elifdef", b"elifndef", b"else"))
 
 
@@ -80,7 +90,8 @@ class Group:
 
 @dataclass(slots=True)
 class Scan:
-    """What one scan finds. `code` is the file without comments, control bytes and BOM, of the same length.
+    """What one scan finds. `code` is the file without comments, control bytes and BOM, and with `&&` for `and` and so
+    on, of the same length.
 
     `strings` are the ranges of string and character literals; `groups` are in order of their opening directive, and
     `group_of` gives the group that a conditional directive (by its index) belongs to.
@@ -112,7 +123,19 @@ def _directive(data: bytes, start: int, end: int) -> Directive | None:
     keyword = _KEYWORD.match(text)
     if keyword is None:
         return None if text[1:].strip() else Directive(b"", start, end, b"", end)
+    if keyword[1] in _ASKS_OR_DEFINES and _ALTERNATIVE.search(text) is not None:
+        text = _with_primary_operators(text, [m.span() for m in _COMMENT_OR_STRING.finditer(text)])
     return Directive(keyword[1], start, end, text[keyword.end() :], start + keyword.end())
+
+
+def _with_primary_operators(code: bytes, strings: Sequence[tuple[int, int]]) -> bytes:
+    """`code` with the operators that have several spellings in their primary one, but for literals."""
+    found = bytearray(code)
+    for match in _ALTERNATIVE.finditer(code):
+        n = bisect_right(strings, match.start(), key=itemgetter(0)) - 1
+        if n < 0 or strings[n][1] <= match.start():
+            found[match.start() : match.end()] = _PRIMARY[match[0]]
+    return bytes(found)
 
 
 def scan(data: bytes) -> Scan:
@@ -139,7 +162,7 @@ def scan(data: bytes) -> Scan:
         else:
             strings.append((start, end))
     parts.append(data[at:])
-    result = Scan(b"".join(parts), directives, strings)
+    result = Scan(_with_primary_operators(b"".join(parts), strings), directives, strings)
     _nest(result, len(data))
     return result
 

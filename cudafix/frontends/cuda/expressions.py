@@ -79,7 +79,6 @@ _CALLED = re.compile(
 _PASS_ON = frozenset(
     ("parenthesized_expression", "identifier", "cast_expression", "comma_expression", "conditional_expression")
 )
-_ALTERNATIVES = {"not": "!", "compl": "~", "and": "&&", "or": "||"}  # other spellings of operators
 _LITERALS = frozenset(("number_literal", "true", "false", "char_literal", "user_defined_literal"))
 
 
@@ -1004,7 +1003,7 @@ class Expressions:
         sign = node.children[0].type
         if isinstance(value, Const) and sign == "-":
             return Const("-" + value.text)
-        given = self.overloaded(node, _ALTERNATIVES.get(sign, sign), (value,))
+        given = self.overloaded(node, sign, (value,))
         return given if given is not None else opaque(value)
 
     def _update(self, node: Node, target: Expr | None, used: bool) -> Expr:

@@ -41,7 +41,7 @@ _WITHOUT = frozenset(
     "number_literal char_literal string_literal raw_string_literal concatenated_string true false null nullptr "
     "sizeof_expression alignof_expression user_defined_literal comment type_descriptor requires_expression".split()
 )
-_NO_ADDRESS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>", "&&", "||", "and", "or", "not_eq"))
+_NO_ADDRESS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>", "&&", "||"))
 _OF_PARTS = frozenset(
     "parenthesized_expression comma_expression update_expression assignment_expression initializer_list argument_list "
     "initializer_pair compound_literal_expression".split()

@@ -82,6 +82,8 @@ class Statements(Loops):
         inner = first_named(node) if node.type == "expression_statement" else node
         if inner is None:
             return
+        if node.type == "expression_statement" and self.declares_in_parentheses(node, inner):
+            return
         place = self.place
         if place is not None and inner.type in ("call_expression", "cast_expression", "parenthesized_expression"):
             place.core = self.core(inner)

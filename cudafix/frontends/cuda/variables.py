@@ -178,6 +178,37 @@ class Variables(Blocks):
         of_references = "&" in kind.rstrip(" &") or kind.startswith("std::reference_wrapper")
         return one.reference or of_references or (kind.startswith("auto") and not is_temporary(place))
 
+    def declares_in_parentheses(self, node: Node, inner: Node) -> bool:
+        """`T(x);` reads as a call; where `T` is a type, it declares `x`, as all that may be a declaration is one
+        ([stmt.ambig]).
+        """
+        call = inner
+        while call.type in ("assignment_expression", "call_expression"):
+            first = call.child_by_field_name("left" if call.type == "assignment_expression" else "function")
+            if first is None or first.type not in ("assignment_expression", "call_expression"):
+                break
+            call = first
+        function = call.child_by_field_name("function")
+        listed = call.child_by_field_name("arguments")
+        if call.type != "call_expression" or function is None or listed is None or listed.named_child_count != 1:
+            return False
+        name = self.raw(function)
+        is_type = self.file.index.class_of(name) is not None or self.file.index.names_type(name)
+        if self.local(name) is not None or self._is_function_here(name) or not (is_type or is_number(name)):
+            return False
+        declared = listed.named_children[0]
+        while declared.type == "parenthesized_expression" and declared.named_child_count == 1:
+            declared = declared.named_children[0]
+        if call is inner and declared.type == "identifier":
+            self._variable(Declared(self.raw(declared), name, False, False, declared), node, None, name)
+            return True
+        while declared.type in ("pointer_expression", "subscript_expression", "parenthesized_expression"):
+            declared = declared.named_children[0]
+        if declared.type == "identifier" and (call is not inner or declared != listed.named_children[0]):
+            self.unknown("a declaration that is not understood", node)
+            return True
+        return False
+
     def _is_misread(self, node: Node) -> bool:
         """Whether statements read as a declaration: `p && f(p);`, `MACRO break;`, or `body x = 1;` where `body` is code
         that a macro was given.

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
 from cudafix.frontends.cuda.declarations import is_floating, is_number
-from cudafix.frontends.cuda.directives import OPENING, Branch, Group, Scan, blank
+from cudafix.frontends.cuda.directives import OPENING, Branch, Directive, Group, Scan, blank
 from cudafix.frontends.cuda.macros import STRING, TYPE_WORDS, Macro, define, words
 
 MOST = 16  # configurations of one file
@@ -131,7 +131,7 @@ class Preprocessor:
                     uncertain.add(name)
                 else:
                     found[name] = macro.body.decode("utf-8", "replace")
-            elif directive.keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())) is not None:
+            elif (kept := _kept(directive)) is not None:
                 uncertain.add(kept[2].decode("utf-8", "replace"))
         return {name: body for name, body in found.items() if name not in uncertain}
 
@@ -164,7 +164,7 @@ class Preprocessor:
                         environment.defined[name] = None
                 if macro is not None:
                     alive.setdefault(name, []).append(i)
-            elif active is not False and directive.keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())):
+            elif active is not False and (kept := _kept(directive)) is not None:
                 name = kept[2].decode("utf-8", "replace")  # whichever of its definitions was pushed
                 environment.defined.pop(name, None)
                 environment.gone.discard(name)
@@ -242,7 +242,7 @@ class Preprocessor:
             elif keyword in (b"include", b"include_next", b"import"):
                 result.includes.append(directive.rest.strip().decode("utf-8", "replace"))
                 result.between.append((directive.start, "#include"))
-            elif keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())) is not None:
+            elif (kept := _kept(directive)) is not None:
                 name = kept[2].decode("utf-8", "replace")
                 if kept[1] == b"push":
                     macro = steps[name][-1][1] if name in steps else self.extra.get(name)
@@ -342,6 +342,7 @@ class Preprocessor:
         plain = self._plain
         result = {n for n, g in enumerate(groups) if not all(_is_harmless(plain, b) for b in g.branches)}
         made: dict[str, set[int]] = {}
+        defines: dict[tuple[int, str], list[Directive]] = {}
         blocks: list[tuple[int, int]] | None = None
         inside = self._groups_of_directives()
         for i, directive in enumerate(directives):
@@ -356,6 +357,13 @@ class Preprocessor:
             made.setdefault(name, set()).update(inside[i])
             if macro is not None and self.matters(macro):
                 result.update(inside[i])
+            elif macro is not None and macro.params is not None:
+                defines.setdefault((inside[i][-1], name), []).append(directive)
+        for (number, name), found in defines.items():  # where it is not defined, the name is that of a function
+            branches = groups[number].branches
+            each = all(any(b.start <= directive.start < b.end for directive in found) for b in branches)
+            if not (each and directives[branches[-1].directive].keyword == b"else") and name.encode() in words(plain):
+                result.update((number, *self._ancestors(groups[number])))
         while True:
             asked = {name for i, c in self._conditions.items() if self.scan.group_of[i] in result for name in names(c)}
             more = set().union(*(made[n] for n in asked if n in made)) - result
@@ -607,6 +615,11 @@ def _blocks(text: bytes) -> list[tuple[int, int]]:
                 found.append((start, at))
         before = match.end()
     return found
+
+
+def _kept(directive: Directive) -> re.Match[bytes] | None:
+    """What a pragma keeps of a macro, or restores."""
+    return _KEPT.match(directive.rest.strip()) if directive.keyword == b"pragma" else None
 
 
 def _is_harmless(plain: bytes, branch: Branch) -> bool:

@@ -42,8 +42,11 @@ _COMMENT_OR_STRING = re.compile(
 # other spellings of operators ([lex.digraph]), and these in as many bytes
 _ALTERNATIVE = re.compile(rb"\b(?:and|or|not|xor|compl|bitand|bitor|and_eq|or_eq|xor_eq|not_eq)\b")
 _PRIMARY = {
-    **{b"and": b"&& ", b"or": b"||", b"not": b"!  ", b"xor": b"^  ", b"compl": b"~    ", b"bitand": b"&     "},
-    **{b"bitor": b"|    ", b"and_eq": b"&=    ", b"or_eq": b"|=   ", b"xor_eq": b"^=    ", b"not_eq": b"!=    "},
+    alternative: primary.ljust(len(alternative))
+    for alternative, primary in (
+        *((b"and", b"&&"), (b"or", b"||"), (b"not", b"!"), (b"xor", b"^"), (b"compl", b"~"), (b"bitand", b"&")),
+        *((b"bitor", b"|"), (b"and_eq", b"&="), (b"or_eq", b"|="), (b"xor_eq", b"^="), (b"not_eq", b"!=")),
+    )
 }
 _KEYWORD = re.compile(rb"#[ \t]*([A-Za-z_]+)")
 _CONTINUATION = re.compile(rb"\\(\r?\n)")

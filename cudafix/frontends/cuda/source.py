@@ -113,8 +113,10 @@ def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> 
     seen: set[tuple[object, ...]] = set()
     for chosen in choices:
         run = preprocessor.run(chosen)
-        own = (macro for macro in run.macros.values() if macro.path == path and preprocessor.matters(macro))
-        key = run.text, tuple(own), tuple(run.between), tuple(run.redefined.items())
+        own = [macro for macro in run.macros.values() if macro.path == path]
+        called = frozenset(macro.name for macro in own if macro.params is not None)  # and no functions
+        mattering = tuple(filter(preprocessor.matters, own))
+        key = run.text, mattering, called, tuple(run.between), tuple(run.redefined.items())
         if key in seen:
             continue
         seen.add(key)

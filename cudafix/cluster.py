@@ -372,8 +372,7 @@ class Cluster:
         faults = [f for f in faults if (f.path, f.offset) not in moving]  # mended with the pair
         faults += completed
         report = rewriter.report(plan, self._sites(), faults, self.too_large, self._handed_over)
-        if self.unbuilt:
-            report = replace(report, findings=self._resting(report.findings, plan, survey))
+        report = replace(report, findings=self._resting(report.findings, plan, survey))
         report = self._with_lost(report)
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
@@ -397,13 +396,21 @@ class Cluster:
         return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
 
     def _resting(self, findings: Sequence[Finding], plan: Plan, survey: Sequence[Outcome]) -> tuple[Finding, ...]:
-        """The findings, with nvcc's default named where a proof uses the default stream and no build is found."""
-        held = any(outcome.default_stream for outcome in survey)
-        held = held or any(DEFAULT in group.streams.values() for group in plan.moving())
-        if not held:
-            return tuple(findings)
+        """The findings, with what holds unless something is said against it: nvcc's default stream, where a proof uses
+        that and no build is found, and what checks do of headers that are not in the tree.
+        """
+        default = self.unbuilt and (
+            any(outcome.default_stream for outcome in survey)
+            or any(DEFAULT in group.streams.values() for group in plan.moving())
+        )
+        checks = sorted({name for view in self.views for module in view.program.modules for name in module.checks})
+        evaluating = tuple(Assumption("evaluates_its_argument", f"`{name}`") for name in checks)
         return tuple(
-            replace(f, defaults=(Assumption("legacy_default_stream", f"`{f.path}`"),)) if f.edits else f
+            replace(
+                f, defaults=(*(Assumption("legacy_default_stream", f"`{f.path}`") for _ in range(default)), *evaluating)
+            )
+            if f.edits
+            else f
             for f in findings
         )
 

@@ -32,6 +32,15 @@ def readable(text: str | bytes) -> str:
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", raw.decode("utf-8", "replace"))
 
 
+_RESTING = {
+    "legacy_default_stream": "the default stream being the legacy one: no build file was found; `default_stream` in "
+    "the configuration settles it",
+    "evaluates_its_argument": "`{}`, which no file here defines, to evaluate the argument and only look at the status; "
+    "`check_macros` in the configuration settles it",
+}
+"""What fixes rest on by default, by the name of the assumption; the subjects are inserted."""
+
+
 class Terminal:
     """Writes a report to `file`. `sources` are the bytes that were analysed, by path.
 
@@ -98,12 +107,11 @@ class Terminal:
             self._print(f"  {count:5} refused: {name}")
         for reason, count in sorted((+left).items(), key=_most):
             self._print(f"  {count:5} left: {reason}")
-        if resting := sum(bool(finding.defaults) for finding in selection.chosen):
-            fixes = f"{_count(resting, 'fix', 'fixes')} {'rests' if resting == 1 else 'rest'}"
-            self._print(
-                f"{fixes} on the default stream being the legacy one: no build file was found; `default_stream` in the "
-                "configuration settles it"
-            )
+        resting = Counter(name for f in selection.chosen for name in {each.name for each in f.defaults})
+        for name, count in sorted(resting.items(), reverse=True):
+            fixes = f"{_count(count, 'fix', 'fixes')} {'rests' if count == 1 else 'rest'}"
+            subjects = sorted({e.subject for f in selection.chosen for e in f.defaults if e.name == name})
+            self._print(f"{fixes} on {_RESTING[name].format('`, `'.join(subjects))}")
 
     def _headline(self, item: Finding | Refusal) -> None:
         line: list[Piece] = [(self._position(item.path, item.offset), "bold"), ": "]

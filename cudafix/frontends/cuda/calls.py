@@ -17,7 +17,7 @@ from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.macros import words as words_in
 from cudafix.frontends.cuda.names import (
     COMPARING,
-    DEBUG_ONLY,
+    EVALUATES,
     LOOKING,
     PASSES,
     PERHAPS_EVALUATED,
@@ -126,6 +126,8 @@ class Calls(Objects):
         inner = self._status_source(first)
         if inner is None:
             return None
+        if body is None and EVALUATES.fullmatch(name) is None:
+            self.file.checks.add(name)
         if inner.type == "call_expression":
             api = sites.is_api(self._callee_text(inner))
             return (first, True) if api or (body is None and len(values) == 1) or self.checked(inner) else None
@@ -136,7 +138,7 @@ class Calls(Objects):
     def _vanishes(self, macro: Macro) -> bool:
         """Whether `NDEBUG` may take away what a macro is given."""
         called = (name.decode() for name in _CALLED.findall(macro.body))
-        return not self.file.asserts_hold and any(map(DEBUG_ONLY.fullmatch, called))
+        return any(map(self.file.takes_away, called))
 
     def _status_source(self, node: Node) -> Node | None:
         """The call or variable whose status an argument is, through parentheses, casts and comparisons."""
@@ -372,7 +374,7 @@ class Calls(Objects):
                 return Opaque(())
             if name in PERHAPS_EVALUATED:
                 return self.perhaps(node, name, lambda: opaque(*self.arguments(arguments)[0]))
-            if DEBUG_ONLY.fullmatch(name) and not self.file.asserts_hold:
+            if self.file.takes_away(name):
                 return self.perhaps(node, "NDEBUG", lambda: self._asserted(node, arguments))
         if macro is not None and name not in self.expanding:
             kept, self.fixed = self.fixed, self.fixed or fixed

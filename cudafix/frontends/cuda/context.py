@@ -15,6 +15,7 @@ from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import Class, Declarations
 from cudafix.frontends.cuda.macros import Macro, closing, variadic_name
 from cudafix.frontends.cuda.masking import semicolon, starts_statement
+from cudafix.frontends.cuda.names import DEBUG_ONLY
 
 _LANGUAGE = Language(language())
 
@@ -52,8 +53,8 @@ _DEFINED_FUNCTION = re.compile(
     rb"[\w*&>]\s+(\w+(?:\s*##\s*\w+)*)\s*\([^(){};]*\)\s*(?:const\s*)?(?:noexcept\s*)?(?:\{|\Z)"
 )
 _GIVEN = re.compile(rb"\w[ \t]*\(([^(){};]*)\)")  # what may be the arguments of a macro
-# an API call that is more than a wait or a question
-_WORKS = rb"\b(?:assert|%s)\s*\(+[^;()]*\bcu(?:da|blas|fft|rand)?(?!\w*(?:Synchronize|Query|LastError)\b)[A-Z]\w*\s*\("
+# an API call without which the rest has nothing to work with
+_WORKS = rb"\b(?:assert|%s)\s*\(+[^;()]*\bcu(?:da|blas|fft|rand|sparse|solver)?(?=[A-Z]\w*)\w*(?:Malloc|Alloc|Create)\w*\s*\("
 _ASSERTS = re.compile(rb"\bassert\s*\(")
 
 
@@ -76,12 +77,21 @@ class File:
     functions: list[ir.Function] = field(default_factory=list)
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
+    checks: set[str] = field(default_factory=set)  # of headers that are not here
     deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
     bodies: dict[tuple[str, int, str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
 
     def begin(self, node: Node) -> None:
         """Lower a part of the file from here on."""
         self.macros = self.macros_in(node.start_byte, node.end_byte)
+
+    def takes_away(self, name: str) -> bool:
+        """Whether a check that this file does not define may be gone with what it is given: not where the file works
+        inside of it, which then is not built so.
+        """
+        if DEBUG_ONLY.fullmatch(name) is None or self.asserts_hold:
+            return False
+        return re.search(_WORKS % re.escape(name).encode(), self.original) is None
 
     @cached_property
     def asserts_hold(self) -> bool:

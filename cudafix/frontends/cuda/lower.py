@@ -142,6 +142,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         parts_of_commands(parsed.original),
         named_in(scan(parsed.original).code if NAMES.search(parsed.original) is not None else b""),
         tuple(_lost(parsed, found, functions)),
+        frozenset(file.checks),
     )
 
 

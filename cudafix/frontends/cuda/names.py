@@ -56,8 +56,18 @@ UNEVALUATED = frozenset(
     "__builtin_constant_p".split()
 )
 PERHAPS_EVALUATED = frozenset(("typeid", "__builtin_choose_expr"))
-# Checks that `NDEBUG` takes away with what they are given (C17 7.2; glog, Qt, the C runtime of Windows).
-DEBUG_ONLY = re.compile(r"assert|_ASSERTE?|DCHECK\w*|Q_ASSERT\w*")
+# Checks that always evaluate what they are given: of GoogleTest (Assertions reference), PyTorch (c10/util/Exception.h,
+# c10/cuda/CUDAException.h), RAPIDS (cuda.hpp of RMM, RAFT and cuDF) and cuda-samples (helper_cuda.h).
+EVALUATES = re.compile(
+    r"(?:ASSERT|EXPECT)_(?:EQ|NE|LT|LE|GT|GE|TRUE|FALSE|NEAR|\w+_EQ|NO_THROW|THROW|ANY_THROW|THAT)"
+    r"|(?:AT|C10|TORCH)_CUDA_\w*CHECK|C10_CUDA_ERROR_HANDLED|TORCH_CHECK|TORCH_INTERNAL_ASSERT|(?:RMM|RAFT|CUDF)_CUDA_TRY"
+    r"|checkCudaErrors"
+)
+# Checks that a build without debugging takes away with what they are given (C17 7.2; glog, Qt, Boost, the C runtime of
+# Windows), and those of headers that are not here by their names.
+DEBUG_ONLY = re.compile(
+    rf"(?!(?:{EVALUATES.pattern})\Z)(?:\w*(?:[Aa]ssert|ASSERT)\w*|\w*(?:DCHECK|[Dd]ebug|DEBUG|(?<![a-zA-Z])(?:dbg|DBG))\w*)"
+)
 NULLS = frozenset(("NULL", "nullptr"))
 
 STANDARD_STREAMS = frozenset(

@@ -54,7 +54,7 @@ _DEFINED_FUNCTION = re.compile(
 )
 _GIVEN = re.compile(rb"\w[ \t]*\(([^(){};]*)\)")  # what may be the arguments of a macro
 # an API call without which the rest has nothing to work with
-_WORKS = rb"\b(?:assert|%s)\s*\(+[^;()]*\bcu(?:da|blas|fft|rand|sparse|solver)?(?=[A-Z]\w*)\w*(?:Malloc|Alloc|Create)\w*\s*\("
+_WORKS = rb"\b(?:assert|%s)\s*\(+[^;()]*\bcu(?:da|blas|fft|rand|sparse|solver)?\w*(?:Malloc|Alloc|Create)\w*\s*\("
 _ASSERTS = re.compile(rb"\bassert\s*\(")
 
 

@@ -454,21 +454,23 @@ class _Builds:
         return {f.endswith("CMakeLists.txt") for f in others} <= {f.endswith("CMakeLists.txt") for f in plain}
 
     def _names(self, file: str, source: str) -> bool:
-        """Whether a build file elsewhere names a source here, or the folder with all that is in it."""
+        """Whether a text elsewhere names a source here, or the folder with all that is in it."""
         folder, data = os.path.dirname(file), self._tree.text(file)
-        name, last = source.encode(), os.path.basename(self._folder).encode()
-        for match in _WITH_FOLDER.finditer(data):
-            if not match[0].endswith(b"/" + name):
-                continue
-            before = match[0][: -len(name) - 1].decode("utf-8", "replace")
-            computed = data[match.start() - 1 : match.start()] in (b")", b"}")
-            if computed and _FOLDER_ITSELF.search(data[max(match.start() - 40, 0) : match.start()]):
+        last = os.path.basename(self._folder).encode()
+        for start, before in self._tree.paths_in(file).get(source, ()):
+            computed = data[start - 1 : start] in (b")", b"}")
+            if computed and _FOLDER_ITSELF.search(data[max(start - 40, 0) : start]):
                 computed, before = False, before.lstrip("/")
             meant = os.path.normpath(os.path.join(folder, before))
             if meant == self._folder:
                 return True
             # a path starts in the folder of its build file, or somewhere else where it leads to nothing from there
             if not computed and os.path.exists(os.path.join(meant, source)):
+                continue
+            # (what is no build file starts in its folder, or in one above it)
+            if not computed and not is_build_file(os.path.basename(file)):
+                if any(os.path.normpath(os.path.join(each, before)) == self._folder for each in self._tree.above(file)):
+                    return True
                 continue
             rest = before.strip("/").rpartition("../")[2].removeprefix("./")
             if not rest or (self._folder + os.sep).endswith(f"/{rest}/"):
@@ -508,7 +510,9 @@ class _Files:
         self._speaking: dict[str, list[str]] = defaultdict(list)
         self._compiles: dict[str, bool] = {}
         self._naming: dict[str, list[str]] = {}
-        self._projects: set[str] = set()
+        self._paths: dict[str, dict[str, list[tuple[int, str]]]] = {}
+        self._projects: dict[str, str] = {}  # the outermost one around a folder that is known
+        self._licensed: set[str] = set()
         self._seen: set[str] = set()
         most = _MOST_ENTRIES if _repository(top) is not None else _MOST_WITHOUT_REPOSITORY
         found: list[str] = []
@@ -544,7 +548,7 @@ class _Files:
         if "pyvenv.cfg" in names:
             return _Listed([], len(entries))
         if any(name.startswith(("LICENSE", "LICENCE", "COPYING")) for name in names):
-            self._projects.add(folder)
+            self._licensed.add(folder)
         alike = Counter(map(suffix_of, names)) if len(names) > _MOST_ALIKE else Counter()
         inner = []
         for entry in entries:
@@ -578,7 +582,7 @@ class _Files:
                 continue
             self._texts[file], self._places[file] = data, said
             folder = os.path.dirname(file)
-            while folder not in self._with_sources and folder not in self._projects:
+            while folder not in self._with_sources and folder not in self._licensed:
                 folder = os.path.dirname(folder)
             self._speaking[folder].append(file)
 
@@ -593,7 +597,25 @@ class _Files:
 
     def project(self, path: str) -> str:
         """The outermost folder around a file, or a folder, that has a license of its own; else all that there is."""
-        return min((each for each in self._projects if (path + os.sep).startswith(each + os.sep)), default=self.top)
+        if path not in self._projects:
+            outer = self.project(os.path.dirname(path)) if path != self.top else None
+            is_first = outer is None or (outer == self.top and self.top not in self._licensed)
+            self._projects[path] = path if is_first and path in self._licensed else outer or self.top
+        return self._projects[path]
+
+    def above(self, file: str) -> Iterator[str]:
+        """The folder of a file, and those above it in the tree."""
+        return upward(os.path.dirname(file), self.top)
+
+    def paths_in(self, file: str) -> dict[str, list[tuple[int, str]]]:
+        """The paths with a folder in a text, by their last name: where they start, and the folder."""
+        if file not in self._paths:
+            found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+            for match in _WITH_FOLDER.finditer(self.text(file)):
+                folder, _, name = match[0].decode("utf-8", "replace").rpartition("/")
+                found[name].append((match.start(), folder))
+            self._paths[file] = found
+        return self._paths[file]
 
     def _meant(self, name: bytes, folder: str) -> list[str]:
         """The files that a bare name may mean in a folder of a project: of several, those in it or in one above it."""

@@ -59,8 +59,8 @@ _SPLIT = re.compile(_JOINT)
 _LEAST_WRITTEN = 7  # letters of a word made of parts that are written: `CUDA_API_$(X)`, `--default-$(X)`
 
 _HINTS = (
-    b"default-", b"-stream", b"-thread", b"THREAD", b"API_PER", b"DEFAULT_STREAM", b"CUDA_API", b"_STREAM", b'per-"',
-    b"per-'", b"per-$",
+    b"default-", b"-stream", b"-thread", b"PER_THREAD", b"THREAD_DEFAULT", b"API_PER", b"DEFAULT_STREAM", b"CUDA_API",
+    b"_STREAM", b'per-"', b"per-'", b"per-$",
 )  # fmt: skip
 """One of them is in each text that says something: looking for bytes is quick, and nearly no file holds any."""
 

@@ -107,8 +107,10 @@ class _Said(NamedTuple):
 
 def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] = ()) -> DefaultStreams:
     """What the build says of these sources, where the configuration leaves it to that. `given` are the files and
-    folders that the user named.
+    folders that the user named. The disk is looked at anew.
     """
+    for kept in (_repository, _of_a_build, _Files.below, _Builds.around):
+        kept.cache_clear()
     tops = _Tops(config, given)
     folders: dict[str, str] = {}
     found: set[str] = set()

@@ -225,10 +225,11 @@ def _may_become(word: str) -> bool:
     written = _SPLIT.split(word)
     if sum(sum(map(str.isalpha, part)) for part in written) < _LEAST_WRITTEN:
         return False
-    is_option = word.startswith("-") and not word.startswith("-D")
-    start = written[0].lstrip("-") if is_option else re.sub(r"\A[-/]D", "", written[0])
-    pattern = ".*".join(map(re.escape, (start, *written[1:])))
-    return any(re.fullmatch(pattern, each) for each in ("default-stream", MACRO))
+    first, *others = written
+    rest = "".join(f".*{re.escape(part)}" for part in others)
+    is_macro = re.fullmatch(re.escape(re.sub(r"\A[-/]D", "", first)) + rest, MACRO) is not None
+    is_option = first.startswith("-") or not first
+    return is_macro or (is_option and re.fullmatch(re.escape(first.lstrip("-")) + rest, "default-stream") is not None)
 
 
 def says_something(line: str) -> bool:

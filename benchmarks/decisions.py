@@ -54,7 +54,7 @@ def decide(tree: str, jobs: int) -> Decisions:
     """Analyse the CUDA code below `tree` with `jobs` processes, with the default streams that its build files name."""
     start = time.perf_counter()
     found = discovery.discover([tree], Config())
-    streams = build.default_streams(found.files, Config())
+    streams = build.default_streams(found.files, Config(), [tree])
     settings = Config(per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
     report = analyze(found.files, settings, jobs)
     seconds = round(time.perf_counter() - start, 2)

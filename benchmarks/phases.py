@@ -83,7 +83,7 @@ def measure(tree: str) -> dict[str, float]:
     ):
         clock.watch(owner, attribute, name)
     found = discovery.discover([tree], Config())
-    streams = build.default_streams(found.files, Config())
+    streams = build.default_streams(found.files, Config(), [tree])
     config = Config(per_thread=streams.per_thread, perhaps_per_thread=streams.perhaps)
     selection.select(driver.analyze(found.files, config), config)
     clock.phase("other", lambda: None)()

@@ -7,94 +7,72 @@ speak of it. Where something is said that can reach the file, it has a default s
 compilation database says so for this file, or one of the files that make and CMake read plainly says so for all that
 they compile; else that is not known. Where no build is found, nvcc's default is an assumption.
 
-What can reach a file is found without a parser for each kind of build: it is said
+Any text may say something (`cudafix.build_texts`). What can reach a file is found without a parser for each kind of
+build: it is said
 
-- in a build file, script, preset, workflow or container file of the source's folder or of one above it. A folder that
-  holds no sources itself (`cmake/`, `scripts/`, `.github/`) speaks for the one around it, unless it is a project with a
-  license of its own. Of a Makefile above the nearest one only if it may start that one, or exports variables to it;
+- in a text of the source's folder or of one above it. A folder that holds no sources itself (`cmake/`, `scripts/`,
+  `.github/`) speaks for the one around it, unless it is a project with a license of its own. Of a Makefile above the
+  nearest one only if it may start that one, or exports variables to it;
 - in whatever file one of these names, which covers `include`, `-include`, response files and configured headers;
-- in a build file elsewhere in the project that names the source;
+- in a text elsewhere in the project that names the source;
 - for a target of the same CMake project, which may be linked to, in a variable that others see, or in a function.
+
+The tree that this is looked for in is the repository around the source. Where there is none, it is the outermost folder
+around the source of those that the user named and that of the configuration, and above it what has build files
+(`_Tops`): the current folder does not matter.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from cudafix.build_texts import (
+    DATABASE,
+    DESCRIPTIONS,
+    MAKEFILES,
+    SOURCES,
+    Place,
+    documents_per_thread,
+    is_build_file,
+    is_prose,
+    may_be_text,
+    places,
+    suffix_of,
+    whole,
+)
 from cudafix.config import Config
 from cudafix.discovery import HEADERS, SUFFIXES, named
 
-_SOURCES = tuple(sorted(SUFFIXES - {*HEADERS, ".py", ".ipynb"}))
-_MACRO = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
-# Whether it is defined counts, whatever its value (docs/FACTS.md); projects have options named after it. CuPy, Numba
-# and cuda-python read variables of their own, which say nothing of C++.
-_SAYS = re.compile(
-    r"default-stream(?P<gap>[\s=\\\"',]*)(?P<value>[\w-]*)"
-    r"|(?<!CUPY_CUDA_)(?<!NUMBA_CUDA_)(?<!CUDA_PYTHON_CUDA_)(?<!CUDA_API_)PER_THREAD_DEFAULT_STREAM"
-    rf"|{_MACRO}"
-    # a word of it, which variables put together: `-D${PREFIX}_DEFAULT_STREAM`, `--$(WHICH)-stream per-thread`
-    r"|CUDA_API_PER_THREAD|(?<==)per-thread\b|(?<![\w-])per-thread(?![\w-]|[ \t]+\w)"
-    # a part of a word, in front of a quotation mark or beside a variable: `-DCUDA_$(WHICH)_STREAM`, `$(WHICH)-thread`
-    r"|\bAPI_PER_THREAD|\bPER_THREAD_DEFAULT\b|(?<=[)}])-thread\b|--default-(?=[\"'$])|(?<![\w-])per-(?=[\"'$])"
-)
-_SAID = re.compile(
-    rb"default-stream|PER_THREAD_DEFAULT|API_PER_THREAD|per-thread|[)}]-thread|--default-[\"'$]|\bper-[\"'$]"
-)  # nearly no file holds it
+__all__ = ["DefaultStreams", "default_streams", "documents_per_thread", "include_folders", "upward"]
+
 _OF_THE_ENVIRONMENT = re.compile(
     rb"NVCC_(?:APPEND|PREPEND)_FLAGS"
 )  # nvcc reads it (its manual, "NVCC Environment Variables")
-_DOCUMENTED = re.compile(  # a command on a line of its own, in a comment too
-    rb"^[ \t>/*#$]*(?:[\w ]+:)?[ \t$]*nvcc[ \t][^\n]*(?:default-stream[ =]+per-thread|" + _MACRO.encode() + rb")",
-    re.MULTILINE,
-)
 _READ_FIRST = re.compile(r"@|(?:--options-file|-optf|--pre-include|-include)(?:=|$)")
 """Options that name a file with more options, or with text that stands in front of the source (nvcc's manual)."""
 _INCLUDES = re.compile(r"(?:-I|-iquote|-isystem|--?include-path)=?")
 
-_MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order of GNU make
-_DESCRIPTIONS = frozenset(
-    (
-        *_MAKEFILES, "CMakeLists.txt", "meson.build", "BUILD", "BUILD.bazel", "SConstruct", "SConscript", "xmake.lua",
-        "setup.py", "wscript", "premake5.lua", "build.ninja", "build.rs", "Makefile.am", "Makefile.in",
-    )
-)  # fmt: skip
-"""Build files that every folder may have: their name alone does not say which of them is meant."""
-_BUILD_SUFFIXES = tuple(
-    ".ac .am .bash .bat .bazel .bazelrc .bzl .cmake .cmd .config .csh .def .dockerfile .env .fish .gn .gni .gradle "
-    ".groovy .in .inc .ini .job .lsf .lua .m4 .mak .make .mk .ninja .nix .options .pbs .pri .pro .props .ps1 .rsp "
-    ".sbatch .sh .slurm .targets .vcxproj "
-    ".yaml .yml .zsh".split()
+_BUILT_HERE = re.compile(
+    r"CMakePresets\.json|package\.json|binding\.gyp|pyproject\.toml|setup\.cfg|Cargo\.toml|conanfile\.(?:py|txt)"
+    r"|(?:Docker|Container|Jenkins|just)file.*|configure(?:\.ac)?|(?:build|compile)\.\w+|.*\.(?:sln|vcxproj|cmake|mk)"
 )
-_BUILD_NAMES = frozenset(
-    ".bazelrc .env .envrc CMakeCache.txt CMakePresets.json CMakeSettings.json CMakeUserPresets.json Cargo.toml "
-    "c_cpp_properties.json conanfile.py config.toml configure.py devcontainer.json dodo.py fabfile.py "
-    "meson_options.txt noxfile.py pixi.toml pyproject.toml settings.json setup.cfg tasks.json tasks.py".split()
+"""With `DESCRIPTIONS` and the compilation database, names that show that a folder belongs to a build."""
+_FOR_BUILDS = re.compile(r"build|cmake|make|out\b")
+_LEFT_OUT = frozenset(
+    ".bzr .cache .eggs .git .hg .ipynb_checkpoints .mypy_cache .nox .pytest_cache .ruff_cache .svn .terraform .tox "
+    "__pycache__ node_modules site-packages".split()
 )
-_BUILDING_PYTHON = re.compile(
-    rb"extra_cuda_cflags|CUDAExtension|load_inline|nvcc_flags|\bnvcc(?:_args)?\b|NVCC_(?:APPEND|PREPEND)_FLAGS|CUDA_?FLAGS"
-)
-_HIDDEN = frozenset(
-    (".github", ".gitlab", ".circleci", ".vscode", ".devcontainer", ".buildkite", ".ci", ".azure", ".cargo", ".config")
-)
-_LEFT_OUT = frozenset(("node_modules", "__pycache__", "site-packages"))
-_MOST_ENTRIES, _LARGEST = 200_000, 1 << 20
-_COMMENT = re.compile(r"(?<![\\\w$])#(?!\s*(?:define|cmakedefine|undef|if)\b).*")
-_MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|define)\b")
-_MAKE_CLOSES = re.compile(r"[ \t]*(?:endif|endef)\b")
-_MAKE_VARIABLE = re.compile(r"[ ]*(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=(.*)")
+_MOST_ENTRIES, _MOST_WITHOUT_REPOSITORY, _LARGEST = 200_000, 50_000, 1 << 20
+_MOST_ALIKE = 500  # files of one suffix in a folder, which are data then
+_MOST_ABOVE, _MOST_EMPTY = 8, 2  # folders above those that the user named, and in a row without a build file
 _STARTS_ANOTHER = re.compile(rb"\$[({]MAKE[)}]|\bmake\b|\bexport\b")
-_COMPILES = re.compile(r"nvcc|NVCC|\.cu\b")
-_CMAKE_COMMAND = re.compile(r"(\w+)\s*\(")
-_FOR_A_FOLDER = frozenset(("add_compile_options", "add_compile_definitions", "add_definitions"))
-_VARIABLES = re.compile(r"\(\s*(?:APPEND\s+|PREPEND\s+)?(?:CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS|CMAKE_CXX_FLAGS)\b")
-_TARGETS = re.compile(r"(?:cuda_)?add_(?:executable|library)|add_subdirectory|include|fetchcontent_makeavailable")
 _SEEN_BY_OTHERS = re.compile(r"\b(?:PUBLIC|INTERFACE|CACHE|PARENT_SCOPE|function|macro)\b|_property|_properties")
 _FOLDER_ITSELF = re.compile(rb"\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR)\}\Z|\$[({]CURDIR[)}]\Z")
 _WORD = re.compile(rb"[\w.+-]+")
@@ -117,15 +95,7 @@ class _Command(NamedTuple):
 
     per_thread: bool | None
     folders: tuple[str, ...]  # where it looks for headers
-
-
-class _Place(NamedTuple):
-    """A line that speaks of the default stream."""
-
-    line: int
-    plain: bool  # for all that the file compiles, under no condition
-    per_thread: bool  # else it says the legacy one
-    macro: bool  # it holds for every compiler, not only for nvcc
+    database: str
 
 
 class _Said(NamedTuple):
@@ -135,10 +105,13 @@ class _Said(NamedTuple):
     built: bool
 
 
-def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
-    """What the build says of these sources, where the configuration leaves it to that."""
-    root = os.path.realpath(config.root)
-    commands: dict[str, _Command] | None = None
+def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] = ()) -> DefaultStreams:
+    """What the build says of these sources, where the configuration leaves it to that. `given` are the files and
+    folders that the user named. The disk is looked at anew.
+    """
+    for kept in (_repository, _of_a_build, _Files.below, _Builds.around):
+        kept.cache_clear()
+    tops = _Tops(config, given)
     folders: dict[str, str] = {}
     found: set[str] = set()
     perhaps: set[str] = set()
@@ -147,15 +120,16 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
     for path in paths:
         if path.endswith((".py", ".ipynb")) or config.default_stream_of(path) != "auto":
             continue
-        if commands is None:
-            commands = _commands(root)
         name, file = os.path.split(path)  # a source is no symbolic link itself (`cudafix.discovery`)
         folder = folders.get(name)
         if folder is None:
             folder = folders[name] = os.path.realpath(name)
-        command = commands.get(os.path.join(folder, file)) if commands else None
-        build = _Builds.around(folder, root).said_of(file, only_environment=command is not None)
-        if command is not None and (command.per_thread is None or build.unclear):
+        command = tops.command(folder, file)
+        build = tops.builds(folder).said_of(file, only_environment=command is not None)
+        if command is not None and command.per_thread is None:
+            perhaps.add(path)
+            unclear |= dict.fromkeys(build.unclear or (f"{os.path.relpath(command.database)}:1",))
+        elif command is not None and build.unclear:
             perhaps.add(path)
             unclear |= dict.fromkeys(build.unclear)
         elif command is not None:
@@ -163,44 +137,27 @@ def default_streams(paths: Iterable[str], config: Config) -> DefaultStreams:
         elif build.per_thread and (build.for_all or path.endswith((".cu", ".cuh"))):
             found.add(path)
         else:
-            unclear |= dict.fromkeys(build.unclear)
-            if build.per_thread or build.unclear:
+            says = dict.fromkeys(build.unclear or tops.of_others(folder))
+            unclear |= says
+            if build.per_thread or says:
                 perhaps.add(path)
             elif not build.built:
                 unbuilt.add(path)
     return DefaultStreams(frozenset(found), frozenset(perhaps), tuple(unclear), frozenset(unbuilt))
 
 
-def documents_per_thread(source: bytes) -> bool:
-    """Whether a source tells to build it with a default stream for each thread."""
-    return b"nvcc" in source and _DOCUMENTED.search(source) is not None
-
-
-def include_folders(paths: Iterable[str], config: Config) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def include_folders(
+    paths: Iterable[str], config: Config, given: Iterable[str] = ()
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The folders in which the compilation database looks for the headers of these sources, named as `paths` are."""
-    commands = _commands(os.path.realpath(config.root))
+    tops = _Tops(config, given)
     here = os.path.realpath(".")
-    found = ((path, commands.get(os.path.realpath(path))) for path in paths if commands)
+    found = ((p, tops.command(*os.path.split(os.path.realpath(p)))) for p in paths if not p.endswith((".py", ".ipynb")))
     return tuple(
         (path, tuple("" if folder == here else named(folder, here) for folder in command.folders))
         for path, command in found
         if command is not None
     )
-
-
-def compilation_database(root: str) -> Path | None:
-    """The newest `compile_commands.json` of a folder or of one in it (where CMake builds)."""
-    folders = [Path(root), *(Path(entry.path) for entry in _entries(root) if os.path.isdir(entry.path))]
-    files = [folder / "compile_commands.json" for folder in folders]
-    return max((file for file in files if file.is_file()), key=lambda file: file.stat().st_mtime, default=None)
-
-
-def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            yield from sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        return
 
 
 def upward(folder: str, root: str) -> Iterator[str]:
@@ -212,40 +169,162 @@ def upward(folder: str, root: str) -> Iterator[str]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
+# where a build is looked for
+
+
+class _Tops:
+    """Up to which folder a build is looked for. Asked for a source, it does not depend on the current folder."""
+
+    def __init__(self, config: Config, given: Iterable[str]) -> None:
+        named = (os.path.realpath(each) for each in given)
+        # a configuration that is read has the path of its folder; that of none is the current one
+        self._root = os.path.realpath(config.root) if config.root.is_absolute() else None
+        outer = {each if os.path.isdir(each) else os.path.dirname(each) for each in named}
+        self._outer = sorted(outer | ({self._root} if self._root is not None else set()), key=len)
+        self._found: dict[str, str] = {}
+        self._commands: dict[str, dict[str, _Command]] = {}
+
+    def of(self, folder: str) -> str:
+        if folder not in self._found:
+            around = (each for each in self._outer if (folder + os.sep).startswith(each.rstrip(os.sep) + os.sep))
+            outer = next(around, folder)
+            self._found[folder] = _repository(folder) or _of_a_build(outer)
+        return self._found[folder]
+
+    def builds(self, folder: str) -> _Builds:
+        return _Builds.around(folder, self.of(folder))
+
+    def command(self, folder: str, file: str) -> _Command | None:
+        """How a source is compiled, by a compilation database of its tree, or of the folder of the configuration."""
+        return self._known(self.of(folder)).get(os.path.join(folder, file))
+
+    def of_others(self, folder: str) -> Iterator[str]:
+        """The databases around a folder that compile some source with a default stream of each thread."""
+        top = self.of(folder)
+        around = set(upward(folder, top))
+        for database in sorted({each.database for each in self._known(top).values() if each.per_thread is not False}):
+            here = os.path.dirname(database)
+            if here in around or os.path.dirname(here) in around:
+                yield f"{os.path.relpath(database)}:1"
+
+    def _known(self, top: str) -> dict[str, _Command]:
+        if top not in self._commands:
+            databases = dict.fromkeys(_Files.below(top).databases)
+            if self._root is not None and (top + os.sep).startswith(self._root + os.sep):
+                databases |= dict.fromkeys(_databases(self._root))
+            self._commands[top] = _commands(tuple((file, _changed(file)) for file in databases))
+        return self._commands[top]
+
+
+@cache
+def _repository(folder: str) -> str | None:
+    """The folder of the repository around a folder."""
+    if os.path.exists(os.path.join(folder, ".git")):
+        return folder
+    above = os.path.dirname(folder)
+    return _repository(above) if above != folder else None
+
+
+@cache
+def _of_a_build(folder: str) -> str:
+    """A folder, or the outermost above it to which folders with build files lead up. The user's own folder, that of
+    temporary files and the root of the file system are not looked at: what lies there is not one tree.
+    """
+    import tempfile
+
+    ends = {os.path.realpath(each) for each in ("/", "~", tempfile.gettempdir())} | {os.path.expanduser("~")}
+    found, empty = folder, 0
+    for above in list(map(str, Path(folder).parents))[:_MOST_ABOVE]:
+        if above in ends or empty > _MOST_EMPTY:
+            break
+        found, empty = (above, 0) if _has_build_file(above) else (found, empty + 1)
+    return found
+
+
+def _has_build_file(folder: str) -> bool:
+    """Whether a folder is part of a build: it or a folder in it that is for builds holds what describes one."""
+    entries = _entries(folder)
+    if any(_describes(entry.name) or _BUILT_HERE.fullmatch(entry.name) for entry in entries):
+        return True
+    inner = (entry.path for entry in entries if _FOR_BUILDS.match(entry.name) and _is_folder(entry))
+    return any(_describes(entry.name) for each in inner for entry in _entries(each))
+
+
+def _describes(name: str) -> bool:
+    return name in DESCRIPTIONS or name == DATABASE
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link to itself
+
+
+def _entries(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:
+        return []
+
+
+# ---------------------------------------------------------------------------------------------------------------------
 # the compilation database
 
 
-def _commands(root: str) -> dict[str, _Command]:
-    """How each source of the compilation database is compiled.
+def _databases(folder: str) -> list[str]:
+    """The compilation databases of a folder and of those in it (where CMake builds)."""
+    folders = [folder, *(entry.path for entry in _entries(folder) if _is_folder(entry))]
+    return [file for each in folders if os.path.isfile(file := os.path.join(each, DATABASE))]
+
+
+@lru_cache(maxsize=8)
+def _commands(databases: tuple[tuple[str, int], ...]) -> dict[str, _Command]:
+    """How each source of some compilation databases is compiled; where they do not agree, that is not known. The newest
+    one says where headers are.
+    """
+    found: dict[str, _Command] = {}
+    for file, _ in sorted(databases, key=lambda each: each[1], reverse=True):
+        try:
+            commands = _read(file)
+        except (OSError, ValueError):
+            continue  # it is the build's, and says nothing then
+        for source, command in commands.items():
+            known = found.setdefault(source, command)
+            if known.per_thread is not command.per_thread:
+                found[source] = known._replace(per_thread=None)
+    return found
+
+
+def _changed(file: str) -> int:
+    try:
+        return os.stat(file).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _read(file: str) -> dict[str, _Command]:
+    """What a compilation database says. Raises OSError, ValueError.
 
     https://clang.llvm.org/docs/JSONCompilationDatabase.html
     """
-    file = compilation_database(root)
-    try:
-        return _read(file, file.stat().st_mtime_ns) if file is not None else {}
-    except (OSError, ValueError):
-        return {}  # it is the build's, and says nothing then
-
-
-@lru_cache(maxsize=1)
-def _read(file: Path, changed: int) -> dict[str, _Command]:
-    """What a compilation database says, at the time that it was `changed`. Raises OSError, ValueError."""
     import json  # only a tree with a database pays for it
 
-    entries = json.loads(file.read_bytes())
+    entries = json.loads(Path(file).read_bytes())
     found: dict[str, _Command] = {}
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and isinstance(entry.get("file"), str):
-            folder = os.path.join(file.parent, str(entry.get("directory", "")))
+            folder = os.path.join(os.path.dirname(file), str(entry.get("directory", "")))
             source = os.path.realpath(os.path.join(folder, entry["file"]))
             if os.path.splitext(source)[1] in SUFFIXES:
                 words = _words(entry)
                 says = _compiled_by(words, folder)
-                known = found.get(source, _Command(says, ()))
+                known = found.get(source, _Command(says, (), file))
                 folders = (os.path.realpath(os.path.join(folder, f)) for f in _folders(words))
                 # a source that is compiled twice, with two default streams: which of them a program links is not known
                 per_thread = says if says is known.per_thread else None
-                found[source] = _Command(per_thread, tuple(dict.fromkeys((*known.folders, *folders))))
+                found[source] = _Command(per_thread, tuple(dict.fromkeys((*known.folders, *folders))), file)
     return found
 
 
@@ -257,12 +336,12 @@ def _compiled_by(words: list[str], folder: str) -> bool | None:
         if named is not None:
             file = word[named.end() :] or following
             texts.append(_text(os.path.join(folder, file)).decode("utf-8", "replace"))
-    values = [(match["value"], match[0] == _MACRO) for text in texts for match in _SAYS.finditer(text)]
-    if not values:
+    said = [mention for text in texts for mention in whole(text)]
+    if not said:
         return False
-    if any(not macro and value not in ("per-thread", "legacy", "null") for value, macro in values) or len(texts) > 1:
+    if not all(mention.known for mention in said) or len(texts) > 1:
         return None
-    return any(macro for _, macro in values) or values[-1][0] == "per-thread"
+    return any(mention.macro for mention in said) or said[-1].value == "per-thread"
 
 
 def _words(entry: dict[str, Any]) -> list[str]:
@@ -285,49 +364,36 @@ def _folders(words: list[str]) -> Iterator[str]:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# build files
+# texts of the build
 
 
 def _text(file: str) -> bytes:
     """What a file holds; nothing, where it cannot be read, is large, or is no text."""
     try:
-        if os.path.getsize(file) > _LARGEST:
+        if not os.path.isfile(file) or os.path.getsize(file) > _LARGEST:
             return b""
-        with open(file, "rb") as opened:
-            data = opened.read()
+        with open(file, "rb", buffering=0) as opened:
+            data = opened.readall()
     except OSError:
         return b""
     return b"" if b"\0" in data[:1024] else data
 
 
-def _is_build_file(name: str) -> bool:
-    lower = name.lower()
-    return (
-        name in _DESCRIPTIONS
-        or name in _BUILD_NAMES
-        or lower.endswith(_BUILD_SUFFIXES)
-        or lower.startswith(
-            ("makefile", "dockerfile", "containerfile", "jenkinsfile", "justfile", "cmakelists", "readme")
-        )
-        or "." not in name
-    )
-
-
 def _may_be_read(name: str) -> bool:
     """Whether a build may take options from a file that it names: it reads it, or hands it to the compiler."""
-    return _is_build_file(name) or name.endswith(
+    return is_build_file(name) or name.endswith(
         (*HEADERS, ".txt", ".json", ".rsp", ".opt", ".opts", ".flags", ".args", ".cfg")
     )
 
 
 class _Builds:
-    """The build files around one folder, up to its repository or the root of the configuration."""
+    """The texts around one folder, up to the top of its tree, that may say how it is compiled."""
 
     def __init__(self, folder: str, above: tuple[str, ...], tree: _Files) -> None:
         self._folder = folder
         self._above = above
         self._tree = tree
-        nearest = next((each for each in above if any((each, name) in tree.files for name in _MAKEFILES)), None)
+        nearest = next((each for each in above if any((each, name) in tree.files for name in MAKEFILES)), None)
         self._nearest = nearest
         self._reaching = self._closure([f for each in above for f in tree.speaking_for(each) if self._counts(f)])
         project = tree.project(folder)
@@ -335,20 +401,21 @@ class _Builds:
 
     @staticmethod
     @cache
-    def around(folder: str, root: str) -> _Builds:
-        top = _repository(folder) or root
+    def around(folder: str, top: str) -> _Builds:
         above = tuple(upward(folder, top))
-        return _Builds(folder, above, _Files.below(above[-1], above[-1] == top))
+        tree = _Files.below(top)
+        tree.look_at(above)
+        return _Builds(folder, above, tree)
 
     def _counts(self, file: str) -> bool:
         """Whether a build file of the folder or of one above it speaks for what is in the folder: the first Makefile
         does, and one above that may start it, or export variables to it.
         """
         folder, name = os.path.split(file)
-        if name not in _MAKEFILES or self._nearest is None:
+        if name not in MAKEFILES or self._nearest is None:
             return True
         if folder == self._nearest:
-            return name == next(name for name in _MAKEFILES if (folder, name) in self._tree.files)
+            return name == next(name for name in MAKEFILES if (folder, name) in self._tree.files)
         return _STARTS_ANOTHER.search(self._tree.text(file)) is not None
 
     def _closure(self, files: list[str]) -> dict[str, None]:
@@ -358,7 +425,7 @@ class _Builds:
             file = files.pop()
             if file not in found:
                 found[file] = None
-                if not os.path.basename(file).lower().startswith("readme") and not file.endswith(HEADERS):
+                if self._tree.reads_others(file):
                     files += self._tree.named_in(file)
         return found
 
@@ -370,7 +437,7 @@ class _Builds:
             says = [file for file in says if _OF_THE_ENVIRONMENT.search(tree.text(file))]
             return _Said(False, False, tuple(tree.where(file) for file in says), True)
         says += [file for file in self._elsewhere if self._names(file, source) or self._shares(file)]
-        built = any(tree.compiles(file) for file in self._reaching)
+        built = tree.is_whole and any(tree.compiles(file) for file in self._reaching)
         plain = [file for file in says if self._decides(file) and all(place.plain for place in tree.places(file))]
         places = [place for file in plain for place in tree.places(file)]
         if places and all(place.per_thread for file in says for place in tree.places(file)) and self._is_one(plain):
@@ -381,7 +448,7 @@ class _Builds:
     def _decides(self, file: str) -> bool:
         """Whether it is the Makefile or a `CMakeLists.txt` that compiles the folder, as far as one can tell."""
         folder, name = os.path.split(file)
-        return folder == self._nearest if name in _MAKEFILES else folder in self._above and name == "CMakeLists.txt"
+        return folder == self._nearest if name in MAKEFILES else folder in self._above and name == "CMakeLists.txt"
 
     def _is_one(self, plain: list[str]) -> bool:
         """Whether no other build compiles the folder without a word of the default stream: make beside CMake."""
@@ -389,21 +456,23 @@ class _Builds:
         return {f.endswith("CMakeLists.txt") for f in others} <= {f.endswith("CMakeLists.txt") for f in plain}
 
     def _names(self, file: str, source: str) -> bool:
-        """Whether a build file elsewhere names a source here, or the folder with all that is in it."""
+        """Whether a text elsewhere names a source here, or the folder with all that is in it."""
         folder, data = os.path.dirname(file), self._tree.text(file)
-        name, last = source.encode(), os.path.basename(self._folder).encode()
-        for match in _WITH_FOLDER.finditer(data):
-            if not match[0].endswith(b"/" + name):
-                continue
-            before = match[0][: -len(name) - 1].decode("utf-8", "replace")
-            computed = data[match.start() - 1 : match.start()] in (b")", b"}")
-            if computed and _FOLDER_ITSELF.search(data[max(match.start() - 40, 0) : match.start()]):
+        last = os.path.basename(self._folder).encode()
+        for start, before in self._tree.paths_in(file).get(source, ()):
+            computed = data[start - 1 : start] in (b")", b"}")
+            if computed and _FOLDER_ITSELF.search(data[max(start - 40, 0) : start]):
                 computed, before = False, before.lstrip("/")
             meant = os.path.normpath(os.path.join(folder, before))
             if meant == self._folder:
                 return True
             # a path starts in the folder of its build file, or somewhere else where it leads to nothing from there
             if not computed and os.path.exists(os.path.join(meant, source)):
+                continue
+            # (what is no build file starts in its folder, or in one above it)
+            if not computed and not is_build_file(os.path.basename(file)):
+                if any(os.path.normpath(os.path.join(each, before)) == self._folder for each in self._tree.above(file)):
+                    return True
                 continue
             rest = before.strip("/").rpartition("../")[2].removeprefix("./")
             if not rest or (self._folder + os.sep).endswith(f"/{rest}/"):
@@ -422,77 +491,102 @@ class _Builds:
         return _SEEN_BY_OTHERS.search(self._tree.text(file).decode("utf-8", "replace")) is not None
 
 
-def _repository(folder: str) -> str | None:
-    """The folder of the repository around a folder."""
-    for each in (folder, *map(str, Path(folder).parents)):
-        if os.path.exists(os.path.join(each, ".git")):
-            return each
-    return None
+class _Listed(NamedTuple):
+    folders: list[str]
+    entries: int
 
 
 class _Files:
-    """The files below a folder that may speak of the default stream. Not `deep`: those in it, as it is no tree's."""
+    """The texts of a tree that may speak of the default stream, and its compilation databases."""
 
-    def __init__(self, top: str, deep: bool) -> None:
+    def __init__(self, top: str) -> None:
         self.top = top
         self.files: set[tuple[str, str]] = set()
+        self.databases: list[str] = []
+        self.saying: list[str] = []
+        self.is_whole = True  # else it is too large, and only its upper folders were looked at
         self._named: dict[bytes, list[str]] = defaultdict(list)
         self._with_sources: set[str] = {top}
         self._texts: dict[str, bytes] = {}
-        self._places: dict[str, list[_Place]] = {}
+        self._places: dict[str, list[Place]] = {}
         self._speaking: dict[str, list[str]] = defaultdict(list)
         self._compiles: dict[str, bool] = {}
         self._naming: dict[str, list[str]] = {}
+        self._paths: dict[str, dict[str, list[tuple[int, str]]]] = {}
+        self._projects: dict[str, str] = {}  # the outermost one around a folder that is known
+        self._licensed: set[str] = set()
+        self._seen: set[str] = set()
+        most = _MOST_ENTRIES if _repository(top) is not None else _MOST_WITHOUT_REPOSITORY
         found: list[str] = []
-        self._projects: set[str] = set()
         entries = 0
-        for folder, folders, names in os.walk(top):
-            entries += len(folders) + len(names)
-            if entries > _MOST_ENTRIES:
+        folders = deque((top,))
+        while folders:
+            listed = self._look_into(folders.popleft(), found)
+            folders += listed.folders
+            entries += listed.entries
+            if entries > most and folders:
+                self.is_whole = False
                 break
-            folders[:] = sorted(
-                name
-                for name in folders
-                if (not name.startswith(".") or name in _HIDDEN)
-                and name not in _LEFT_OUT
-                and not name.endswith((".egg-info", ".dist-info"))
-            )
-            if not deep:
-                folders[:] = []
-            if "pyvenv.cfg" in names:
-                folders[:] = []
-                continue
-            if any(name.startswith(("LICENSE", "LICENCE", "COPYING")) for name in names):
-                self._projects.add(folder)
-            for name in sorted(names):
-                file = os.path.join(folder, name)
-                if name.endswith(_SOURCES):
-                    each = folder
-                    while each not in self._with_sources:
-                        self._with_sources.add(each)
-                        each = os.path.dirname(each)
-                    continue
-                self.files.add((folder, name))
-                self._named[name.encode("utf-8", "surrogateescape")].append(file)
-                if _is_build_file(name) or name.endswith(".py"):
-                    found.append(file)
-        self.saying: list[str] = []
-        for file in found:
-            if file.endswith(".py") and os.path.basename(file) not in _BUILD_NAMES | _DESCRIPTIONS:
-                data = self.text(file)
-                if not (_SAID.search(data) and _BUILDING_PYTHON.search(data)):
-                    continue
-            folder = os.path.dirname(file)
-            while folder not in self._with_sources and folder not in self._projects:
-                folder = os.path.dirname(folder)
-            self._speaking[folder].append(file)
-            if self.places(file):
-                self.saying.append(file)
+        self._keep(found)
 
     @staticmethod
     @cache
-    def below(top: str, deep: bool) -> _Files:
-        return _Files(top, deep)
+    def below(top: str) -> _Files:
+        return _Files(top)
+
+    def look_at(self, folders: Iterable[str]) -> None:
+        """Take these folders of the tree too, where it is too large to be looked at as a whole."""
+        found: list[str] = []
+        for folder in () if self.is_whole else folders:
+            if folder not in self._seen:
+                self._look_into(folder, found)
+        self._keep(found)
+
+    def _look_into(self, folder: str, found: list[str]) -> _Listed:
+        """List a folder; what may be a text of the build is `found`."""
+        self._seen.add(folder)
+        entries = _entries(folder)
+        names = [entry.name for entry in entries]
+        if "pyvenv.cfg" in names:
+            return _Listed([], len(entries))
+        if any(name.startswith(("LICENSE", "LICENCE", "COPYING")) for name in names):
+            self._licensed.add(folder)
+        alike = Counter(map(suffix_of, names)) if len(names) > _MOST_ALIKE else Counter()
+        inner = []
+        for entry in entries:
+            name = entry.name
+            if _is_folder(entry):
+                if name not in _LEFT_OUT and not name.endswith((".egg-info", ".dist-info")) and not entry.is_symlink():
+                    inner.append(entry.path)
+                continue
+            if name.endswith(SOURCES):
+                each = folder
+                while each not in self._with_sources:
+                    self._with_sources.add(each)
+                    each = os.path.dirname(each)
+            else:
+                self.files.add((folder, name))
+                self._named[name.encode("utf-8", "surrogateescape")].append(entry.path)
+            if name == DATABASE:
+                self.databases.append(entry.path)
+            elif is_build_file(name) or (may_be_text(name) and alike[suffix_of(name)] <= _MOST_ALIKE):
+                found.append(entry.path)
+        return _Listed(inner, len(entries))
+
+    def _keep(self, found: Iterable[str]) -> None:
+        """Keep the texts that are a build or say something, for the folders that they speak for."""
+        for file in found:
+            data, name = _text(file), os.path.basename(file)
+            said = places(name, data)
+            if said:
+                self.saying.append(file)
+            elif not is_build_file(name) and (b"nvcc" not in data or name.endswith(SOURCES)):
+                continue
+            self._texts[file], self._places[file] = data, said
+            folder = os.path.dirname(file)
+            while folder not in self._with_sources and folder not in self._licensed:
+                folder = os.path.dirname(folder)
+            self._speaking[folder].append(file)
 
     def text(self, file: str) -> bytes:
         if file not in self._texts:
@@ -505,7 +599,25 @@ class _Files:
 
     def project(self, path: str) -> str:
         """The outermost folder around a file, or a folder, that has a license of its own; else all that there is."""
-        return min((each for each in self._projects if (path + os.sep).startswith(each + os.sep)), default=self.top)
+        if path not in self._projects:
+            outer = self.project(os.path.dirname(path)) if path != self.top else None
+            is_first = outer is None or (outer == self.top and self.top not in self._licensed)
+            self._projects[path] = path if is_first and path in self._licensed else outer or self.top
+        return self._projects[path]
+
+    def above(self, file: str) -> Iterator[str]:
+        """The folder of a file, and those above it in the tree."""
+        return upward(os.path.dirname(file), self.top)
+
+    def paths_in(self, file: str) -> dict[str, list[tuple[int, str]]]:
+        """The paths with a folder in a text, by their last name: where they start, and the folder."""
+        if file not in self._paths:
+            found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+            for match in _WITH_FOLDER.finditer(self.text(file)):
+                folder, _, name = match[0].decode("utf-8", "replace").rpartition("/")
+                found[name].append((match.start(), folder))
+            self._paths[file] = found
+        return self._paths[file]
 
     def _meant(self, name: bytes, folder: str) -> list[str]:
         """The files that a bare name may mean in a folder of a project: of several, those in it or in one above it."""
@@ -513,6 +625,12 @@ class _Files:
         files = [file for file in self._named[name] if file.startswith(project)]
         near = [file for file in files if (folder + os.sep).startswith(os.path.dirname(file) + os.sep)]
         return files if len(files) == 1 else near
+
+    def reads_others(self, file: str) -> bool:
+        """Whether a file may be read for options in files that it names."""
+        name = os.path.basename(file)
+        may_read = is_build_file(name) or b"nvcc" in self.text(file)
+        return may_read and not is_prose(name) and not name.endswith((*HEADERS, *SOURCES))
 
     def named_in(self, file: str) -> list[str]:
         """The files of the tree that a build file names. Of those that every folder may have, only by their folder."""
@@ -523,24 +641,24 @@ class _Files:
             found = [
                 f
                 for word in words & self._named.keys()
-                if word.decode() not in _DESCRIPTIONS and _may_be_read(word.decode())
+                if word.decode() not in DESCRIPTIONS and _may_be_read(word.decode())
                 for f in self._meant(word, os.path.dirname(file))
             ]
             for match in _WITH_FOLDER.findall(self.text(file)):
                 at = os.path.normpath(os.path.join(os.path.dirname(file), match.decode("utf-8", "replace")))
                 if os.path.split(at) in self.files and _may_be_read(os.path.basename(at)):
                     found.append(at)
-            self._naming[file] = [f for f in found if not f.endswith((".md", ".rst", ".html", ".ipynb"))]
+            self._naming[file] = [f for f in found if not is_prose(os.path.basename(f)) and not f.endswith(".ipynb")]
         return self._naming[file]
 
     def compiles(self, file: str) -> bool:
         """Whether a file is a build, and not only a setting."""
         if file not in self._compiles:
             data = self.text(file)
-            is_known = os.path.basename(file) in _DESCRIPTIONS and re.search(rb"(?i)cuda|nvcc|\.cu\b", data) is not None
-            is_documentation = os.path.basename(file).lower().startswith("readme")
+            name = os.path.basename(file)
+            is_known = name in DESCRIPTIONS and re.search(rb"(?i)cuda|nvcc|\.cu\b", data) is not None
             runs_nvcc = b"nvcc" in data and re.search(rb"\.cu\b", data) is not None
-            self._compiles[file] = is_known or (runs_nvcc and not is_documentation)
+            self._compiles[file] = is_known or (runs_nvcc and is_build_file(name) and not is_prose(name))
         return self._compiles[file]
 
     def where(self, file: str) -> str:
@@ -548,77 +666,9 @@ class _Files:
         place = min((place for place in self.places(file) if place.per_thread), default=None)
         return f"{os.path.relpath(file)}:{place.line if place is not None else 1}"
 
-    def places(self, file: str) -> list[_Place]:
+    def places(self, file: str) -> list[Place]:
         """The lines of a file that speak of the default stream."""
         if file not in self._places:
             data = self.text(file)
-            self._places[file] = list(_places(os.path.basename(file), data)) if _SAID.search(data) else []
+            self._places[file] = places(os.path.basename(file), data)
         return self._places[file]
-
-
-def _places(name: str, data: bytes) -> Iterator[_Place]:
-    text = data.decode("utf-8", "replace")
-    if name.lower().startswith("readme"):
-        for documented in _DOCUMENTED.finditer(data):  # the command that builds it
-            yield _Place(data.count(b"\n", 0, documented.start()) + 1, False, True, False)
-        return
-    if not name.endswith((".json", ".lua", *HEADERS)):
-        text = "\n".join(_COMMENT.sub("", line) for line in text.split("\n"))
-    elif name.endswith(".lua"):
-        text = "\n".join(re.sub(r"--(?=\s|\[\[).*", "", line) for line in text.split("\n"))
-    plain = _plain_in_make(text) if name in _MAKEFILES else _plain_in_cmake(text) if name == "CMakeLists.txt" else set()
-    for match in _SAYS.finditer(text):
-        line = text.count("\n", 0, match.start()) + 1
-        macro = match[0] == _MACRO
-        known = macro or match["value"] in ("per-thread", "legacy", "null")
-        yield _Place(line, known and line in plain, match["value"] not in ("legacy", "null"), macro)
-
-
-def _plain_in_make(text: str) -> set[int]:
-    """The lines that set, under no condition, a variable which every command that compiles with nvcc uses."""
-    depth = 0
-    lines: dict[int, str] = {}
-    values: list[tuple[str, str]] = []
-    commands: list[tuple[int, str]] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        depth += bool(_MAKE_OPENS.match(line)) - bool(_MAKE_CLOSES.match(line))
-        variable = _MAKE_VARIABLE.fullmatch(line) if not line.startswith("\t") else None
-        if variable is not None:
-            values.append((variable[1], variable[2]))
-            if depth == 0:
-                lines[number] = variable[1]
-        elif _COMPILES.search(line) and line.startswith("\t"):
-            commands.append((number, line))
-    plain = set()
-    for number, variable_name in lines.items():
-        holding = {variable_name}
-        while more := {n for n, value in values if n not in holding and any(_uses(value, v) for v in holding)}:
-            holding |= more
-        if all(any(_uses(command, v) for v in holding) for _, command in commands):
-            plain.add(number)
-    said = {number for number, command in commands if _SAID.search(command.encode())}
-    return plain | said if len(said) == len(commands) else plain
-
-
-def _uses(text: str, variable: str) -> bool:
-    return f"$({variable})" in text or f"${{{variable}}}" in text
-
-
-def _plain_in_cmake(text: str) -> set[int]:
-    """The lines in commands for the whole folder, under no condition and in front of its targets."""
-    depth, command, arguments, targets = 0, "", "", False
-    plain = set()
-    for number, line in enumerate(text.split("\n"), 1):
-        started = _CMAKE_COMMAND.match(line.strip())
-        if started:
-            command, arguments = started[1].lower(), line.strip()[started.end() - 1 :]
-            depth += command in ("if", "function", "macro", "foreach", "while", "block")
-            depth -= command in ("endif", "endfunction", "endmacro", "endforeach", "endwhile", "endblock")
-            targets = targets or _TARGETS.fullmatch(command) is not None
-        if _SAID.search(line.encode()) is None or depth or re.search(r"\$<\$<(?!COMPILE_LANGUAGE:CUDA>)", line):
-            continue
-        # CMake uses the value that the variable has at the end of the folder
-        variable = command in ("set", "string", "list") and _VARIABLES.match(arguments) is not None
-        if variable or (command in _FOR_A_FOLDER and not targets):
-            plain.add(number)
-    return plain

@@ -38,7 +38,7 @@ from cudafix.pairs import in_one_function
 from cudafix.refusals import REFUSALS
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, static_refusal
 from cudafix.rewrite import TOO_LARGE_WORDS, Rewriter, starts_at
-from cudafix.tree import PER_THREAD, Tree, Variant, View, is_included_by_a_program
+from cudafix.tree import OF_THE_THREAD, PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
 TOO_LARGE = 12
 """Roots of one cluster that may take up the whole budget; so a cluster of a library ends."""
@@ -234,15 +234,17 @@ class Cluster:
         may leave it open.
         """
         said = self.config.default_stream_of(path)
-        if said != "auto":
-            return said == "per-thread"
-        if path.endswith(prefilter.SUFFIX):
-            return prefilter.PER_THREAD.search(self.tree.files[path]) is not None
-        if path in self.config.per_thread:
+        if said == "per-thread" or (said == "auto" and path in self.config.per_thread):
             return True
+        if path.endswith(prefilter.SUFFIX):
+            return said == "auto" and prefilter.PER_THREAD.search(self.tree.files[path]) is not None
+        texts = [self.tree.files[each] for each in (path, *self.tree.included(path))]
+        if any((b"_pt" in text or b"API_PT" in text) and OF_THE_THREAD.search(text) for text in texts):
+            return None
+        if said == "legacy":
+            return False
         # nvcc includes the runtime's header in front of the text of a `.cu` file: a `#define` in it comes too late, and
         # elsewhere the order of the includes decides (CUDA programming guide, "Default Stream")
-        texts = (self.tree.files[each] for each in (path, *self.tree.included(path)))
         mentioned = any(b"PER_THREAD" in text and PER_THREAD.search(text) for text in texts)
         if mentioned or build.documents_per_thread(self.tree.files[path]):
             return None

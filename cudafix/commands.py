@@ -126,7 +126,7 @@ def _check(options: _Options, request: checking.Request, settings: Config) -> No
     done, settings = _analyse(options, settings)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:
-        return _look_at(files, options, _as_built(files, settings, lambda _: None))
+        return _look_at(files, options, _as_built(files, settings, _inputs(options, settings), lambda _: None))
 
     sys.exit(checking.run(done, request, analyze))
 
@@ -368,7 +368,7 @@ def _analyse(options: _Options, settings: Config) -> tuple[Analysis, Config]:
 
 def _found(options: _Options, settings: Config) -> tuple[discovery.Sources, Config]:
     """The files, and the configuration with what their build says."""
-    inputs = options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
+    inputs = _inputs(options, settings)
     found = discovery.remembered(inputs, settings, options.cache())
     unread = found.files.unread()
     if len(unread) == len(found.files):
@@ -376,7 +376,12 @@ def _found(options: _Options, settings: Config) -> tuple[discovery.Sources, Conf
     _fail(found.problems)
     _collect_garbage_less_often()
     settings = with_values(settings, context=found.context)
-    return found, _as_built(found.files, settings, functools.partial(click.echo, err=True))
+    return found, _as_built(found.files, settings, inputs, functools.partial(click.echo, err=True))
+
+
+def _inputs(options: _Options, settings: Config) -> Sequence[str]:
+    """The files and folders to work on."""
+    return options.paths or [os.path.relpath(settings.root / path) for path in settings.paths] or ["."]
 
 
 def _look_at(texts: Mapping[str, bytes], options: _Options, settings: Config) -> Analysis:
@@ -446,14 +451,16 @@ def _proving(options: _Options) -> Iterator[tuple[Bar, Executor | None]]:
         raise click.ClickException(str(error)) from None
 
 
-def _as_built(files: Mapping[str, bytes], settings: Config, tell: Callable[[str], None]) -> Config:
+def _as_built(
+    files: Mapping[str, bytes], settings: Config, inputs: Sequence[str], tell: Callable[[str], None]
+) -> Config:
     """The configuration with what build files and requirements say; `tell` gets a line for each of the former that does
     not say it plainly.
     """
-    streams = build.default_streams(files, settings)
+    streams = build.default_streams(files, settings, inputs)
     for place in streams.unclear:
         tell(f"cudafix: {place}: may change the default stream of files; say `default_stream`")
-    folders = build.include_folders(files, settings)
+    folders = build.include_folders(files, settings, inputs)
     settings = with_values(
         settings,
         per_thread=streams.per_thread,

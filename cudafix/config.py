@@ -208,7 +208,7 @@ def load(path: Path, codemods: Collection[str]) -> Config:
     if not isinstance(baseline, str | None):
         raise ConfigError(f"{path}: `baseline` must be the path of a file")
     return Config(
-        root=path.parent,
+        root=path.absolute().parent,
         paths=_strings(path, data, "paths"),
         exclude=_strings(path, data, "exclude"),
         disabled=frozenset(name for name, on in _switches(path, data, codemods).items() if not on),

@@ -71,6 +71,7 @@ class _Tree:
         self._root = root
         self._is_repository = is_repository
         self._config = config
+        self._alone = tuple(alone)
         self._here = os.path.realpath(".")
         self._folders: dict[str, tuple[str, ...]] = {}
         self._sources: dict[str, list[str]] | None = None  # of the repository, by their last name
@@ -89,7 +90,7 @@ class _Tree:
 
     def _look_up(self, paths: Iterable[str]) -> None:
         """Take what the build says of sources: folders of the tree alone."""
-        for path, folders in build.include_folders(paths, self._config):
+        for path, folders in build.include_folders(paths, self._config, self._alone):
             inside = (folder for folder in folders if _is_below(os.path.realpath(folder or "."), self._root))
             self._folders[path] = tuple(inside)
 

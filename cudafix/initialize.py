@@ -66,7 +66,7 @@ def _exclude(found: Mapping[str, bytes], root: str) -> str:
 
 
 def _default_stream(found: Mapping[str, bytes], root: str) -> str:
-    streams = build.default_streams(found, Config(root=Path(root)))
+    streams = build.default_streams(found, Config(), [root])
     text = '# "legacy", "per-thread" (`nvcc --default-stream`), or "auto": what the build files say.\n'
     if streams.unclear:
         text += f"# Decide: it may be another one because of {', '.join(streams.unclear[:3])}.\n"

@@ -31,7 +31,9 @@ def run(before: str, after: str, config: Config) -> int:
         new = {one if path == other else path: data for path, data in new.items()}
         if new.keys() != old.keys():  # they do not include the same files
             old, new = {one: old[one]}, {one: new[one]}
-    streams = [_default_stream(config, sources.files) for sources in found]
+    streams = [
+        _default_stream(config, sources.files, path) for path, sources in zip((before, after), found, strict=True)
+    ]
     if streams[0] != streams[1]:
         raise click.ClickException("the two are not compiled with the same default stream; say `default_stream`")
     said = driver.reasons(old, new, with_values(config, default_stream=streams[0]))
@@ -45,13 +47,13 @@ def run(before: str, after: str, config: Config) -> int:
     return 1 if said else 0
 
 
-def _default_stream(config: Config, files: Mapping[str, bytes]) -> DefaultStream:
+def _default_stream(config: Config, files: Mapping[str, bytes], given: str) -> DefaultStream:
     """The default stream that the program is compiled with. Raises `click.ClickException` where that is not known, or
     not the same for all of its files.
     """
     if config.default_stream != "auto":
         return config.default_stream
-    streams = build.default_streams(files, config)
+    streams = build.default_streams(files, config, [given])
     sources = {path for path in files if path.endswith(SOURCES) and b"cuda" in bytes(files[path])}
     per_thread = sources & streams.per_thread
     if streams.perhaps & sources or (per_thread and per_thread != sources):

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 
 # a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
+OF_THE_THREAD = re.compile(rb"_pt(?:sz|ds)\b|API_PT(?:SZ|DS)\b")
+"""In names of functions for which stream 0 is that of the thread, however the file is compiled (CUDA's headers)."""
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define(?:[ \t]|\\\r?\n)+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
 _CHANGED = re.compile(rb"#[ \t]*(?:define|undef)[ \t]+([A-Za-z_]\w*)")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from cudafix import cli
-from cudafix.build import DefaultStreams, _Builds, _Files, default_streams
+from cudafix.build import DefaultStreams, default_streams
 from cudafix.config import Config, Override
 from cudafix.driver import analyze
 
@@ -19,8 +20,6 @@ NONE: frozenset[str] = frozenset()
 def _tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
-    _Builds.around.cache_clear()
-    _Files.below.cache_clear()
 
 
 def write(**files: str) -> None:
@@ -140,6 +139,96 @@ def test_the_configuration_decides_where_it_says_anything() -> None:
     config = Config(root=Path.cwd(), overrides=(Override(("old/",), default_stream="legacy"),))
     assert asked("a.cu", "old/b.cu", config=config).per_thread == {"a.cu"}
     assert asked("a.cu", config=Config(default_stream="legacy")) == DefaultStreams(NONE, NONE, ())
+
+
+@pytest.fixture
+def _no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").rmdir()
+    (tmp_path / "elsewhere").mkdir()
+
+
+PLAIN = "F = --default-stream per-thread\nall:\n\tnvcc $(F) src/a.cu\n"
+DATABASE = '[{"directory": "%s", "file": "src/a.cu", "command": "nvcc --default-stream per-thread -c src/a.cu"}]'
+
+
+@pytest.mark.usefixtures("_no_repository")
+@pytest.mark.parametrize("here", [".", "p", "p/src", "elsewhere"])
+@pytest.mark.parametrize("given", ["p", "p/src", "p/src/a.cu"])
+@pytest.mark.parametrize(
+    ("files", "says"),
+    [
+        ({"Makefile": PLAIN}, "yes"),
+        ({"CMakeLists.txt": "project(p CUDA)\nadd_compile_options(--default-stream per-thread)\n"}, "yes"),
+        ({"CMakeLists.txt": "project(p CUDA)\n", "cmake/f.cmake": "set(F --default-stream per-thread)\n"}, "perhaps"),
+        ({"Makefile": "all:\n\tnvcc src/a.cu\n", "scripts/b.sh": "make F='--default-stream per-thread'\n"}, "perhaps"),
+        ({"build/Makefile": "all:\n\tnvcc --default-stream per-thread ../src/a.cu\n"}, "perhaps"),
+        ({"compile_commands.json": DATABASE % "."}, "yes"),
+        ({"build/compile_commands.json": DATABASE % ".."}, "yes"),
+        ({"cmake-build-debug/compile_commands.json": DATABASE % ".."}, "yes"),
+        ({"Makefile": "all:\n\tnvcc src/a.cu\n"}, "no"),
+        ({"notes.txt": "nothing\n"}, "unbuilt"),
+    ],
+)
+def test_the_build_is_found_from_any_folder(
+    files: dict[str, str], says: str, given: str, here: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(**{f"p/{name}": text for name, text in files.items()})
+    write(**{"p/src/a.cu": ""})
+    top = Path.cwd()
+    monkeypatch.chdir(here)
+    source = str(top / "p/src/a.cu")
+    found = default_streams([source], Config(), [os.path.relpath(top / given)])
+    assert [source in each for each in (found.per_thread, found.perhaps, found.unbuilt)] == [
+        says == "yes",
+        says == "perhaps",
+        says == "unbuilt",
+    ]
+
+
+@pytest.mark.usefixtures("_no_repository")
+@pytest.mark.parametrize(("above", "reaches"), [("p", True), ("p/x/y", True), ("p/x/y/z/w", False)])
+def test_a_build_above_what_is_named_is_found_nearby(above: str, reaches: bool) -> None:
+    write(**{"p/Makefile": PLAIN, f"{above}/src/a.cu": ""})
+    found = default_streams([f"{above}/src/a.cu"], Config(), [f"{above}/src"])
+    assert (found.per_thread == {f"{above}/src/a.cu"}) is reaches
+    assert (found.unbuilt == {f"{above}/src/a.cu"}) is not reaches
+
+
+@pytest.mark.usefixtures("_no_repository")
+def test_the_folder_of_the_configuration_belongs_to_the_tree() -> None:
+    write(**{"p/ci/build.sh": "nvcc --default-stream per-thread ../src/a.cu\n", "p/a/b/c/src/a.cu": ""})
+    assert not default_streams(["p/a/b/c/src/a.cu"], Config(), ["p/a/b/c/src"]).perhaps
+    assert default_streams(["p/a/b/c/src/a.cu"], Config(root=Path("p").absolute()), ["p/a/b/c/src"]).perhaps
+
+
+def test_what_lies_above_the_repository_is_not_read() -> None:
+    write(**{"Makefile": PLAIN, "p/src/a.cu": ""})
+    Path("p/.git").mkdir()
+    assert default_streams(["p/src/a.cu"], Config(), ["."]).unbuilt == {"p/src/a.cu"}
+
+
+def test_a_tree_that_is_too_large_is_looked_at_around_the_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cudafix.build._MOST_ENTRIES", 3)
+    write(**{f"{letter}/x": "" for letter in "bcdefgh"}, Makefile="all:\n\tnvcc a.cu\n")
+    write(**{"z/y/Makefile": PLAIN, "z/y/a.cu": "", "z/b.cu": ""})
+    found = asked("z/y/a.cu", "z/b.cu")
+    assert found.per_thread == {"z/y/a.cu"}
+    assert found.unbuilt == {"z/b.cu"}  # a build of it may be where nothing was looked at
+
+
+def test_many_files_alike_are_data() -> None:
+    write(Makefile="all:\n\tnvcc a.cu\n")
+    write(**{f"data/{number}.txt": "--default-stream per-thread\n" for number in range(501)})
+    assert not asked("a.cu").perhaps
+    write(**{"flags.txt": "--default-stream per-thread\n"})
+    assert asked("a.cu").perhaps
+
+
+def test_a_link_to_itself_and_a_pipe_are_passed_over() -> None:
+    write(Makefile=PLAIN)
+    Path("loop").symlink_to("loop")
+    os.mkfifo("pipe.sh")
+    assert asked("src/a.cu").per_thread == {"src/a.cu"}
 
 
 PROGRAM = b"""#include <cuda_runtime.h>

@@ -1,0 +1,311 @@
+"""What a text says about the default stream that files are compiled with.
+
+Any text of a tree may say so, as any of them may be part of a build: makefiles, scripts in every language, presets,
+workflows, lists of options. What counts is nvcc's option and its macro,
+
+- whole, in every text; in a C or C++ source in a string or a flag only, as code asks for the macro too;
+- made of parts, by variables, concatenation, quotes or a line that goes on (`-DCUDA_API_$(MODE)_DEFAULT_STREAM`);
+- a part that stands by itself (`per-thread`, `API_PER_THREAD`), in build files and in what names nvcc;
+- in documentation, a command that a reader may enter: prose and comments say nothing.
+
+Of Makefiles and `CMakeLists.txt` it is understood whether it holds for all that they compile.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cudafix.discovery import HEADERS, SUFFIXES
+
+MACRO = "CUDA_API_PER_THREAD_DEFAULT_STREAM"
+SOURCES = tuple(sorted(SUFFIXES - {*HEADERS, ".py", ".ipynb"}))
+MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order of GNU make
+DESCRIPTIONS = frozenset(
+    (
+        *MAKEFILES, "CMakeLists.txt", "meson.build", "BUILD", "BUILD.bazel", "SConstruct", "SConscript", "xmake.lua",
+        "setup.py", "wscript", "premake5.lua", "build.ninja", "build.rs", "Makefile.am", "Makefile.in",
+    )
+)  # fmt: skip
+"""Build files that every folder may have: their name alone does not say which of them is meant."""
+
+DATABASE = "compile_commands.json"
+NOT_READ = frozenset((DATABASE, "cudafix.toml"))  # they are understood, as what they are
+
+# Whether it is defined counts, whatever its value (docs/FACTS.md); projects have options named after it. CuPy, Numba
+# and cuda-python read variables of their own, which say nothing of C++.
+_WHOLE = re.compile(
+    r"default-stream(?![\w`-])[\s=\\\"',]*(?P<value>[\w-]*)"
+    rf"|(?<!CUPY_CUDA_)(?<!NUMBA_CUDA_)(?<!CUDA_PYTHON_CUDA_)(?<!CUDA_API_)PER_THREAD_DEFAULT_STREAM|{MACRO}"
+)
+_PART = re.compile(
+    # a word or two of it; `default_stream` is our own key
+    r"(?<![A-Za-z0-9])_?(?:(?:CUDA_)?(?:API_)?PER_THREAD(?:_DEFAULT)?|(?:CUDA_)?API_PER|THREAD_DEFAULT(?:_STREAM)?)_?"
+    r"(?![A-Za-z0-9_])"
+    r"|(?<!default_stream)(?<==)per-thread\b"
+    r"|(?<!default_stream = [\"'])(?<!default_stream=[\"'])(?<![\w-])per-thread(?![\w-]|[ \t]+\w)"
+    # a part of a word, in front of a quotation mark or beside a variable
+    r"|(?<=[)}])-thread\b|(?<![\w-])per-(?=[\"'$])"
+)
+_JOINT = (
+    r"(?:\$\{\{[^{}\n]*\}\}|\$\((?:[^()\n]|\([^()\n]*\))*\)|\$\{[^{}\n]*\}|\$\w+|[@%!]\w+[@%!]|%\(\w+\)s|%[sdv](?![a-z])"
+    r"|#?\{+[^{}\n]*\}+|<@?\(\w+\)|`[^`\n]*`|\\\r?\n[ \t]*|\^\r?\n[ \t]*"
+    r"|(?<=[\w)}-])[\"'](?:[\s+.~&]*(?:\w+[\s+.~&]+)?[\"'])?(?=[\w$%{-]))"
+)
+_JOINED = re.compile(rf"(?<![\w-])[\w-]*(?:{_JOINT}[\w-]*)+")
+_SPLIT = re.compile(_JOINT)
+_LEAST_WRITTEN = 7  # letters of a word made of parts that are written: `CUDA_API_$(X)`, `--default-$(X)`
+
+_HINTS = (
+    b"default-", b"-stream", b"-thread", b"PER_THREAD", b"THREAD_DEFAULT", b"API_PER", b"DEFAULT_STREAM", b"CUDA_API",
+    b"_STREAM", b'per-"', b"per-'", b"per-$",
+)  # fmt: skip
+"""One of them is in each text that says something: looking for bytes is quick, and nearly no file holds any."""
+
+_DOCUMENTED = re.compile(  # a command on a line of its own, in a comment too
+    rb"^[ \t>/*#$%!`|+-]*(?:<[^>\n]*>)*(?:\d+\.)?(?:[\w ]+:)?[ \t$`]*"
+    rb"(?:nvcc|make(?![ \t]+sure)|cmake|meson|bazel|xmake|ninja|scons|env|export|[A-Z_]+=\S*)[ \t=]"
+    rb"(?:[^\n\\]|\\[^\n]|\\\r?\n)*(?:default-stream[ =]+per-thread|" + MACRO.encode() + rb")",
+    re.MULTILINE,
+)
+_PROSE = (".md", ".markdown", ".rst", ".html", ".htm", ".adoc", ".asciidoc", ".tex", ".org", ".textile", ".sarif")
+_PROSE_NAMES = frozenset("authors changelog changes citation contributing copying faq history install licence license "
+                         "news notice release_notes releases todo".split())  # fmt: skip
+
+_BUILD_SUFFIXES = tuple(
+    ".ac .am .bash .bat .bazel .bazelrc .bzl .cmake .cmd .config .csh .def .dockerfile .env .fish .gn .gni .gradle "
+    ".groovy .in .inc .ini .job .lsf .lua .m4 .mak .make .mk .ninja .nix .options .pbs .pri .pro .props .ps1 .rsp "
+    ".sbatch .sh .slurm .targets .vcxproj "
+    ".yaml .yml .zsh".split()
+)
+_BUILD_NAMES = frozenset(
+    ".bazelrc .env .envrc CMakeCache.txt CMakePresets.json CMakeSettings.json CMakeUserPresets.json Cargo.toml "
+    "binding.gyp c_cpp_properties.json conanfile.py config.toml configure.py devcontainer.json dodo.py fabfile.py "
+    "meson_options.txt noxfile.py package.json pixi.toml pyproject.toml settings.json setup.cfg tasks.json "
+    "tasks.py".split()
+)
+_BUILD_STARTS = (
+    "makefile", "gnumakefile", "dockerfile", "containerfile", "jenkinsfile", "justfile", "cmakelists", "readme",
+)  # fmt: skip
+_NO_TEXT = frozenset(
+    (
+        ".7z .a .avi .bin .bmp .bz2 .class .csv .dat .dds .dll .doc .docx .dylib .eps .exe .exr .fbx .fits .gif .glb "
+        ".gz .h5 .hdf5 .hdr .ico .iso .jar .jp2 .jpeg .jpg .lib .mat .mp3 .mp4 .mtx .node .npy .npz .nsys-rep .o .obj "
+        ".onnx .otf .parquet .pb .pdb .pdf .pgm .pkl .ply .png .ppm .ppt .pptx .pt .pth .ptx .pyc .pyd .raw "
+        ".safetensors .so .sqlite .stl .svg .tar .tga .tif .tiff .ttf .wasm .wav .webm .webp .whl .woff .woff2  "
+        ".xls .xlsx .xz .zip .zst .cubin .fatbin .qdrep .ncu-rep .gcda .gcno .lock .sum .map .tsv .log"
+    ).split()
+)  # fmt: skip
+_HASH_SUFFIXES = frozenset(
+    (
+        ".am .bash .bazel .bazelrc .build .bzl .cfg .cmake .conf .config .csh .dockerfile .env .envrc .fish .gn .gni "
+        ".in .ini .jl .job .lsf .mak .make .mk .nix .ninja .options .pbs .pl .pm .pri .pro .ps1 .py .r .rb .sbatch .sh "
+        ".slurm .tcl .toml .yaml .yml .zsh"
+    ).split()
+)  # fmt: skip
+_COMMENT = re.compile(
+    r"(?:^|(?<=[\s;]))#(?!\s*(?:(?:define|cmakedefine\w*|undef|if)\b|distutils:)|[!{\[$]|SBATCH|PBS|BSUB|FLUX)"
+)
+_FLAG = re.compile(r"(?:[-/]D\s*|[\"'])\Z")
+
+_MAKE_OPENS = re.compile(r"[ \t]*(?:ifeq|ifneq|ifdef|ifndef|define)\b")
+_MAKE_CLOSES = re.compile(r"[ \t]*(?:endif|endef)\b")
+_MAKE_VARIABLE = re.compile(r"[ ]*(?:export\s+|override\s+)?([\w.-]+)\s*(?:[:?+!]|::)?=(.*)")
+_COMPILES = re.compile(r"nvcc|NVCC|\.cu\b")
+_CMAKE_COMMAND = re.compile(r"(\w+)\s*\(")
+_FOR_A_FOLDER = frozenset(("add_compile_options", "add_compile_definitions", "add_definitions"))
+_VARIABLES = re.compile(r"\(\s*(?:APPEND\s+|PREPEND\s+)?(?:CMAKE_CUDA_FLAGS|CUDA_NVCC_FLAGS|CMAKE_CXX_FLAGS)\b")
+_TARGETS = re.compile(r"(?:cuda_)?add_(?:executable|library)|add_subdirectory|include|fetchcontent_makeavailable")
+
+
+class Place(NamedTuple):
+    """A line that speaks of the default stream."""
+
+    line: int
+    plain: bool  # for all that the file compiles, under no condition
+    per_thread: bool  # else it says the legacy one
+    macro: bool  # it holds for every compiler, not only for nvcc
+
+
+class Mention(NamedTuple):
+    """The option or the macro in a text. Without a known value it may be either default stream."""
+
+    start: int
+    text: str
+    value: str | None
+    macro: bool
+
+    @property
+    def known(self) -> bool:
+        return self.macro or self.value in ("per-thread", "legacy", "null")
+
+
+def is_build_file(name: str) -> bool:
+    """Whether a file describes or starts a build, as far as its name says."""
+    lower = name.lower()
+    return (
+        name in DESCRIPTIONS
+        or name in _BUILD_NAMES
+        or lower.endswith(_BUILD_SUFFIXES)
+        or lower.startswith(_BUILD_STARTS)
+        or "." not in name
+    )
+
+
+def is_prose(name: str) -> bool:
+    """Whether a file is written for people, and commands in it are examples."""
+    stem, suffix = os.path.splitext(name.lower())
+    is_named = stem in _PROSE_NAMES and (suffix == ".txt" or (not suffix and name.isupper()))
+    return stem.startswith("readme") or suffix in _PROSE or is_named
+
+
+def may_be_text(name: str) -> bool:
+    """Whether a build may take options from a file, as far as its name says; headers are read where they are used."""
+    return name not in NOT_READ and not name.endswith((*HEADERS, ".cu")) and suffix_of(name) not in _NO_TEXT
+
+
+def suffix_of(name: str) -> str:
+    return os.path.splitext(name)[1].lower()
+
+
+def may_say(data: bytes) -> bool:
+    """Whether a text may say anything: quick, and true of more texts than do."""
+    return any(hint in data for hint in _HINTS)
+
+
+def documents_per_thread(source: bytes) -> bool:
+    """Whether a source tells to build it with a default stream for each thread."""
+    return may_say(source) and _DOCUMENTED.search(source) is not None
+
+
+def whole(text: str) -> Iterator[Mention]:
+    """Where the option or the macro is written in full."""
+    for match in _WHOLE.finditer(text):
+        yield Mention(match.start(), match[0], match["value"], match[0] == MACRO)
+
+
+def places(name: str, data: bytes) -> list[Place]:
+    """The lines of a file that speak of the default stream."""
+    if not may_say(data):
+        return []
+    if is_prose(name):
+        starts = (match.start() for match in _DOCUMENTED.finditer(data))
+        return [Place(data.count(b"\n", 0, start) + 1, False, True, False) for start in starts]
+    text = data.decode("utf-8", "replace")
+    if _has_hash_comments(name):
+        text = "\n".join(_code(line) if "#" in line else line for line in text.split("\n"))
+    is_source = name.endswith(SOURCES)
+    plain = _plain_in_make(text) if name in MAKEFILES else _plain_in_cmake(text) if name == "CMakeLists.txt" else set()
+    found = []
+    for mention in _mentions(text, not is_source and (is_build_file(name) or b"nvcc" in data)):
+        if not is_source or _is_in_a_string(text, mention):
+            line = text.count("\n", 0, mention.start) + 1
+            known = mention.known and line in plain
+            found.append(Place(line, known, mention.value not in ("legacy", "null"), mention.macro))
+    return found
+
+
+def _mentions(text: str, parts: bool) -> Iterator[Mention]:
+    """The option or the macro, whole or made of parts, and `parts` that stand by themselves."""
+    known = list(whole(text))
+    yield from known
+    said = {offset for mention in known for offset in range(mention.start, mention.start + len(mention.text))}
+    for match in _JOINED.finditer(text):
+        if _may_become(match[0]) and said.isdisjoint(range(*match.span())):
+            yield Mention(match.start(), match[0], None, False)
+    for match in _PART.finditer(text) if parts else ():
+        if said.isdisjoint(range(*match.span())):
+            yield Mention(match.start(), match[0], None, False)
+
+
+def _may_become(word: str) -> bool:
+    """Whether a word with parts that are not known may be the option or the macro, by what is written of it."""
+    written = _SPLIT.split(word)
+    if sum(sum(map(str.isalpha, part)) for part in written) < _LEAST_WRITTEN:
+        return False
+    first, *others = written
+    rest = "".join(f".*{re.escape(part)}" for part in others)
+    is_macro = re.fullmatch(re.escape(re.sub(r"\A[-/]D", "", first)) + rest, MACRO) is not None
+    is_option = first.startswith("-") or not first
+    return is_macro or (is_option and re.fullmatch(re.escape(first.lstrip("-")) + rest, "default-stream") is not None)
+
+
+def says_something(line: str) -> bool:
+    return next(_mentions(line, True), None) is not None
+
+
+def _is_in_a_string(text: str, mention: Mention) -> bool:
+    """Whether a C or C++ source may hand it to a compiler that it starts: code and comments do not."""
+    start = text.rfind("\n", 0, mention.start) + 1
+    before = text[start : mention.start]
+    if before.lstrip().startswith(("//", "*", "/*")) or ("//" in before and before.count('"') % 2 == 0):
+        return False
+    return "-stream" in mention.text or _FLAG.search(before) is not None or before.count('"') % 2 == 1
+
+
+def _has_hash_comments(name: str) -> bool:
+    lower = name.lower()
+    return "." not in name or name == "CMakeLists.txt" or lower.startswith(_BUILD_STARTS) or (
+        (suffix_of(name) or lower) in _HASH_SUFFIXES
+    )  # fmt: skip
+
+
+def _code(line: str) -> str:
+    """A line without its comment. One that may be part of a string stays."""
+    for match in _COMMENT.finditer(line):
+        before = line[: match.start()]
+        if before.count('"') % 2 == 0 and before.count("'") % 2 == 0:
+            return before
+    return line
+
+
+def _plain_in_make(text: str) -> set[int]:
+    """The lines that set, under no condition, a variable which every command that compiles with nvcc uses."""
+    depth = 0
+    lines: dict[int, str] = {}
+    values: list[tuple[str, str]] = []
+    commands: list[tuple[int, str]] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        depth += bool(_MAKE_OPENS.match(line)) - bool(_MAKE_CLOSES.match(line))
+        variable = _MAKE_VARIABLE.fullmatch(line) if not line.startswith("\t") else None
+        if variable is not None:
+            values.append((variable[1], variable[2]))
+            if depth == 0:
+                lines[number] = variable[1]
+        elif _COMPILES.search(line) and line.startswith("\t"):
+            commands.append((number, line))
+    plain = set()
+    for number, variable_name in lines.items():
+        holding = {variable_name}
+        while more := {n for n, value in values if n not in holding and any(_uses(value, v) for v in holding)}:
+            holding |= more
+        if all(any(_uses(command, v) for v in holding) for _, command in commands):
+            plain.add(number)
+    said = {number for number, command in commands if says_something(command)}
+    return plain | said if len(said) == len(commands) else plain
+
+
+def _uses(text: str, variable: str) -> bool:
+    return f"$({variable})" in text or f"${{{variable}}}" in text
+
+
+def _plain_in_cmake(text: str) -> set[int]:
+    """The lines in commands for the whole folder, under no condition and in front of its targets."""
+    depth, command, arguments, targets = 0, "", "", False
+    plain = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        started = _CMAKE_COMMAND.match(line.strip())
+        if started:
+            command, arguments = started[1].lower(), line.strip()[started.end() - 1 :]
+            depth += command in ("if", "function", "macro", "foreach", "while", "block")
+            depth -= command in ("endif", "endfunction", "endmacro", "endforeach", "endwhile", "endblock")
+            targets = targets or _TARGETS.fullmatch(command) is not None
+        if not says_something(line) or depth or re.search(r"\$<\$<(?!COMPILE_LANGUAGE:CUDA>)", line):
+            continue
+        # CMake uses the value that the variable has at the end of the folder
+        variable = command in ("set", "string", "list") and _VARIABLES.match(arguments) is not None
+        if variable or (command in _FOR_A_FOLDER and not targets):
+            plain.add(number)
+    return plain

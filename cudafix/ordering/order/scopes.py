@@ -347,11 +347,11 @@ class Scope:
 
 
 def aged(access: Access, memory: Sequence[tuple[int, int]]) -> Access | None:
-    """An operation whose memory is older now, or None if it uses no memory that is."""
+    """An operation whose memory is older now, or None if it uses none that is."""
     renamed = {new: old for new, old in memory if new in access.memory}
-    if not renamed:
+    if not renamed or access.does not in _ON_STREAMS:
         return None
-    key = access.key._replace(aged=access.key.aged | renamed.items())
+    key = access.key._replace(aged=access.key.aged.union(renamed.items()))
     reads, writes = (frozenset(renamed.get(o, o) for o in some) for some in (access.reads, access.writes))
     return Access(key, access.does, reads, writes, access.prints, access.fails, access.compared, access.devices)
 

@@ -125,7 +125,7 @@ def _after(scope: Scope, state: State, x: Row, y: Row, where: In) -> Row:
     return in_original(x, operations & state.issued | facts, (1 << scope.base) - 1)
 
 
-def _ready(scope: Scope, state: State, x: int) -> Row:
+def ready(scope: Scope, state: State, x: int) -> Row:
     """What the next step on a stream waits for."""
     rows = state.rows
     row = both(rows[x], rows[HOST])
@@ -154,13 +154,13 @@ def _step(scope: Scope, state: State, some: Targets, more: Row, where: In, stepp
     """
     rows = state.rows
     if not _one(scope, some):
-        result = any_of(both(_ready(scope, state, x), more) for x in some)
+        result = any_of(both(ready(scope, state, x), more) for x in some)
         for x in some:
-            rows[x] = either(rows[x], _last(scope, state, x, _ready(scope, state, x), more, where))
+            rows[x] = either(rows[x], _last(scope, state, x, ready(scope, state, x), more, where))
         _follow(scope, state, some, result, where)
         return result
     (x,) = some
-    row = _ready(scope, state, x)
+    row = ready(scope, state, x)
     new = _last(scope, state, x, row, more, where)
     if not stepped:
         new = either(new, _last(scope, state, x, both(rows[x], rows[HOST]), more, where))
@@ -185,7 +185,7 @@ def _issue(scope: Scope, state: State, number: int, some: Targets, where: In) ->
         return None
     bit = scope.bit(Key(number))
     again = state.issued & bit
-    row = any_of(_ready(scope, state, x) for x in some)
+    row = any_of(ready(scope, state, x) for x in some)
     asked = Asked(bit, row, sum(1 << x for x in some if scope.kinds[x].kind is not Kind.LEGACY))
     _step(scope, state, some, NOTHING, where)
     shapes = [scope.streams[x].behind for x in some]
@@ -262,9 +262,9 @@ def _synchronized(scope: Scope, state: State, x: int) -> Row:
     """
     match scope.kinds[x].kind:
         case Kind.LEGACY:
-            return _ready(scope, state, x)
+            return ready(scope, state, x)
         case Kind.UNKNOWN:
-            return perhaps(state.rows[x], _ready(scope, state, x))
+            return perhaps(state.rows[x], ready(scope, state, x))
     return state.rows[x]
 
 

@@ -55,8 +55,15 @@ class Summary:
     asked: dict[Question, Bits] = field(default_factory=dict)
     meetings: dict[Meeting, Bits] = field(default_factory=dict)
 
-    def same(self, other: Summary) -> bool:
-        return self.exits == other.exits and self.asked == other.asked and self.meetings == other.meetings
+    def join(self, older: Summary) -> bool:
+        """Add what an earlier run has found. False if nothing has changed since."""
+        for exit_, state in older.exits.items():
+            _leave(self.exits, exit_, state)
+        for question, operations in older.asked.items():
+            self.asked[question] = self.asked.get(question, 0) | operations
+        for meeting, operations in older.meetings.items():
+            self.meetings[meeting] = self.meetings.get(meeting, 0) | operations
+        return self.exits != older.exits or self.asked != older.asked or self.meetings != older.meetings
 
 
 class Summaries(Mapping[str, Summary]):
@@ -89,9 +96,9 @@ class Summaries(Mapping[str, Summary]):
             changed = False
             for name in component:
                 new = _Walk(self._scopes[name], self._done).summary()
-                if not new.same(self._done[name]):
-                    self._done[name] = new
+                if new.join(self._done[name]):
                     changed |= recursive
+                self._done[name] = new
 
 
 def callees(program: Program, name: str) -> Iterator[str]:

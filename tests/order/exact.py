@@ -6,9 +6,10 @@ Nothing here knows of rows, facts or summaries: each program has the closed sets
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import TypeVar
 
 from cudafix.ordering.order.program import (
     HOST,
@@ -39,6 +40,9 @@ from cudafix.ordering.order.program import (
     Wait,
     fixed_observers,
 )
+
+
+T = TypeVar("T")
 
 
 class Infeasible(Exception):
@@ -190,7 +194,13 @@ class Path:
         some = [thing for name in targets for thing in self.things(name)]
         if not some:
             raise Infeasible
-        return self.rng.choice(some)
+        return self.choice(some)
+
+    def choice(self, some: Sequence[T]) -> T:
+        """One of them. What is certain takes no random number, so that it may be there in one program and not in
+        another one that takes the same path.
+        """
+        return some[0] if len(some) == 1 else self.rng.choice(some)
 
     def objects(self, name: int) -> list[object]:
         top = self.stack[-1]
@@ -199,7 +209,7 @@ class Path:
         return self.global_memory.setdefault(name, [object()])
 
     def touched(self, memory: Memory) -> frozenset[object]:
-        return frozenset(self.rng.choice(some) for name in sorted(memory) if (some := self.objects(name)))
+        return frozenset(self.choice(some) for name in sorted(memory) if (some := self.objects(name)))
 
     # -- running -----------------------------------------------------------------------------------------------------
 

@@ -134,7 +134,7 @@ class Generator:
             kind, device = rng.choice(self.shape.streams), self.device()
             newest, older = self.observer(kind, device), self.observer(kind, device, several=True)
             made.local = [newest, older]
-            made.streams += [newest, older]
+            made.streams += [newest]
             mine = self.memory, self.memory + 1
             self.memory += 2
             made.local_memory = list(mine)
@@ -233,6 +233,7 @@ class Generator:
                 return [Destroy(tuple(dict.fromkeys(some)))]  # whichever of them, by all names that it may have
             case "age":
                 observers, memory = rng.choice(names.ages)
+                names.streams += [older for _, older in observers if older not in names.streams]
                 return [Age(observers, memory), *(Create(newest) for newest, _ in observers)]
         memory = frozenset({rng.choice(names.memory)})
         ends = [Issue(self.operation(Operation(does, writes=memory)), (rng.choice(names.streams),), In.REWRITTEN)

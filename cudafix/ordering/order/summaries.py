@@ -321,7 +321,8 @@ class _Composition:
             finished = issued & ~move(exit_.issued & ~row.done)
             done = before.done & ~issued | finished & new | finished & before.done
             image = Row(done, (before.lost | move(row.lost)) & ~done, before.may)
-            certain = len(binding.targets[y]) == 1
+            # what the callee may not have made may still be what the caller had by this name
+            certain = len(binding.targets[y]) == 1 and not (scope.local & exit_.kept & fact)
             for x in binding.targets[y]:
                 if certain and not self.scope.kinds[x].several:
                     found.setdefault(x, []).append(image)
@@ -350,7 +351,8 @@ class _Composition:
             bit, targets = 1 << y, self.binding.targets[y]
             certain = len(targets) == 1 and not self.scope.kinds[targets[0]].several
             here = self.observers(bit)
-            another = bool(callee.local & bit or ~exit_.kept & bit)
+            another = bool(~exit_.kept & bit)
+            certain &= another or not callee.local & bit
             if another and not exit_.recorded & bit:
                 after.recorded &= ~here
             if certain:

@@ -69,7 +69,7 @@ def transfer(scope: Scope, state: State, instruction: Instruction) -> Asked | No
         case Wait(streams, events, where):
             some = _places(scope, events)
             certain = _one(scope, some) and bool(state.recorded >> some[0] & 1)
-            awaited = any_of(state.rows[e] for e in some)
+            awaited = any_of(_last_of(scope, state, e) for e in some)
             _wait(scope, state, _places(scope, streams), awaited, where, _one(scope, some), certain)
         case After(streams, others, where):
             some = _places(scope, others)
@@ -125,10 +125,16 @@ def _after(scope: Scope, state: State, x: Row, y: Row, where: In) -> Row:
     return in_original(x, operations & state.issued | facts, (1 << scope.base) - 1)
 
 
+def _last_of(scope: Scope, state: State, x: int) -> Row:
+    """The row of an observer; of one that stands for nobody yet, it holds no more than there is."""
+    row = state.rows[x]
+    return row if row.done >= 0 else row._replace(done=row.done & (state.issued | (1 << scope.base) - 1))
+
+
 def ready(scope: Scope, state: State, x: int) -> Row:
     """What the next step on a stream waits for."""
     rows = state.rows
-    row = both(rows[x], rows[HOST])
+    row = both(_last_of(scope, state, x), rows[HOST])
     near = scope.streams[x]
     for y in near.before:
         row = both(row, rows[y])
@@ -265,7 +271,7 @@ def _synchronized(scope: Scope, state: State, x: int) -> Row:
             return ready(scope, state, x)
         case Kind.UNKNOWN:
             return perhaps(state.rows[x], ready(scope, state, x))
-    return state.rows[x]
+    return _last_of(scope, state, x)
 
 
 def _create(scope: Scope, state: State, x: int) -> None:

@@ -41,7 +41,6 @@ from cudafix.ordering.order.program import (
     fixed_observers,
 )
 
-
 T = TypeVar("T")
 
 
@@ -358,9 +357,8 @@ class Path:
             at = common - 1, old.stack[common - 1].function
             pair = at[1], old.key(at[0]), new.key(at[0])
             overlaps = old.touches & new.touches
-            if free_before_use(earlier.does, later.does) and overlaps:
-                self.clashes.add(("needs", *pair))
-            elif later.does is Does.FREE_MEMORY and earlier.does is Does.FREE and not old.both:
+            freed_at_once = later.does is Does.FREE_MEMORY and earlier.does is Does.FREE and not old.both
+            if freed_at_once or overlaps and free_before_use(earlier.does, later.does):
                 self.clashes.add(("needs", *pair))
             elif p >> n & 1 and new.both and old.both and self.conflict(old, new):
                 self.clashes.add(("order", *pair))

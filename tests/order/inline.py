@@ -33,7 +33,7 @@ Names = Mapping[int, Targets]
 
 
 class Inliner:
-    """Flattens the function of a scope; the operations of the result stand for those of the scope, `keys` says which."""
+    """Flattens the function of a scope. `keys` says which of its operations those of the result stand for."""
 
     def __init__(self, scope: Scope) -> None:
         self.program = scope.program
@@ -47,14 +47,10 @@ class Inliner:
             if not key.aged:
                 self.numbers[key] = len(self.operations)
                 self.keys[len(self.operations)] = key
-                self.operations.append(
-                    Operation(access.does, access.reads, access.writes, access.prints, access.fails)
-                )
+                self.operations.append(Operation(access.does, access.reads, access.writes, access.prints, access.fails))
         body = self.block(scope.function.body, {}, {}, ())
         flat = Function(body, frozenset(self.local), scope.function.local_memory)
-        self.result = Program(
-            scope.program.devices, tuple(self.observers), tuple(self.operations), {scope.name: flat}
-        )
+        self.result = Program(scope.program.devices, tuple(self.observers), tuple(self.operations), {scope.name: flat})
 
     def block(self, block: Block, names: Names, memory: Mapping[int, Memory], calls: tuple[int, ...]) -> Block:
         return tuple(self.instruction(i, names, memory, calls) for i in block)

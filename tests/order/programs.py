@@ -232,9 +232,9 @@ class Generator:
                 some = [s for s in names.streams if self.observers[s].kind is not Kind.LEGACY]
                 return [Destroy(tuple(dict.fromkeys(some)))]  # whichever of them, by all names that it may have
             case "age":
-                observers, memory = rng.choice(names.ages)
+                observers, older_memory = rng.choice(names.ages)
                 names.streams += [older for _, older in observers if older not in names.streams]
-                return [Age(observers, memory), *(Create(newest) for newest, _ in observers)]
+                return [Age(observers, older_memory), *(Create(newest) for newest, _ in observers)]
         memory = frozenset({rng.choice(names.memory)})
         ends = [Issue(self.operation(Operation(does, writes=memory)), (rng.choice(names.streams),), In.REWRITTEN)
                 for does in (Does.ALLOCATE, Does.FREE)]  # fmt: skip
@@ -289,5 +289,3 @@ class Generator:
 
 def random_program(seed: int, shape: Shape) -> Program:
     return Generator(seed, shape).program()
-
-

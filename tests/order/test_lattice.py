@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from cudafix.ordering.order.lattice import both
+from cudafix.ordering.order.lattice import both, positions
 from cudafix.ordering.order.program import (
     After,
     Create,
@@ -127,9 +127,13 @@ def test_straight_programs_are_those_of_the_old_state(part: int) -> None:
             if name not in orders.pending:  # an event that was not recorded
                 continue
             pending, lost = (
-                sum(1 << scope.access(p).key.operation for p in range(scope.base, scope.base + len(scope.accesses)) if bits >> p & 1)
+                sum(1 << scope.access(p).key.operation for p in positions(bits & scope.operations))
                 for bits in (state.issued & ~row.done, row.lost)
-            )  # fmt: skip
+            )
+            if any(isinstance(i, Create) for i in steps):  # the old state forgets what destroyed streams run
+                assert pending & ~orders.pending[name] == 0, (seed, x)
+                assert lost & ~orders.lost.get(name, 0) == 0, (seed, x)
+                continue
             assert pending == orders.pending[name], (seed, x)
             assert lost == orders.lost.get(name, 0), (seed, x)
 

@@ -23,6 +23,7 @@ from cudafix.ordering.order.program import (
     Instruction,
     Issue,
     Kind,
+    Look,
     Loop,
     Observe,
     Observer,
@@ -66,12 +67,9 @@ def with_rewritten(program: Program, names: Collection[str]) -> Program:
                 return (replace(i, body=block(body)),)
             case Catch(_, body, handler):
                 return (replace(i, body=block(body), handler=block(handler)),)
-        match getattr(i, "where", In.BOTH):
-            case In.REWRITTEN:
-                return ()
-            case In.ORIGINAL:
-                return (replace(i, where=In.BOTH),)  # type: ignore[call-arg]  # it has `where`
-        return (i,)
+            case HostWait() | Look() if i.where is In.ORIGINAL:
+                return (replace(i, where=In.BOTH),)
+        return () if getattr(i, "where", In.BOTH) is In.REWRITTEN else (i,)
 
     functions = {
         name: function if name in names else replace(function, body=block(function.body))
@@ -191,7 +189,7 @@ def small(kind: Kind, **bodies: Block) -> Program:
         pytest.param((FREE, FREED, Observe(4), HostWait(DEVICE)), ONLY_LEGACY, False, id="a host read in between"),
         pytest.param((FREE, FREED, WORK, HostWait(DEVICE)), ONLY_LEGACY, True, id="memory that differs for certain"),
         pytest.param((FREE, FREED, Issue(3, STREAM), HostWait(DEVICE)), ONLY_LEGACY, False, id="other memory"),
-        pytest.param((FREE, FREED, HostWait(L)), WITH_BLOCKING, True, id="the legacy stream waits for all blocking ones"),
+        pytest.param((FREE, FREED, HostWait(L)), WITH_BLOCKING, True, id="legacy waits for all blocking streams"),
         pytest.param((FREE, FREED, HostWait(L)), WITH_NON_BLOCKING, False, id="but not for the others"),
         pytest.param((Branch(((), (HostWait(DEVICE),))), FREED), ONLY_LEGACY, False, id="a wait on one path"),
     ],
@@ -203,12 +201,14 @@ def test_functions(body: Block, census: Census, holds: bool) -> None:
 def test_a_callee_as_it_was_hides_that_its_wait_will_go() -> None:
     program = small(Kind.BLOCKING, g=(FREED,), f=(Call("g", 0), FREED), main=(WORK, Call("f", 1), Observe(5)))
     assert check(with_rewritten(program, {"f"}), "f", ONLY_LEGACY).holds
+    assert contradicted(program, {"g"}, {"f", "g"}, 0)
     assert not check(program, "f", ONLY_LEGACY).holds
 
 
 def test_an_insertion_of_a_callee_belongs_to_the_fix_that_leans_on_it() -> None:
     program = small(Kind.BLOCKING, g=(SYNC,), f=(Call("g", 0), FREED), main=(WORK, Call("f", 1), Observe(5)))
     assert check(program, "f", ONLY_LEGACY).holds
+    assert contradicted(program, (), {"f"}, 0)
     assert not check(with_rewritten(program, {"f"}), "f", ONLY_LEGACY).holds
 
 

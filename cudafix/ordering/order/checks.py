@@ -10,6 +10,7 @@ from typing import NamedTuple
 from cudafix.ordering.order.lattice import Bits, Row, State, positions
 from cudafix.ordering.order.program import (
     HOST,
+    STATUS,
     Does,
     Exit,
     Kind,
@@ -144,9 +145,10 @@ def _at_exit(scope: Scope, census: Census, exit_: Exit, state: State) -> Iterato
     for place, row in enumerate(state.rows):
         if scope.local >> place & 1:
             continue
-        for position in positions(row.lost & operations & ~host.done):
+        done = row.done if place == STATUS else row.done | host.done
+        for position in positions(row.lost & operations & ~done):
             yield Blocker(Cause.LOST_AT_EXIT, scope.access(position).key, scope.names[place], exit_)
-        if _left(census, Row(row.done | host.done, row.lost, row.may)):
+        if _left(census, Row(done, row.lost, row.may)):
             yield Blocker(Cause.WAITED_AT_EXIT, None, scope.names[place], exit_)
     if census.free_memory:
         for position in positions(state.issued & ~host.done & operations):

@@ -184,6 +184,10 @@ class Scope:
         """The position of an observer."""
         return self._places[observer]
 
+    def places(self, observers: Targets) -> Targets:
+        """The positions of some candidates, each once."""
+        return tuple(dict.fromkeys(map(self.place, observers))) if len(observers) > 1 else (self.place(observers[0]),)
+
     @cached_property
     def kinds(self) -> list[Observer]:
         return [self.program.observers[x] for x in self.names]
@@ -195,7 +199,7 @@ class Scope:
 
     @cached_property
     def local(self) -> Bits:
-        return sum(1 << self.place(x) for x in self.function.local if x in self._places)
+        return sum(1 << self._places[x] for x in self.function.local if x in self._places)
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
@@ -444,7 +448,7 @@ def _bind(scope: Scope, callee: Scope, call: Call) -> Binding:
     targets: list[Targets] = []
     for x in callee.names:
         some = call.observers.get(x, () if x in callee.function.local else (x,))
-        targets.append(tuple(map(scope.place, some)))
+        targets.append(scope.places(some) if some else ())
     pairs = []
     for number, access in enumerate(callee.accesses):
         pairs.append((callee.base + number, scope.position(_key_in_caller(access.key, call))))

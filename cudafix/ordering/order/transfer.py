@@ -59,30 +59,30 @@ def transfer(scope: Scope, state: State, instruction: Instruction) -> Asked | No
     """Change `state` in place. Of an operation that Q has, returns what it asks."""
     match instruction:
         case Issue(number, streams, where):
-            return _issue(scope, state, number, _places(scope, streams), where)
+            return _issue(scope, state, number, scope.places(streams), where)
         case Observe(number, where):
             seen = STATUS if scope.program.operations[number].does is Does.STATUS else HOST
             return None if where is In.ORIGINAL else Asked(scope.bit(Key(number)), state.rows[seen], 0)
         case Record(events, streams, where, also):
-            row = _step(scope, state, _places(scope, streams), NOTHING, where)
-            _record(scope, state, _places(scope, events), _places(scope, also), row, where)
+            row = _step(scope, state, scope.places(streams), NOTHING, where)
+            _record(scope, state, scope.places(events), tuple(map(scope.place, also)), row, where)
         case Wait(streams, events, where):
-            some = _places(scope, events)
+            some = scope.places(events)
             certain = _one(scope, some) and bool(state.recorded >> some[0] & 1)
             awaited = any_of(_last_of(scope, state, e) for e in some)
-            _wait(scope, state, _places(scope, streams), awaited, where, _one(scope, some), certain)
+            _wait(scope, state, scope.places(streams), awaited, where, _one(scope, some), certain)
         case After(streams, others, where):
-            some = _places(scope, others)
+            some = scope.places(others)
             row = _step(scope, state, some, NOTHING, where)
-            _wait(scope, state, _places(scope, streams), row, where, True, True)
+            _wait(scope, state, scope.places(streams), row, where, True, True)
         case HostWait(targets, where):
-            _host_waits(scope, state, _places(scope, targets), where)
+            _host_waits(scope, state, scope.places(targets), where)
         case Look(where):
             state.rows[STATUS] = _after(scope, state, state.rows[STATUS], state.rows[HOST], where)
         case Create(observer):
             _create(scope, state, scope.place(observer))
         case Destroy(streams):
-            for x in _places(scope, streams):
+            for x in scope.places(streams):
                 state.dead |= 1 << x
         case Age():
             _age(scope, state, instruction)
@@ -103,10 +103,6 @@ def start(scope: Scope) -> State:
 
 
 # -- pieces ------------------------------------------------------------------------------------------------------------
-
-
-def _places(scope: Scope, targets: Targets) -> Targets:
-    return tuple(map(scope.place, targets))
 
 
 def _one(scope: Scope, some: Targets) -> bool:

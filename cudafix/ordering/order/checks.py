@@ -18,7 +18,7 @@ from cudafix.ordering.order.program import (
     device_of,
     legacy,
 )
-from cudafix.ordering.order.scopes import Access, Key, Scope
+from cudafix.ordering.order.scopes import Key, Scope
 from cudafix.ordering.order.summaries import Summary
 
 
@@ -124,16 +124,13 @@ def local_first(summary: Summary, census: Census, inside: set[Violation]) -> Loc
     scope = summary.scope
     found = {Blocker(Cause.VIOLATION, violation.later) for violation in inside}
     for question, operations in summary.asked.items():
-        lost = _left(census, question.facts)
-        for position in positions(operations):
-            access = scope.access(position)
-            if lost and access.compared and _may_conflict(scope, access):
-                found.add(Blocker(Cause.ASKS, access.key))
-            if access.does is Does.FREE and not access.memory <= scope.function.local_memory:
-                if not all(_closed(census, question.facts.done, device) for device in census.kinds):
-                    found.add(Blocker(Cause.ASKS, access.key))
-            if question.alive and access.does in (Does.ALLOCATE, Does.FREE):
-                found.add(Blocker(Cause.ALIVE, access.key))
+        blocked = operations & scope.exposed if _left(census, question.facts) else 0
+        if not all(_closed(census, question.facts.done, device) for device in census.kinds):
+            blocked |= operations & scope.frees_of_callers
+        found.update(Blocker(Cause.ASKS, scope.access(position).key) for position in positions(blocked))
+        if question.alive:
+            ends = operations & scope.allocates_or_frees
+            found.update(Blocker(Cause.ALIVE, scope.access(position).key) for position in positions(ends))
     for exit_, state in summary.exits.items():
         found.update(_at_exit(scope, census, exit_, state))
     return Local(frozenset(found))
@@ -168,10 +165,3 @@ def _closed(census: Census, done: Bits, device: int) -> bool:
 def _left(census: Census, row: Row) -> bool:
     """Whether P may have waited for work from before the call that Q has not waited for."""
     return any(row.lost >> device_of(d) & 1 and not _closed(census, row.done, d) for d in census.kinds)
-
-
-def _may_conflict(scope: Scope, access: Access) -> bool:
-    """Whether an operation may conflict with an unknown one from before the call."""
-    if access.does in (Does.WORK, Does.HOST_READ, Does.HOST_WRITE):
-        return access.prints or not access.memory <= scope.function.local_memory
-    return access.does is not Does.ALLOCATE and access.does is not Does.FREE

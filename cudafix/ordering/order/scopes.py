@@ -5,43 +5,30 @@ Scopes are made before any dataflow runs, callees first; those of functions that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import or_
 from typing import NamedTuple
 
 from cudafix.ordering.order.lattice import Bits, positions
 from cudafix.ordering.order.program import (
-    NO_MEMORY,
     STREAMS,
-    After,
     Age,
-    Call,
     Does,
     Function,
-    In,
-    Instruction,
-    Issue,
     Kind,
     Memory,
-    Observe,
     Observer,
     Program,
     Targets,
-    Wait,
     all_blocking,
     device_of,
-    fixed_observers,
     instructions,
     legacy,
-    named,
 )
 
-CONTEXTS = 2
-"""How many call sites tell operations of one instruction apart: those next to it."""
-
-
+_TOUCH = (Does.WORK, Does.HOST_READ, Does.HOST_WRITE)
 _ON_STREAMS = (Does.WORK, Does.ALLOCATE, Does.FREE)
 
 
@@ -53,7 +40,7 @@ class Key(NamedTuple):
     aged: frozenset[tuple[int, int]] = frozenset()
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Access:
     """An operation as the function sees it."""
 
@@ -70,15 +57,17 @@ class Access:
     def memory(self) -> Memory:
         return self.reads | self.writes
 
-    def merge(self, reads: Memory, writes: Memory, devices: frozenset[int], compared: bool) -> bool:
-        """Let it be another one as well. True if that is news."""
-        if reads <= self.reads and writes <= self.writes and devices <= self.devices and compared <= self.compared:
-            return False
-        self.reads |= reads
-        self.writes |= writes
-        self.devices |= devices
-        self.compared |= compared
-        return True
+    def merged(self, other: Access) -> Access:
+        """Two operations by one name."""
+        if self is other or self == other:
+            return self
+        return replace(
+            self,
+            reads=self.reads | other.reads,
+            writes=self.writes | other.writes,
+            compared=self.compared or other.compared,
+            devices=self.devices | other.devices,
+        )
 
 
 class Neighbours(NamedTuple):
@@ -164,6 +153,7 @@ class Scope:
     crossing: list[Bits] = field(default_factory=list)
     """By device, the devices that its streams may have waited for, itself included."""
     calls: dict[int, Binding] = field(default_factory=dict)  # by site
+    changes: int = 0  # so far, to its tables
     _places: dict[int, int] = field(default_factory=dict)
     _numbers: dict[Key, int] = field(default_factory=dict)
 
@@ -172,13 +162,12 @@ class Scope:
 
     # -- observers -----------------------------------------------------------------------------------------------------
 
-    def name_observers(self, observers: Iterable[int]) -> bool:
-        known = len(self.names)
+    def name_observers(self, observers: Iterable[int]) -> None:
         for x in observers:
             if x not in self._places:
                 self._places[x] = len(self.names)
                 self.names.append(x)
-        return len(self.names) > known
+                self.changes += 1
 
     def place(self, observer: int) -> int:
         """The position of an observer."""
@@ -203,7 +192,7 @@ class Scope:
 
     # -- operations ----------------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def base(self) -> int:
         """The position of the first operation. Final once all observers are named."""
         return len(self.names)
@@ -217,17 +206,20 @@ class Scope:
     def access(self, position: int) -> Access:
         return self.accesses[position - self.base]
 
-    def add(self, new: Access) -> bool:
-        """Name an operation; true if it is new, or more than it was."""
-        number = self._numbers.get(new.key)
-        if number is not None:
-            return self.accesses[number].merge(new.reads, new.writes, new.devices, new.compared)
-        self._numbers[new.key] = len(self.accesses)
-        self.accesses.append(new)
-        return True
+    def add(self, new: Access) -> int:
+        """Name an operation. Returns its number."""
+        number = self._numbers.setdefault(new.key, len(self.accesses))
+        if number == len(self.accesses):
+            self.accesses.append(new)
+            self.changes += 1
+        elif (merged := self.accesses[number].merged(new)) is not self.accesses[number]:
+            self.changes += merged != self.accesses[number]
+            self.accesses[number] = merged
+        return number
 
     def bits_of(self, chosen: Iterable[bool]) -> Bits:
-        return sum(1 << self.base + n for n, yes in enumerate(chosen) if yes)
+        digits = "".join("1" if yes else "0" for yes in chosen)
+        return int(digits[::-1] or "0", 2) << self.base
 
     @cached_property
     def operations(self) -> Bits:
@@ -242,7 +234,11 @@ class Scope:
     @cached_property
     def waits(self) -> Bits:
         """The operations that something has to be finished for in Q, whatever P guarantees."""
-        return self.bits_of(bool(self.needs(n)) for n in range(self.base, self.base + len(self.accesses)))
+        allocated = {o for access in self.accesses if access.does is Does.ALLOCATE for o in access.writes}
+        kinds = (Does.FREE, Does.FREE_MEMORY)
+        return self.bits_of(
+            a.does in kinds or a.does is Does.WORK and not allocated.isdisjoint(a.memory) for a in self.accesses
+        )
 
     @cached_property
     def _by_memory(self) -> dict[tuple[str, int], Bits]:
@@ -298,6 +294,25 @@ class Scope:
         return found
 
     @cached_property
+    def exposed(self) -> Bits:
+        """The operations that an unknown one from before the call may conflict with."""
+        return self.bits_of(
+            a.compared
+            and (a.prints or not a.memory <= self.function.local_memory or a.does not in _TOUCH)
+            and a.does not in (Does.ALLOCATE, Does.FREE)
+            for a in self.accesses
+        )
+
+    @cached_property
+    def frees_of_callers(self) -> Bits:
+        """The frees of memory that exists before the call."""
+        return self.bits_of(a.does is Does.FREE and not a.memory <= self.function.local_memory for a in self.accesses)
+
+    @cached_property
+    def allocates_or_frees(self) -> Bits:
+        return self.bits_of(a.does in (Does.ALLOCATE, Does.FREE) for a in self.accesses)
+
+    @cached_property
     def _printing(self) -> Bits:
         return self.bits_of(a.prints and a.does is Does.WORK for a in self.accesses)
 
@@ -338,8 +353,10 @@ class Scope:
             found.update(range(self.program.devices) if device is None else (device,))
         return frozenset(found)
 
-    def cross(self, waiters: frozenset[int], others: frozenset[int]) -> bool:
-        """Streams of some devices wait for what others run. True if that is news."""
+    def cross(self, waiters: Iterable[int], others: Iterable[int]) -> None:
+        """Streams of some devices wait for what others run."""
+        if self.program.devices == 1:
+            return
         before = self.crossing.copy()
         for device in waiters:
             for other in others:
@@ -347,7 +364,7 @@ class Scope:
         for one, mask in enumerate(self.crossing):  # what the devices have waited for by then
             for other in positions(mask):
                 self.crossing[one] |= self.crossing[other]
-        return before != self.crossing
+        self.changes += before != self.crossing
 
 
 def aged(access: Access, memory: Sequence[tuple[int, int]]) -> Access | None:
@@ -358,98 +375,3 @@ def aged(access: Access, memory: Sequence[tuple[int, int]]) -> Access | None:
     key = access.key._replace(aged=access.key.aged.union(renamed.items()))
     reads, writes = (frozenset(renamed.get(o, o) for o in some) for some in (access.reads, access.writes))
     return Access(key, access.does, reads, writes, access.prints, access.fails, access.compared, access.devices)
-
-
-def make_scopes(program: Program, component: Sequence[str], done: Mapping[str, Scope]) -> dict[str, Scope]:
-    """The scopes of functions that call each other; `done` has those of all others that they call."""
-    scopes = {name: Scope(program, name, program.functions[name]) for name in component}
-    every = {**done, **scopes}
-    for scope in scopes.values():
-        scope.name_observers(range(len(fixed_observers(program.devices))))
-        for instruction in instructions(scope.function.body):
-            scope.name_observers(named(instruction))
-    calls = {
-        name: [i for i in instructions(scope.function.body) if isinstance(i, Call)] for name, scope in scopes.items()
-    }
-    while sum(_import_names(scopes[name], every, calls[name]) for name in component):
-        pass
-    while sum(_import_operations(scopes[name], every, calls[name]) for name in component):
-        pass
-    for name, scope in scopes.items():
-        for call in calls[name]:
-            scope.calls[call.site] = _bind(scope, every[call.function], call)
-    return scopes
-
-
-def _import_names(scope: Scope, every: Mapping[str, Scope], calls: Iterable[Call]) -> bool:
-    changed = False
-    for call in calls:
-        callee = every[call.function]
-        kept = [x for x in callee.names if x not in call.observers and x not in callee.function.local]
-        changed |= scope.name_observers(kept)
-    return changed
-
-
-def _own(scope: Scope, instruction: Instruction) -> bool:
-    match instruction:
-        case Issue(number, streams, where):
-            devices = scope.devices(streams)
-        case Observe(number, where):
-            devices = frozenset()
-        case Wait(streams, others) | After(streams, others):
-            return scope.cross(scope.devices(streams), scope.devices(others))
-        case Age(_, memory):
-            older = [new for access in scope.accesses if (new := aged(access, memory)) is not None]
-            return sum(map(scope.add, older)) > 0
-        case _:
-            return False
-    op = scope.program.operations[number]
-    both = where is In.BOTH
-    return scope.add(Access(Key(number), op.does, op.reads, op.writes, op.prints, op.fails, both, devices))
-
-
-def _import_operations(scope: Scope, every: Mapping[str, Scope], calls: Iterable[Call]) -> bool:
-    changed = sum(_own(scope, instruction) for instruction in instructions(scope.function.body)) > 0
-    for call in calls:
-        callee = every[call.function]
-        for device, others in enumerate(callee.crossing):
-            changed |= scope.cross(frozenset({device}), frozenset(positions(others)))
-        for access in list(callee.accesses):
-            changed |= scope.add(_renamed(access, callee.function, call))
-    return changed
-
-
-def _renamed(access: Access, callee: Function, call: Call) -> Access:
-    """A callee's operation, as the caller sees it."""
-
-    def renamed(memory: Memory) -> Memory:
-        found: set[int] = set()
-        for o in memory:
-            found |= call.memory.get(o, NO_MEMORY if o in callee.local_memory else frozenset({o}))
-        return frozenset(found)
-
-    return Access(
-        _key_in_caller(access.key, call),
-        access.does,
-        renamed(access.reads),
-        renamed(access.writes),
-        access.prints,
-        access.fails,
-        access.compared,
-        access.devices,
-    )
-
-
-def _key_in_caller(key: Key, call: Call) -> Key:
-    return key._replace(calls=(*key.calls, call.site)[:CONTEXTS])
-
-
-def _bind(scope: Scope, callee: Scope, call: Call) -> Binding:
-    targets: list[Targets] = []
-    for x in callee.names:
-        some = call.observers.get(x, () if x in callee.function.local else (x,))
-        targets.append(scope.places(some) if some else ())
-    pairs = []
-    for number, access in enumerate(callee.accesses):
-        pairs.append((callee.base + number, scope.position(_key_in_caller(access.key, call))))
-    return Binding(callee, targets, Runs(pairs))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cudafix.ordering.order.lattice import NOTHING, Bits, Row, State, any_of, both, either, joined, positions
+from cudafix.ordering.order.linking import make_scopes
 from cudafix.ordering.order.program import (
     STREAMS,
     Block,
@@ -27,7 +28,7 @@ from cudafix.ordering.order.program import (
     Program,
     instructions,
 )
-from cudafix.ordering.order.scopes import Binding, Scope, make_scopes
+from cudafix.ordering.order.scopes import Binding, Scope
 from cudafix.ordering.order.transfer import Asked, start, transfer
 
 

@@ -308,7 +308,8 @@ class Path:
                 own = here.things if local else self.globals
                 own[observer] = [*(own.get(observer, []) if x.several else []), thing]
             case Destroy(streams):
-                self.pick(streams).alive = False
+                stream = self.pick(streams)
+                stream.alive = stream.kind is Kind.LEGACY  # which nobody can destroy
             case Age(observers, memory):
                 for newest, older in observers:
                     moved = self.things(newest)

@@ -18,6 +18,7 @@ from cudafix.ordering.order.program import (
     HostWait,
     Instruction,
     Issue,
+    Leave,
     Loop,
     Memory,
     Observe,
@@ -110,5 +111,10 @@ class Inliner:
             self.local.add(len(self.observers) - 1)
             aged += [(len(self.observers) - 1, y) for y in outside]
         body = self.block(callee.body, inner, memory, (call.site, *calls))
-        flat = Catch(Exit.RETURN, body)
-        return Branch(((flat, Age(tuple(aged))),)) if aged else flat
+        flat: Instruction = Catch(Exit.RETURN, body)
+        if not aged:
+            return flat
+        got = Age(tuple(aged))  # however the callee is left
+        for exit_ in (Exit.THROW, Exit.EXIT):
+            flat = Catch(exit_, (flat,), (got, Leave(exit_)))
+        return Catch(Exit.BREAK, (flat, got))

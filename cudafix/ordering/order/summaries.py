@@ -254,7 +254,7 @@ class _Walk:
             )
         end = None
         for exit_, at in callee.exits.items():
-            after = composed.behind(at)
+            after = composed.behind(at, exit_ is Exit.RETURN)
             if exit_ is Exit.RETURN:
                 end = after
             else:
@@ -303,8 +303,10 @@ class _Composition:
         found = self.known[facts] = Row(done, lost & ~done, may)
         return found
 
-    def behind(self, exit_: State) -> State:
-        """The state behind the call that is left like this."""
+    def behind(self, exit_: State, returns: bool) -> State:
+        """The state behind the call that is left like this. If it does not return, the caller may or may not have got
+        what the callee has made.
+        """
         binding, state = self.binding, self.state
         scope, move = binding.callee, binding.operations
         low = (1 << scope.base) - 1
@@ -322,8 +324,9 @@ class _Composition:
             finished = issued & ~move(exit_.issued & ~row.done)
             done = before.done & ~issued | finished & new | finished & before.done
             image = Row(done, (before.lost | move(row.lost)) & ~done, before.may)
-            # what the callee may not have made may still be what the caller had by this name
-            certain = len(binding.targets[y]) == 1 and not (scope.local & exit_.kept & fact)
+            certain = len(binding.targets[y]) == 1
+            if scope.local & fact:  # what was not made, or not got, is what the caller had by this name
+                certain &= returns and not exit_.kept & fact
             for x in binding.targets[y]:
                 if certain and not self.scope.kinds[x].several:
                     found.setdefault(x, []).append(image)
@@ -332,7 +335,7 @@ class _Composition:
         for x, images in found.items():
             rows[x] = images[0] if len(images) == 1 else self._of_one(x, images)
         after = State(rows, state.issued | issued, state.dead, state.recorded, state.kept)
-        self._lives(exit_, after)
+        self._lives(exit_, after, returns)
         return after
 
     def _of_one(self, x: int, images: Sequence[Row]) -> Row:
@@ -344,7 +347,7 @@ class _Composition:
             found = both(found, image) if self.scope.kinds[x].kind in STREAMS else either(found, image)
         return found
 
-    def _lives(self, exit_: State, after: State) -> None:
+    def _lives(self, exit_: State, after: State, returns: bool) -> None:
         """Which objects are alive, recorded, and still those of the caller's own entry."""
         callee = self.binding.callee
         low = (1 << callee.base) - 1
@@ -353,7 +356,7 @@ class _Composition:
             certain = len(targets) == 1 and not self.scope.kinds[targets[0]].several
             here = self.observers(bit)
             another = bool(~exit_.kept & bit)
-            certain &= another or not callee.local & bit
+            certain &= returns and another or not callee.local & bit
             if another and not exit_.recorded & bit:
                 after.recorded &= ~here
             if certain:

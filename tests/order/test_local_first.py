@@ -35,10 +35,11 @@ from cudafix.ordering.order.program import (
     legacy,
 )
 from cudafix.ordering.order.summaries import Summaries
+from cudafix.ordering.order.unknown import with_unknown_work
 from tests.order.exact import Infeasible, Path
 from tests.order.programs import Shape, random_program
 
-RUNS = int(os.environ.get("CUDAFIX_RANDOM_PROGRAMS", "150"))
+RUNS = int(os.environ.get("CUDAFIX_RANDOM_PROGRAMS", "100"))
 WEIGHTS = {"free": 14, "device": 8, "insert": 8, "op": 30, "call": 14, "observe": 8, "sync": 8, "leave": 1, "pair": 0}
 BLOCKING = (Kind.BLOCKING, Kind.BLOCKING)
 SHAPES = (
@@ -196,6 +197,19 @@ def small(kind: Kind, **bodies: Block) -> Program:
 )  # fmt: skip
 def test_functions(body: Block, census: Census, holds: bool) -> None:
     assert check(small(Kind.NON_BLOCKING, f=body), "f", census).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("body", "holds"),
+    [
+        pytest.param((HostWait(DEVICE), FREE, FREED), False, id="another thread gets its turn during the wait"),
+        pytest.param((FREE, FREED, HostWait(DEVICE)), True, id="no turn between the free and the wait"),
+        pytest.param((FREE, FREED, SYNC), True, id="an inserted wait"),
+    ],
+)
+def test_functions_beside_other_threads(body: Block, holds: bool) -> None:
+    program = with_unknown_work(small(Kind.NON_BLOCKING, f=body), WITH_NON_BLOCKING)
+    assert check(program, "f", WITH_NON_BLOCKING).holds is holds
 
 
 def test_a_callee_as_it_was_hides_that_its_wait_will_go() -> None:

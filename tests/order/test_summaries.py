@@ -18,7 +18,7 @@ from tests.order.exact import Infeasible, Path
 from tests.order.inline import Inliner
 from tests.order.programs import Shape, random_program
 
-RUNS = int(os.environ.get("CUDAFIX_RANDOM_PROGRAMS", "150"))
+RUNS = int(os.environ.get("CUDAFIX_RANDOM_PROGRAMS", "100"))
 """Programs of each shape; 100,000 take hours."""
 PATHS = 6
 

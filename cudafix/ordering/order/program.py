@@ -7,6 +7,12 @@ Two programs are held at once: the original (P) and the rewritten one (Q). Each 
 Operands are tuples of candidates. A step is certain only for one candidate that stands for one object; else it is a
 may-step: it gives Q nothing, and P all that it may have.
 
+Two names of a function may stand for one object, as two parameters do when the caller passes one thing twice:
+
+* of streams nothing needs to be said: what has finished in P alone has finished for the host, and so for all names;
+* a `Record` lists in `also` the events that may be the recorded one, and `Destroy` all names of what it may destroy;
+* an operation lists all names of the memory that it may use.
+
 There are no instructions for these, because others say them:
 
 * a blocking copy is an `Issue` on the legacy stream and a `HostWait` for it, as its direction says (docs/FACTS.md);

@@ -208,13 +208,9 @@ def _issue(scope: Scope, state: State, number: int, some: Targets, where: In) ->
 
 def _wait(scope: Scope, state: State, some: Targets, awaited: Row, where: In, certain: bool, stepped: bool) -> None:
     """One of some streams waits for what `awaited` has waited for: for certain, or perhaps."""
-    if certain:
-        _step(scope, state, some, awaited, where, stepped)
+    _step(scope, state, some, awaited if certain else NOTHING, where, stepped)
+    if certain or where is In.REWRITTEN:
         return
-    if where is In.REWRITTEN:
-        _step(scope, state, some, NOTHING, where, stepped)
-        return
-    _step(scope, state, some, NOTHING, where, stepped)
     for x in some:
         state.rows[x] = either(state.rows[x], _after(scope, state, state.rows[x], awaited, where))
     _follow(scope, state, some, any_of(state.rows[x] for x in some), where)

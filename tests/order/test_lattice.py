@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from cudafix.ordering.order.lattice import both, positions
+from cudafix.ordering.order.lattice import knowing, positions
 from cudafix.ordering.order.program import (
     After,
     Create,
@@ -122,7 +122,7 @@ def test_straight_programs_are_those_of_the_old_state(part: int) -> None:
             if x not in scope.names:
                 continue
             place = scope.place(x)
-            row = ready(scope, state, place) if x in STREAMS else both(state.rows[place], state.rows[0])
+            row = ready(scope, state, place) if x in STREAMS else knowing(state.rows[place], state.rows[0])
             name = HOST if x == 0 else old_name(x)
             if name not in orders.pending:  # an event that was not recorded
                 continue

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from cudafix.ordering.order.checks import Violation, violations
-from cudafix.ordering.order.lattice import Bits, Row, both, positions
+from cudafix.ordering.order.lattice import Bits, Row, knowing, positions
 from cudafix.ordering.order.program import STREAMS, Exit, Kind, Program
 from cudafix.ordering.order.scopes import Scope
 from cudafix.ordering.order.summaries import Summaries, Summary
@@ -66,7 +66,7 @@ def seen(summary: Summary, exit_: Exit, x: int, next_step: bool) -> Row:
     row = state.rows[x]
     if next_step and scope.kinds[x].kind in STREAMS:
         return ready(scope, state, x)
-    return both(row, state.rows[0]) if x > 1 else row
+    return knowing(row, state.rows[0]) if x > 1 else row
 
 
 def check_covered(summary: Summary, path: Path, keys: Inliner | None = None) -> None:

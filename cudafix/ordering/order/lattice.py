@@ -37,7 +37,6 @@ class Row(NamedTuple):
 
 
 NOTHING = Row(0, 0, 0)
-"""What a new stream or event has waited for."""
 NOBODY = Row(-1, 0, 0)
 """The row of several objects of which there is none yet: neutral in joins."""
 
@@ -49,6 +48,13 @@ def both(x: Row, y: Row) -> Row:
     xd, xl, xm = x
     yd, yl, ym = y
     return Row(xd | yd, (xl & ~yd) | (yl & ~xd), xm | ym)
+
+
+def knowing(x: Row, host: Row) -> Row:
+    """`x` waits for what the host has seen. Of what only P has finished for the host all rows are told when it happens;
+    adding here what is lost for the host would forget, behind a join, on which path x has waited for it in Q.
+    """
+    return Row(x.done | host.done, x.lost & ~host.done, x.may | host.may)
 
 
 def in_rewritten(x: Row, y: Row) -> Row:
@@ -120,7 +126,7 @@ class State:
                 rows.append(mine)
                 continue
             if x > 1:  # what the host has seen finish is finished for all: said before the host's rows are joined
-                mine, theirs = both(mine, host), both(theirs, their_host)
+                mine, theirs = knowing(mine, host), knowing(theirs, their_host)
             done = (mine.done | only_theirs) & (theirs.done | only_mine)
             rows.append(Row(done, mine.lost | theirs.lost, mine.may | theirs.may))
         return State(

@@ -16,6 +16,8 @@ from typing import NamedTuple
 from cudafix.ordering.order.lattice import NOTHING, Bits, Row, State, any_of, both, either, joined, positions
 from cudafix.ordering.order.linking import make_scopes
 from cudafix.ordering.order.program import (
+    HOST,
+    STATUS,
     STREAMS,
     Block,
     Branch,
@@ -312,26 +314,37 @@ class _Composition:
         low = (1 << scope.base) - 1
         issued = move(exit_.issued)
         again, new = issued & state.issued, issued & ~state.issued
+
+        def image(row: Row) -> Row:
+            before = self.facts(Row(row.done & low, row.lost & low, row.may))
+            finished = issued & ~move(exit_.issued & ~row.done)
+            done = before.done & ~issued | finished & new | finished & before.done
+            return Row(done, (before.lost | move(row.lost)) & ~done, before.may)
+
         rows = state.rows.copy()
         if again:  # what has been waited for before, has not been waited for again
             rows = [Row(row.done & ~again, row.lost, row.may) if row.done & again else row for row in rows]
+        host = exit_.rows[HOST]
+        if (
+            lost := image(host._replace(may=0)).lost if host.lost else 0
+        ):  # tell who has no name in the callee (`knowing`)
+            told = rows[STATUS]
+            rows = [Row(row.done, row.lost | lost & ~row.done, row.may) for row in rows]
+            rows[STATUS] = told
         found: dict[int, list[Row]] = {}
         for y, row in enumerate(exit_.rows):
             fact = 1 << y
             if not binding.targets[y] or (row.done == fact == row.may and not row.lost):
                 continue
-            before = self.facts(Row(row.done & low, row.lost & low, row.may))
-            finished = issued & ~move(exit_.issued & ~row.done)
-            done = before.done & ~issued | finished & new | finished & before.done
-            image = Row(done, (before.lost | move(row.lost)) & ~done, before.may)
+            new_row = image(row)
             certain = len(binding.targets[y]) == 1
             if scope.local & fact:  # what was not made, or not got, is what the caller had by this name
                 certain &= returns and not exit_.kept & fact
             for x in binding.targets[y]:
                 if certain and not self.scope.kinds[x].several:
-                    found.setdefault(x, []).append(image)
+                    found.setdefault(x, []).append(new_row)
                 else:
-                    found.setdefault(x, []).append(either(rows[x], image))
+                    found.setdefault(x, []).append(either(rows[x], new_row))
         for x, images in found.items():
             rows[x] = images[0] if len(images) == 1 else self._of_one(x, images)
         after = State(rows, state.issued | issued, state.dead, state.recorded, state.kept)

@@ -7,6 +7,8 @@ streams" of the device have it behind them. All of this is one function, `_step`
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import NamedTuple
 
 from cudafix.ordering.order.lattice import (
@@ -20,6 +22,7 @@ from cudafix.ordering.order.lattice import (
     either,
     in_original,
     in_rewritten,
+    knowing,
     perhaps,
 )
 from cudafix.ordering.order.program import (
@@ -96,7 +99,7 @@ def start(scope: Scope) -> State:
     rows = []
     for place, x in enumerate(scope.kinds):
         if scope.local >> place & 1:
-            rows.append(NOBODY if x.several else NOTHING)
+            rows.append(NOBODY if x.several else Row(0, 0, 1 << HOST))
         else:
             rows.append(Row(1 << place, 0, 1 << place))
     return State(rows)
@@ -130,12 +133,12 @@ def _last_of(scope: Scope, state: State, x: int) -> Row:
 def ready(scope: Scope, state: State, x: int) -> Row:
     """What the next step on a stream waits for."""
     rows = state.rows
-    row = both(_last_of(scope, state, x), rows[HOST])
+    row = knowing(_last_of(scope, state, x), rows[HOST])
     near = scope.streams[x]
     for y in near.before:
         row = both(row, rows[y])
     for y in near.perhaps_before:
-        row = perhaps(row, both(rows[y], rows[HOST]))
+        row = perhaps(row, knowing(rows[y], rows[HOST]))
     return row
 
 
@@ -165,7 +168,7 @@ def _step(scope: Scope, state: State, some: Targets, more: Row, where: In, stepp
     row = ready(scope, state, x)
     new = _last(scope, state, x, row, more, where)
     if not stepped:
-        new = either(new, _last(scope, state, x, both(rows[x], rows[HOST]), more, where))
+        new = either(new, _last(scope, state, x, knowing(rows[x], rows[HOST]), more, where))
     rows[x] = new
     _follow(scope, state, some, new, where)
     return new
@@ -227,7 +230,7 @@ def _record(scope: Scope, state: State, some: Targets, also: Targets, row: Row, 
         elif where is In.ORIGINAL:
             new = in_original(old, everything, may)
         elif scope.kinds[e].inserted:
-            new = Row(row.done, 0, 0)
+            new = Row(row.done, rows[HOST].lost & ~row.done, rows[HOST].may)  # P has no more than the host
         else:  # P has recorded it somewhere else
             new = Row(row.done, everything & ~row.done, may)
         if _one(scope, some) and e in some:
@@ -240,14 +243,16 @@ def _record(scope: Scope, state: State, some: Targets, also: Targets, row: Row, 
 
 def _host_waits(scope: Scope, state: State, some: Targets, where: In) -> None:
     rows = state.rows
-    if where is In.ORIGINAL and all(scope.kinds[x].kind is Kind.DEVICE for x in some):
-        host = rows[HOST]
-        for x in some:
-            device = scope.kinds[x].device
-            assert device is not None
-            operations, facts = scope.finished_by[device]
-            host = in_original(host, operations & state.issued | facts, facts | rows[x].may)
-        rows[HOST] = host
+    if where is In.ORIGINAL:
+        operations, facts = scope.everything
+        may = (1 << scope.base) - 1
+        if all(scope.kinds[x].kind is Kind.DEVICE for x in some):
+            finished = [scope.finished_by[scope.kinds[x].device or 0] for x in some]
+            operations, facts = (reduce(or_, bits) for bits in zip(*finished, strict=True))
+            may = reduce(or_, (rows[x].may for x in some), facts)
+        for x in range(len(rows)):
+            if x != STATUS:  # what is finished for the host is finished for all
+                rows[x] = in_original(rows[x], operations & state.issued | facts, may)
         return
     waited = [_after(scope, state, rows[HOST], _synchronized(scope, state, x), where) for x in some]
     host = any_of(waited)
@@ -267,12 +272,13 @@ def _synchronized(scope: Scope, state: State, x: int) -> Row:
 
 
 def _create(scope: Scope, state: State, x: int) -> None:
-    bit = 1 << x
+    bit, host = 1 << x, state.rows[HOST]
+    new = Row(0, host.lost, host.may)
     if scope.kinds[x].several:
-        state.rows[x] = either(state.rows[x], NOTHING)
+        state.rows[x] = either(state.rows[x], new)
         state.recorded &= ~bit
         return
-    state.rows[x] = NOTHING
+    state.rows[x] = new
     state.dead &= ~bit
     state.kept &= ~bit
     state.recorded &= ~bit

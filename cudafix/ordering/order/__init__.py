@@ -1,0 +1,1 @@
+"""The order program of a function, its summary, and what a rewrite would lose."""

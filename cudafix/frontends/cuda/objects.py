@@ -33,6 +33,7 @@ _CLASS = re.compile(
     r"|[io]?fstream|[io]?stringstream|complex|bitset)\b|chrono::|(?:duration|time_point)\s*<"
     r")[A-Za-z_]"
 )
+_QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(?:const|volatile)$")
 _SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
 _NAME_OF_TYPE = re.compile(r"(?:const |volatile )*[\w:]+(?: const)?\s*(?:\.\.\.)?")  # or of the types of a pack
 _NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
@@ -69,8 +70,8 @@ _SOMETIMES = frozenset(("conditional_expression", "lambda_expression"))
 def _unqualified(kind: str) -> str:
     """A type without what does not keep a reference from being bound to an object of it."""
     kind = kind.strip(" &")
-    # what a pointer leads to is a part of its type
-    kind = kind.rpartition("*")[0] + "*" if "*" in kind else re.sub(r"\bconst\b", "", kind)
+    # what a pointer leads to is a part of its type, as arguments of templates are
+    kind = kind.rpartition("*")[0] + "*" if "*" in kind else _QUALIFIED.sub("", kind)
     return re.sub(r"\b(?:std::|volatile\b|struct\b|class\b|typename\b)|\s", "", kind)
 
 

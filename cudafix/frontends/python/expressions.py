@@ -141,8 +141,9 @@ class Expressions(Calls):
                 return self._dotted(dotted, node)
             case _:
                 owner = self.scope.owner(name) if self.scope is not None else None
-                if owner is None and not self.unit.outline.binds(name):
-                    return self.outside(node)  # a star import, or a name that another module puts here
+                found = owner.bindings if owner is not None else self.unit.outline.top
+                if name in found.imports or (owner is None and not self.unit.outline.binds(name)):
+                    return self.outside(node)  # a star import, a name that another module puts here, or a copy of one
                 return self.variable(name)
 
     def _dotted(self, dotted: str, node: cst.CSTNode) -> Expr:

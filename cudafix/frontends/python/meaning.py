@@ -197,15 +197,24 @@ class Modules:
         if imported:
             found = {self.meaning(dotted, outline.path) for dotted in imported}
             # what an `except ImportError` binds instead (`None`) is no other meaning: it is never called
-            return found.pop() if len(found) == 1 else None
+            return self.kept(found.pop()) if len(found) == 1 else None
         value = outline.constant(name) if not self.set_from_outside(name) else None
         words = chain(value) if value is not None else None
         if words is not None:
             meaning = self.top(outline, words[0], depth + 1)
             for word in words[1:]:
                 meaning = self.member(meaning, word) if meaning is not None else None
-            return meaning
+            return self.kept(meaning) or OwnGlobal(outline, name) if isinstance(meaning, OwnGlobal) else meaning
         return OwnGlobal(outline, name) if outline.binds(name) else None
+
+    def kept(self, meaning: Meaning | None) -> Meaning | None:
+        """What a name goes on to mean that is bound to this. An assignment and `from module import name` copy what a
+        variable holds then: the name means the variable only where that is never set again.
+        """
+        if isinstance(meaning, OwnGlobal):
+            final = meaning.outline.constant(meaning.name) is not None and not self.set_from_outside(meaning.name)
+            return meaning if final else None
+        return meaning
 
     def _starred(self, outline: Outline, name: str, depth: int) -> Meaning | None:
         """What `from module import *` makes of a name: the last one that brings it counts. None where nobody does, or
@@ -217,10 +226,10 @@ class Modules:
                 return None
             if other.exports(name):
                 if other.assigned[name] or name in other.imports:
-                    return self.top(other, name, depth + 1)
+                    return self.kept(self.top(other, name, depth + 1))
                 brought = self._starred(other, name, depth + 1) if depth < 8 else None
                 if brought is not None or self.hides(other):
-                    return brought
+                    return self.kept(brought)
         return None
 
     def starred(self, outline: Outline, module: str) -> Outline | None:
@@ -301,12 +310,6 @@ def is_property(node: cst.FunctionDef) -> bool:
     return bool({"property", "cached_property", "getter"} & decorators(node))
 
 
-def _same(meaning: Meaning | None) -> Meaning | None:
-    """What a variable means that is bound to an attribute: what a property gives is a value."""
-    is_value = isinstance(meaning, OwnFunction) and meaning.cls is not None and is_property(meaning.node)
-    return None if is_value else meaning
-
-
 def _gives_this(node: cst.FunctionDef) -> bool:
     """Whether all that a method returns is its object."""
     this = node.params.params[0].name.value if node.params.params else ""
@@ -376,12 +379,17 @@ class Resolver:
             return OwnFunction(self.outline, found.functions[name], f"{owner.qual}::{name}")
         if name in found.imports and not found.assigned[name] and name not in owner.params:
             meanings = {self.modules.meaning(d, self.outline.path) for d in found.imports[name]}
-            return meanings.pop() if len(meanings) == 1 else None
+            return self.modules.kept(meanings.pop()) if len(meanings) == 1 else None
         value = found.values.get(name)
         if found.assigned[name] == 1 and value is not None and name not in owner.params and name not in found.loops:
             if chain(value) is not None:
-                return _same(Resolver(self.modules, self.outline, owner).meaning(value))
+                return self._same(Resolver(self.modules, self.outline, owner).meaning(value))
         return None
+
+    def _same(self, meaning: Meaning | None) -> Meaning | None:
+        """What a variable means that is bound to an attribute: what a property gives is a value."""
+        is_value = isinstance(meaning, OwnFunction) and meaning.cls is not None and is_property(meaning.node)
+        return None if is_value else self.modules.kept(meaning)
 
     def _member_of_this(self, name: str) -> Meaning | None:
         cls = self.this_class()
@@ -395,7 +403,7 @@ class Resolver:
             values.append(cls.attributes[name])
         value = values[0] if len(values) == 1 else None
         if value is not None and chain(value) is not None and not _is_none(value):
-            return _same(Resolver(self.modules, self.outline, None).meaning(value))
+            return self._same(Resolver(self.modules, self.outline, None).meaning(value))
         return None
 
     def values_of_field(self, cls: OwnClass, name: str) -> list[cst.BaseExpression | None]:

@@ -289,8 +289,11 @@ class Machine:
                 return held
             case ir.Field() | ir.Index() | ir.Deref():
                 found: Values = mem.NOTHING
-                for cell in self.cells(state, expr):
+                cells = self.cells(state, expr)
+                for cell in cells:
                     held = state.env.read(cell)
+                    if not held and len(cells) > 1 and state.env.read((cell[0], ())):
+                        held = frozenset({mem.OTHER})  # a part of a whole of which nothing is known
                     if mem.has_stream(held) and self._may_be_null(state, cell):
                         held |= {mem.ZERO}
                     found |= held

@@ -194,6 +194,7 @@ class Variables(Blocks):
             return False
         name = self.raw(function)
         is_type = self.file.index.class_of(name) is not None or self.file.index.names_type(name)
+        is_type = is_type and not _is_parameter_of_a_value(call, name, self.source.text)
         if self.local(name) is not None or self._is_function_here(name) or not (is_type or is_number(name)):
             return False
         declared = listed.named_children[0]
@@ -774,3 +775,16 @@ class Variables(Blocks):
         if ends and "::" not in var.name:
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
         return True
+
+
+def _is_parameter_of_a_value(node: Node, name: str, text: bytes) -> bool:
+    """Whether a template around a node has a parameter of this name that is no type."""
+    around = node.parent
+    while around is not None:
+        listed = around.child_by_field_name("parameters") if around.type == "template_declaration" else None
+        for parameter in listed.named_children if listed is not None else ():
+            if not parameter.type.startswith(("type_parameter", "optional_type", "variadic_type")):
+                if name.encode() in re.findall(rb"\w+", text[parameter.start_byte : parameter.end_byte]):
+                    return True
+        around = around.parent
+    return False

@@ -66,8 +66,8 @@ _BUILT_HERE = re.compile(
 """With `DESCRIPTIONS` and the compilation database, names that show that a folder belongs to a build."""
 _FOR_BUILDS = re.compile(r"build|cmake|make|out\b")
 _LEFT_OUT = frozenset(
-    ".bzr .cache .eggs .git .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .pytest_cache .ruff_cache .svn .terraform "
-    ".tox __pycache__ node_modules site-packages".split()
+    ".bzr .cache .eggs .git .hg .hypothesis .ipynb_checkpoints .mypy_cache .nox .pytest_cache .ruff_cache .svn "
+    ".terraform .tox __pycache__ node_modules site-packages".split()
 )
 _MOST_ENTRIES, _MOST_WITHOUT_REPOSITORY, _LARGEST = 200_000, 50_000, 1 << 20
 _MOST_ALIKE = 500  # files of one suffix in a folder, which are data then

@@ -37,6 +37,9 @@ _COMMENT_OR_STRING = re.compile(
     rb"(?P<comment>" + _LINE_COMMENT + rb"|" + _COMMENT + rb")|" + _STRING + rb"|" + _CHARACTER, re.DOTALL
 )
 _KEYWORD = re.compile(rb"#[ \t]*([A-Za-z_]+)")
+_PRAGMA = re.compile(rb"\b_Pragma\s*\(\s*\Z")
+_KEEPS = re.compile(rb'"\s*((?:push|pop)_macro\s*\(\s*)\\"(\w+)\\"\s*\)\s*"\Z')
+_CLOSING = re.compile(rb"\s*\)")
 _CONTINUATION = re.compile(rb"\\(\r?\n)")
 
 OPENING = frozenset((b"if", b"ifdef", b"ifndef"))
@@ -50,7 +53,9 @@ def blank(data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """`#keyword rest` at `[start, end)`, comments in it blanked and line continuations joined, same length."""
+    """`#keyword rest` at `[start, end)`, comments in it blanked and line continuations joined, same length. What
+    `_Pragma` says of a macro is a directive as well.
+    """
 
     keyword: bytes
     start: int
@@ -138,6 +143,12 @@ def scan(data: bytes) -> Scan:
                 directives.append(directive)
         else:
             strings.append((start, end))
+            if (kept := _KEEPS.match(data, start, end)) is not None:
+                operator = _PRAGMA.search(data, max(0, start - 99), start)
+                closing = _CLOSING.match(data, end)
+                if operator is not None and closing is not None:
+                    rest = b' %b"%b")' % kept.groups()
+                    directives.append(Directive(b"pragma", operator.start(), closing.end(), rest, start))
     parts.append(data[at:])
     result = Scan(b"".join(parts), directives, strings)
     _nest(result, len(data))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cudafix import ir
 from cudafix.files import Files
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 # a file may also say it itself, in front of the header of the runtime (CUDA programming guide, "Default Stream")
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define(?:[ \t]|\\\r?\n)+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
+
+_NAMED = re.compile(rb'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+("[^"\n]+"|<[^>\n]+>)', re.MULTILINE)
 
 
 class Variant:
@@ -103,7 +105,7 @@ class Tree:
     targets: dict[tuple[str, str], str | None] = field(default_factory=dict)  # which file an `#include` in a file means
     by_name: dict[str, list[str]] = field(default_factory=dict)
     includes: dict[str, list[str]] = field(default_factory=dict)
-    names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
+    names: dict[tuple[str, re.Pattern[bytes]], frozenset[Any]] = field(default_factory=dict)
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
     spoken: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -165,9 +167,23 @@ class Tree:
     def includes_of(self, path: str) -> list[tuple[int, str]]:
         """The files of the tree that a file includes itself, with where the lines stand that do."""
         if path not in self.direct:
-            found = ((at, self._find(path, target)) for at, target in self.files.facts(path).includes)
+            targets = self.files.facts(path).includes
+            found = ((at, self._find(path, target)) for at, target in targets)
             self.direct[path] = [(at, p) for at, p in found if p is not None]
+            if through := [(at, each) for at, target in targets for each in self._named(path, target)]:
+                self.direct[path] = sorted({*self.direct[path], *through})
         return self.direct[path]
+
+    def _named(self, path: str, macro: str) -> list[str]:
+        """The files that `#include MACRO` may mean in a file, by the definitions in front of it and in its headers."""
+        if not macro.isidentifier():
+            return []
+        queue, targets = [path], list[str]()
+        for one in queue:
+            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == macro.encode()]
+            queue += (other for _, other in self.includes_of(one) if other not in queue)
+        found = (self._find(path, target) for target in sorted(targets))
+        return [each for each in dict.fromkeys(found) if each is not None]
 
     def _find(self, path: str, target: str) -> str | None:
         if (path, target) not in self.targets:
@@ -177,8 +193,8 @@ class Tree:
             self.targets[path, target] = self.headers.find(path, target) if known else None
         return self.targets[path, target]
 
-    def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[bytes]:
-        """What `pattern` finds in a file."""
+    def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[Any]:
+        """What `pattern` finds in a file: text, or a tuple of its groups."""
         if (path, pattern) not in self.names:
             self.names[path, pattern] = frozenset(pattern.findall(self.files[path]))
         return self.names[path, pattern]
@@ -230,9 +246,9 @@ class Tree:
                     changed, targets = listing.decides[name]
                     found |= changed
                     for target in targets:
-                        other = self._find(one, target)
-                        for each in (other, *self.included(other)) if other in listings else ():
-                            found.update(self.listing_of(each).changes)
+                        for other in (self._find(one, target), *self._named(one, target)):
+                            for each in (other, *self.included(other)) if other in listings else ():
+                                found.update(listings[each].changes)
             fresh = found - placed
             placed |= fresh
         if not placed:

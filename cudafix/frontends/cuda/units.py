@@ -166,7 +166,9 @@ class Unit:
             asked: set[str] = set()
             for path in changed:
                 self._steps.pop(path, None)
-                asked.update(chain.from_iterable(names(step.condition) for step in self.steps(path) if step.condition))
+                for step in self.steps(path):
+                    asked.update(names(step.condition) if step.condition is not None else ())
+                    asked.update({step.name} if step.keyword == "through" else ())
             fresh = asked - self.asks - self.names
             self.asks |= asked
 
@@ -179,6 +181,10 @@ class Unit:
             for step in self._listing(path).steps:
                 if step.keyword == "if":
                     opened.append(len(found))
+                elif step.keyword == "include" and step.name.isidentifier():
+                    if self.files.isdisjoint(self._includes(path)):
+                        continue
+                    step = Step("through", step.name)
                 elif step.keyword == "include":
                     target = self.find(path, step.name)
                     if target is None or target not in self.files:
@@ -204,8 +210,13 @@ class Unit:
 
     def changed_by(self, path: str, target: str) -> frozenset[str]:
         """The macros that an `#include` in a file may change."""
+        if target.isidentifier():
+            return frozenset[str]().union(*map(self._changed_behind, self._includes(path)))
         found = self.find(path, target)
-        if found is None or found not in self.files:
+        return self._changed_behind(found) if found is not None else frozenset()
+
+    def _changed_behind(self, found: str) -> frozenset[str]:
+        if found not in self.files:
             return frozenset()
         if found not in self._behind:
             files, queue = {found}, [found]
@@ -316,17 +327,21 @@ class Walk:
     def included(self, path: str, target: str) -> Mapping[str, Meaning]:
         """Follow an `#include` in a file. The macros of the unit that this may have changed."""
         found = self.unit.find(path, target)
-        if found is None or found not in self.unit.files:
+        named = target.isidentifier()
+        if not named and found not in self.unit.files:
             return {}
-        key = (self._trace, found)
+        key = (self._trace, target)
         if key not in self.unit.kept:
             self._changed.clear()
-            self._include(found)
+            if named:
+                self._include_named(path, target)
+            elif found is not None:
+                self._include(found)
             if self._known.left < 0:
                 for name in self.unit.names:
                     self._put(name, self.unit.all_of(name))
             changed = {name: self.of(name) for name in sorted(self._changed & self.unit.names)}
-            self.unit.kept[key] = Kept(changed, self.unit.number(self._trace, found), self._known)
+            self.unit.kept[key] = Kept(changed, self.unit.number(self._trace, target), self._known)
         kept = self.unit.kept[key]
         self._known, self._shared, self._trace = kept.behind, True, kept.trace
         return kept.changed
@@ -382,7 +397,16 @@ class Walk:
             return False
         return True
 
-    def _include(self, found: str) -> None:
+    def _include_named(self, path: str, macro: str) -> None:
+        """Follow `#include MACRO`."""
+        meaning = self.of(macro)
+        bodies = (one.body.decode("utf-8", "surrogateescape").strip() for one in meaning.macros)
+        found = list(dict.fromkeys(self.unit.find(path, body) for body in bodies))
+        for one in found:
+            if one in self.unit.files:
+                self._include(one, perhaps=len(found) > 1 or not meaning.defined)
+
+    def _include(self, found: str, perhaps: bool = False) -> None:
         if self._known.left < 0:
             return
         guard, once = self.of(self.unit.guard(found)), self.of(f"once {found}")
@@ -393,7 +417,7 @@ class Walk:
         if self._open.count(found) > _NESTED:
             self._own().left = -1
             return
-        if not once.perhaps:
+        if not once.perhaps and not perhaps:
             self._read(found)
             return
         group = _Group(False)
@@ -439,6 +463,8 @@ class Walk:
             self._put(f"once {path}", Meaning((_ONCE,)))
         elif step.keyword == "include":
             self._include(step.name)
+        elif step.keyword == "through":
+            self._include_named(path, step.name)
 
     # -- branches -----------------------------------------------------------------------------------------------------
 

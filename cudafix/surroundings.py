@@ -53,6 +53,12 @@ class Surroundings:
             used += [macro] if macro is not None else []
         return tuple(used)
 
+    def differs(self, path: str) -> bool:
+        """Whether conditions in a file ask for macros that are not the same wherever it is included."""
+        found = self._entered.get(path, {})
+        meant = (found[name] for name in self._tree.listing_of(path).asks & found.keys())
+        return any(m.perhaps or len({(one.params, one.body) for one in m.macros}) > 1 for m in meant)
+
     @cached_property
     def _entered(self) -> dict[str, dict[str, Meaning]]:
         """What the macros are that each file may use, wherever the program includes it."""

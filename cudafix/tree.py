@@ -294,11 +294,20 @@ class Tree:
     def defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
         """The macros that a file may use and that only those of `program` define which include it."""
         key = tuple(program)
-        if key not in self.around:
-            self.around[key] = Surroundings(self, key)
         if (path, key) not in self.seen:
-            self.seen[path, key] = self.around[key].of(path)
+            self.seen[path, key] = self._around(key).of(path)
         return self.seen[path, key]
+
+    def differs(self, path: str, program: Collection[str]) -> bool:
+        """Whether a file may be in several of its configurations in one program: it asks for macros that those do not
+        define alike which include it.
+        """
+        return self._around(tuple(program)).differs(path)
+
+    def _around(self, program: tuple[str, ...]) -> Surroundings:
+        if program not in self.around:
+            self.around[program] = Surroundings(self, program)
+        return self.around[program]
 
     def names_in(self, path: str) -> frozenset[str]:
         """The words of a file, without those that begin with two underscores (`__global__`): they mean what the

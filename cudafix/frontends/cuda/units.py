@@ -47,6 +47,8 @@ class Listing:
     """The macro that keeps the whole file out once it is defined."""
     changes: Mapping[str, int]
     """How many directives change each macro. A macro that is taken back counts as one that changes twice."""
+    asks: frozenset[str]
+    """The macros in conditions other than guards."""
     decides: Mapping[str, tuple[set[str], set[str]]]
     """By macros in conditions: which macros are changed under them, and what is included."""
 
@@ -69,7 +71,8 @@ class Listing:
                     decides.setdefault(name, (set(), set()))[step.keyword == "include"].add(step.name)
                 if step.keyword != "include":
                     changes[step.name] = changes.get(step.name, 0) + (1 if step.macro is not None else 2)
-        return cls(steps, guard, changes, decides)
+        asks = chain.from_iterable(names(step.condition) for step in steps if step.condition and not step.guards)
+        return cls(steps, guard, changes, frozenset(asks), decides)
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
 
     Configurations of different files are not multiplied: while one file with candidates takes each of its own, the
     others take the first one that agrees with it on the conditions that both have. Roots that reach no candidate are
-    left out.
+    left out. A header that some files include in one configuration and others in another is there in each.
     """
     for paths in programs:
         if tuple(paths) not in tree.views:
@@ -81,13 +81,15 @@ def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
 def _views(tree: Tree, paths: list[str]) -> list[View]:
     programs: list[Program] = []
     variants = [tree.variants_of(p, paths) for p in paths]
+    several = [own if len(own) > 1 and tree.differs(p, paths) else [] for p, own in zip(paths, variants, strict=True)]
     seen: set[tuple[int, ...]] = set()
     for n, own in enumerate(variants):
         for chosen in own:
             picked = tuple(chosen if m == n else _agreeing(others, chosen) for m, others in enumerate(variants))
             if tuple(map(id, picked)) not in seen:
                 seen.add(tuple(map(id, picked)))
-                programs.append(Program(variant.module for variant in picked))
+                parts = dict.fromkeys(v for one, all_ in zip(picked, several, strict=True) for v in (one, *all_))
+                programs.append(Program(variant.module for variant in parts))
     mains = [sum(f.name in ("main", "::main") for f in program.functions()) for program in programs]
     if 1 in mains:  # two do not link; none is what another program includes
         fewest = 1 if 0 in mains and is_included_by_a_program(tree, paths[0]) else 0

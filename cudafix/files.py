@@ -33,7 +33,7 @@ CANDIDATE = re.compile(rb"\bcuda(?:Malloc|Free)(?:Async)?\b")
 SILENT = re.compile(rb"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\[^'\n]{1,8}|[^'\\\n])'""", re.DOTALL)
 """Comments and literals of C++."""
 _NO_BRACKETS = bytes(sorted({*range(256)} - {*b"([{}])"}))
-_INCLUDE = re.compile(rb'#[ \t]*(?:include|include_next|import)[ \t]*("[^"\n]*"|<[^>\n]*>)')
+_INCLUDE = re.compile(rb'#[ \t]*(?:include|include_next|import)(?:[ \t]*("[^"\n]*"|<[^>\n]*>)|[ \t]+([A-Za-z_]\w*))')
 _MAIN = re.compile(
     rb"^[ \t]*(?:extern\s+\"C\"\s+)?(?:(?:signed|static|inline)\s+)?(?:int|void|auto)\s+main\s*\(", re.MULTILINE
 )
@@ -305,13 +305,13 @@ def has_main(data: bytes) -> bool:
 
 def includes_of(data: bytes) -> tuple[tuple[int, str], ...]:
     """All `#include` lines, in order, those in comments too: where each begins, and its target with its quotes or
-    brackets.
+    brackets, or the macro that stands for it.
     """
     found: list[tuple[int, str]] = []
     for match in _INCLUDE.finditer(data):
         start = data.rfind(b"\n", 0, match.start()) + 1
         if not data[start : match.start()].strip(b" \t"):
-            found.append((start, match[1].decode("utf-8", "surrogateescape")))
+            found.append((start, (match[1] or match[2]).decode("utf-8", "surrogateescape")))
     return tuple(found)
 
 

@@ -1,24 +1,24 @@
 """The macros that a file of a program may use because those define them that include it.
 
 A header that is included where some macro is defined means what that macro says, though nothing in the header shows
-it. Such a macro is seen if it is defined, in the same words, wherever a file of the program includes this one: in the
-including file in front of the `#include`, in a header in front of it, or again around that file.
+it. The directives of each source are followed to every place where a file is included (`units`): the macro is seen if
+it is the same in all of them, in the same words. If it is not, or defined in some only, it may be either: opaque.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from cudafix.frontends.cuda.units import GONE, Meaning, Walk, checks_alike, joined, merged
 
 if TYPE_CHECKING:
     from cudafix.frontends.cuda.macros import Macro
     from cudafix.tree import Tree
 
 WORD = re.compile(rb"\b[A-Za-z_]\w*")
-_UNDEFINED = re.compile(rb"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
-
-Macros: TypeAlias = "dict[str, Macro]"
 
 
 class Surroundings:
@@ -26,91 +26,77 @@ class Surroundings:
 
     def __init__(self, tree: Tree, program: Sequence[str]) -> None:
         self._tree = tree
+        self._program = tuple(program)
         self._definitions: dict[str, list[Macro]] = {}
-        self._includers: dict[str, list[tuple[str, int]]] = {}  # with where the `#include` stands
+        self._changing: dict[str, list[str]] = {}
+        self._included: set[str] = set()
         for path in program:
-            for at, found in tree.includes_of(path):
-                self._includers.setdefault(found, []).append((path, at))
+            self._included.update(found for _, found in tree.includes_of(path))
             for name, macro in tree.macros_of(path).items():
                 self._definitions.setdefault(name, []).append(macro)
+            for name in tree.listing_of(path).changes:
+                self._changing.setdefault(name, []).append(path)
 
     def of(self, path: str) -> tuple[Macro, ...]:
         """The macros that a file may use and that only those define which include it."""
-        if path not in self._includers:
-            return ()
-        words = {word for word in self._tree.missing(path) if word in self._definitions}
-        if not words:
-            return ()
-        found = self._around(path, self._closed(words))
-        used: dict[str, Macro] = {}
-        while fresh := sorted(words & found.keys() - used.keys()):  # what their bodies use is seen as well
-            for name in fresh:
-                used[name] = found[name]
-                words |= set(_words(found[name]))
-        own = {path, *self._tree.included(path)}
-        return tuple(macro for macro in used.values() if macro.path not in own)
+        found = self._entered.get(path, {})
+        own = self._own(path)
+        used: list[Macro] = []
+        for name in sorted(found):
+            meaning = found[name]
+            mine = [m for p in own if (m := self._tree.macros_of(p).get(name)) is not None]
+            if all(any(checks_alike(m, one) for one in mine) for m in meaning.macros):
+                continue
+            # where it is not defined in front, it may be defined here
+            several = (*meaning.macros, *(() if meaning.defined else mine))
+            macro = merged(several, not meaning.defined and not mine)
+            used += [macro] if macro is not None else []
+        return tuple(used)
 
-    def _closed(self, words: set[str]) -> set[str]:
-        """These macros, and those that their bodies use."""
-        found, fresh = set[str](), set(words)
-        while fresh:
-            found |= fresh
-            bodies = (macro for name in fresh for macro in self._definitions[name])
-            fresh = {word for macro in bodies for word in _words(macro) if word in self._definitions} - found
+    def differs(self, path: str) -> bool:
+        """Whether conditions in a file ask for macros that are not the same wherever it is included."""
+        found = self._entered.get(path, {})
+        meant = (found[name] for name in self._tree.listing_of(path).asks & found.keys())
+        return any(m.perhaps or len({(one.params, one.body) for one in m.macros}) > 1 for m in meant)
+
+    @cached_property
+    def _entered(self) -> dict[str, dict[str, Meaning]]:
+        """What the macros are that each file may use, wherever the program includes it."""
+        wanted = {path: names for path in self._program if path in self._included and (names := self._wanted(path))}
+        if not wanted:
+            return {}
+        unit = self._tree.unit(self._program, set[str]().union(*wanted.values()), wanted)
+        found: dict[str, dict[str, Meaning]] = {path: {} for path in wanted}
+
+        def enter(path: str, walk: Walk) -> None:
+            for name in wanted.get(path, ()):
+                meaning = walk.of(name)
+                meaning = meaning if meaning.macros else GONE
+                old = found[path].get(name, meaning)
+                found[path][name] = meaning if meaning == old else joined((old, meaning))
+
+        for source in self._program:
+            if source not in self._included and source in unit.files:
+                if not Walk(unit, enter=enter).read(source):
+                    for path, names in wanted.items():
+                        found[path].update((name, unit.all_of(name)) for name in names)
         return found
 
-    def _around(self, path: str, wanted: set[str]) -> Macros:
-        """Those of the wanted macros that are defined wherever the program includes a file: the greatest fixpoint over
-        the files from which it is reached, since they may include each other in circles.
-        """
-        above: dict[str, None] = {path: None}
-        for one in (queue := [path]):
-            more = dict.fromkeys(i for i, _ in self._includers.get(one, ()) if i not in above)
-            above.update(more)
-            queue += more
-        known: dict[str, Macros] = {one: {} for one in above if one not in self._includers}
-        edges = {
-            (includer, at): self._in_front(includer, at, wanted)
-            for one in above
-            for includer, at in self._includers.get(one, ())
-        }
-        gone = {one: {word.decode() for word in self._tree.words(one, _UNDEFINED)} for one in above}
-        changed = True
-        while changed:
-            changed = False
-            for one in reversed(above):  # those that nobody includes first
-                seen = [
-                    {n: m for n, m in {**known[i], **edges[i, at]}.items() if n not in gone[i]}
-                    for i, at in self._includers.get(one, ())
-                    if i in known
-                ]
-                if seen and (common := _common(seen)) != known.get(one):
-                    known[one] = common
-                    changed = True
-        return known.get(path, {})
+    def _own(self, path: str) -> set[str]:
+        return {path, *self._tree.included(path)}
 
-    def _in_front(self, includer: str, at: int, wanted: set[str]) -> Macros:
-        """Which of the wanted macros a file has seen at one of its offsets, in itself and in its headers."""
-        headers = [header for start, header in self._tree.includes_of(includer) if start < at]
-        found: Macros = {}
-        for header in headers:
-            order = self._tree.order(header)
-            for name in wanted:
-                if fits := [macro for macro in self._definitions[name] if macro.path in order]:
-                    found[name] = max(fits, key=lambda macro: order[macro.path])
-        own = (m for name in wanted for m in self._definitions[name] if m.path == includer and m.body_start < at)
-        return found | {macro.name: macro for macro in own}
+    def _wanted(self, path: str) -> frozenset[str]:
+        """The macros that a file may use, itself or through the bodies of others, and that files change which it does
+        not include.
+        """
+        own = self._own(path)
+        found, fresh = set[str](), set(self._tree.names_in(path) & self._changing.keys())
+        while fresh:
+            found |= fresh
+            bodies = (macro for name in fresh for macro in self._definitions.get(name, ()))
+            fresh = {word for macro in bodies for word in _words(macro)} & self._changing.keys() - found
+        return frozenset(name for name in found if not own.issuperset(self._changing[name]))
 
 
 def _words(macro: Macro) -> Iterator[str]:
     return (word.decode() for word in WORD.findall(macro.body))
-
-
-def _common(several: Sequence[Macros]) -> Macros:
-    """The macros that all have, in the same words."""
-    first, *others = several
-    return {n: m for n, m in first.items() if all((o := other.get(n)) is m or _same(o, m) for other in others)}
-
-
-def _same(one: Macro | None, other: Macro) -> bool:
-    return one is not None and (one.params, one.body, one.kind) == (other.params, other.body, other.kind)

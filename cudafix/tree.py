@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import InitVar, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cudafix import ir
 from cudafix.files import Files
 from cudafix.frontends.cuda import lower, source
 from cudafix.frontends.cuda.declarations import Declarations
+from cudafix.frontends.cuda.units import Listing, Unit
 from cudafix.frontends.python import prefilter
 from cudafix.including import Headers
 from cudafix.link import SOURCES, Program
@@ -29,7 +31,7 @@ OF_THE_THREAD = re.compile(rb"_pt(?:sz|ds)\b|API_PT(?:SZ|DS)\b")
 """In names of functions for which stream 0 is that of the thread, however the file is compiled (CUDA's headers)."""
 PER_THREAD = re.compile(rb"^[ \t]*#[ \t]*define(?:[ \t]|\\\r?\n)+CUDA_API_PER_THREAD_DEFAULT_STREAM\b", re.MULTILINE)
 
-_CHANGED = re.compile(rb"#[ \t]*(?:define|undef)[ \t]+([A-Za-z_]\w*)")
+_NAMED = re.compile(rb'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+("[^"\n]+"|<[^>\n]+>)', re.MULTILINE)
 
 
 class Variant:
@@ -101,15 +103,14 @@ class Tree:
     variants: dict[tuple[str, tuple[source.Macro, ...]], list[Variant]] = field(default_factory=dict)
     read: dict[tuple[str, Methods], list[Variant]] = field(default_factory=dict)  # of Python, by `methods`
     macros: dict[str, dict[str, source.Macro]] = field(default_factory=dict)
-    in_front: dict[str, dict[str, str]] = field(default_factory=dict)  # see `_behind`
-    behind: dict[tuple[str, tuple[tuple[str, str], ...]], dict[str, source.Macro]] = field(default_factory=dict)
+    listings: dict[str, Listing] = field(default_factory=dict)
+    targets: dict[tuple[str, str], str | None] = field(default_factory=dict)  # which file an `#include` in a file means
     by_name: dict[str, list[str]] = field(default_factory=dict)
     includes: dict[str, list[str]] = field(default_factory=dict)
-    names: dict[tuple[str, re.Pattern[bytes]], frozenset[bytes]] = field(default_factory=dict)
+    names: dict[tuple[str, re.Pattern[bytes]], frozenset[Any]] = field(default_factory=dict)
     direct: dict[str, list[tuple[int, str]]] = field(default_factory=dict)  # with where the `#include` stands
     visible: dict[str, Declarations] = field(default_factory=dict)  # by the file that includes them
-    undefined: dict[str, frozenset[str]] = field(default_factory=dict)
-    orders: dict[str, dict[str, int]] = field(default_factory=dict)
+    spoken: dict[str, frozenset[str]] = field(default_factory=dict)
     around: dict[tuple[str, ...], Surroundings] = field(default_factory=dict)  # by program
     seen: dict[tuple[str, tuple[str, ...]], tuple[source.Macro, ...]] = field(default_factory=dict)
     views: dict[tuple[str, ...], list[View]] = field(default_factory=dict)  # of each program
@@ -168,49 +169,102 @@ class Tree:
     def includes_of(self, path: str) -> list[tuple[int, str]]:
         """The files of the tree that a file includes itself, with where the lines stand that do."""
         if path not in self.direct:
-            found = ((at, self._find(path, target)) for at, target in self.files.facts(path).includes)
+            targets = self.files.facts(path).includes
+            found = ((at, self._find(path, target)) for at, target in targets)
             self.direct[path] = [(at, p) for at, p in found if p is not None]
+            if through := [(at, each) for at, target in targets for each in self._named(path, target)]:
+                self.direct[path] = sorted({*self.direct[path], *through})
         return self.direct[path]
 
-    def _find(self, path: str, target: str) -> str | None:
-        name = target.strip('<>"').rpartition("/")[2]
-        if name not in self.by_name and name not in ("", ".", ".."):
-            return None  # most are headers of the system
-        return self.headers.find(path, target)
+    def _named(self, path: str, macro: str) -> list[str]:
+        """The files that `#include MACRO` may mean in a file, by the definitions in front of it and in its headers."""
+        if not macro.isidentifier():
+            return []
+        queue, targets = [path], list[str]()
+        for one in queue:
+            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == macro.encode()]
+            queue += (other for _, other in self.includes_of(one) if other not in queue)
+        found = (self._find(path, target) for target in sorted(targets))
+        return [each for each in dict.fromkeys(found) if each is not None]
 
-    def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[bytes]:
-        """What `pattern` finds in a file."""
+    def _find(self, path: str, target: str) -> str | None:
+        if (path, target) not in self.targets:
+            name = target.strip('<>"').rpartition("/")[2]
+            # most are headers of the system
+            known = name in self.by_name or name in ("", ".", "..")
+            self.targets[path, target] = self.headers.find(path, target) if known else None
+        return self.targets[path, target]
+
+    def words(self, path: str, pattern: re.Pattern[bytes]) -> frozenset[Any]:
+        """What `pattern` finds in a file: text, or a tuple of its groups."""
         if (path, pattern) not in self.names:
             self.names[path, pattern] = frozenset(pattern.findall(self.files[path]))
         return self.names[path, pattern]
 
     def macros_of(self, path: str) -> dict[str, source.Macro]:
-        if path.endswith(prefilter.SUFFIX):
-            return {}
-        if path not in self.macros:
-            self.macros[path] = source.macros_of(path, self.files[path])
+        """Every macro that a file defines."""
+        self._read_directives(path)
         return self.macros[path]
 
-    def _behind(self, path: str, header: str) -> dict[str, source.Macro]:
-        """The macros of a header that a file sees which includes it: what is defined in front of the first `#include`
-        may decide which they are.
+    def listing_of(self, path: str) -> Listing:
+        """The directives of a file that may change macros."""
+        self._read_directives(path)
+        return self.listings[path]
+
+    def _read_directives(self, path: str) -> None:
+        if path not in self.macros or path not in self.listings:
+            python = path.endswith(prefilter.SUFFIX)
+            found = ({}, Listing.of(())) if python else source.for_others(path, self.files[path])
+            self.macros[path], self.listings[path] = found
+
+    def unit(self, paths: Collection[str], names: Iterable[str], visited: Iterable[str] = ()) -> Unit:
+        """Some files of a translation unit, for some of its macros (`units.Unit`)."""
+        return Unit(
+            paths,
+            self.listing_of,
+            self._find,
+            lambda path: (found for _, found in self.includes_of(path)),
+            names,
+            visited,
+        )
+
+    def _placed(self, path: str) -> Unit | None:
+        """The unit of a file for the macros that are not the same wherever it uses them, because of its headers: those
+        that are changed more than once, or under conditions on these, or perhaps used in front of the `#include`.
         """
-        if header.endswith(prefilter.SUFFIX):
-            return {}
-        if path not in self.in_front:
-            first = next((at for at, _ in self.includes_of(path)), 0)
-            found = source.macros_in_front(path, self.files[path], first) if first else {}
-            for other in self.included(path) if found else ():
-                changed = {word.decode() for word in self.words(other, _CHANGED)}
-                found = {name: body for name, body in found.items() if name not in changed}
-            self.in_front[path] = found
-        words = self.words(header, WORD)
-        known = tuple((name, body) for name, body in self.in_front[path].items() if name.encode() in words)
-        if not known and b"undef" not in words:
-            return self.macros_of(header)
-        if (header, known) not in self.behind:
-            self.behind[header, known] = source.macros_behind(header, self.files[header], dict(known))
-        return self.behind[header, known]
+        headers = self.included(path)
+        listings = {one: self.listing_of(one) for one in (path, *headers)}
+        changes: Counter[str] = Counter()
+        for listing in listings.values():
+            changes.update(listing.changes)
+        places = self.includes_of(path)
+        early = WORD.findall(self.files[path], 0, places[-1][0]) if places else ()
+        placed = {name for name, count in changes.items() if count > 1} | ({w.decode() for w in early} & changes.keys())
+        fresh = set(placed)
+        while fresh:
+            found: set[str] = set()
+            for one, listing in listings.items():
+                for name in fresh & listing.decides.keys():
+                    changed, targets = listing.decides[name]
+                    found |= changed
+                    for target in targets:
+                        for other in (self._find(one, target), *self._named(one, target)):
+                            for each in (other, *self.included(other)) if other in listings else ():
+                                found.update(listings[each].changes)
+            fresh = found - placed
+            placed |= fresh
+        if not placed:
+            return None
+        used: set[str] = set()
+        fresh = set(self.names_in(path) & changes.keys())
+        while fresh:
+            used |= fresh
+            macros = (
+                macros[name] for one in listings for macros in (self.macros_of(one),) for name in fresh & macros.keys()
+            )
+            fresh = {word.decode() for macro in macros for word in WORD.findall(macro.body)} & changes.keys() - used
+        used = {name for name in used & placed if any(name in self.listing_of(one).changes for one in headers)}
+        return self.unit(tuple(listings), used) if used else None
 
     def variants_of(self, path: str, program: Collection[str] = ()) -> list[Variant]:
         """The configurations of a file, with the macros of the headers that it includes, and with those that all files
@@ -225,40 +279,46 @@ class Tree:
         around = self.defined_around(path, program)
         if (path, around) not in self.variants:
             visible = {name: source.check_macro(name) for name in self.check_macros}
-            visible.update((macro.name, macro) for macro in around)
+            unit = self._placed(path)
             for header in reversed(self.included(path)):
-                visible.update(self._behind(path, header))
+                visible.update(self.macros_of(header))
+            for name in unit.names if unit is not None else ():
+                visible.pop(name, None)
+            visible.update((macro.name, macro) for macro in around)
             for name in ("cudaMalloc", "cudaFree"):
                 visible.pop(name, None)  # refused by name later
             declared = partial(self._visible, path)
             self.variants[path, around] = [
-                Variant(c, declared) for c in source.configurations(path, self.files[path], visible)
+                Variant(c, declared) for c in source.configurations(path, self.files[path], visible, unit)
             ]
         return self.variants[path, around]
 
     def defined_around(self, path: str, program: Collection[str]) -> tuple[source.Macro, ...]:
         """The macros that a file may use and that only those of `program` define which include it."""
         key = tuple(program)
-        if key not in self.around:
-            self.around[key] = Surroundings(self, key)
         if (path, key) not in self.seen:
-            self.seen[path, key] = self.around[key].of(path)
+            self.seen[path, key] = self._around(key).of(path)
         return self.seen[path, key]
 
-    def missing(self, path: str) -> frozenset[str]:
-        """The words of a file that it does not define itself, in the headers that it includes either."""
-        if path not in self.undefined:
-            # names with two underscores (`__global__`) mean what the compiler says, whoever defines them for an editor
-            words = {word.decode() for word in self.words(path, WORD) if not word.startswith(b"__")}
-            own = (self.macros_of(p) for p in (path, *self.included(path)))
-            self.undefined[path] = frozenset(words.difference(*own))
-        return self.undefined[path]
+    def differs(self, path: str, program: Collection[str]) -> bool:
+        """Whether a file may be in several of its configurations in one program: it asks for macros that those do not
+        define alike which include it.
+        """
+        return self._around(tuple(program)).differs(path)
 
-    def order(self, header: str) -> dict[str, int]:
-        """The files whose macros are defined behind the `#include` of a header, by the order in which they are."""
-        if header not in self.orders:
-            self.orders[header] = {one: n for n, one in enumerate((*reversed(self.included(header)), header))}
-        return self.orders[header]
+    def _around(self, program: tuple[str, ...]) -> Surroundings:
+        if program not in self.around:
+            self.around[program] = Surroundings(self, program)
+        return self.around[program]
+
+    def names_in(self, path: str) -> frozenset[str]:
+        """The words of a file, without those that begin with two underscores (`__global__`): they mean what the
+        compiler says, whoever defines them for an editor.
+        """
+        if path not in self.spoken:
+            words = self.words(path, WORD)
+            self.spoken[path] = frozenset(word.decode() for word in words if not word.startswith(b"__"))
+        return self.spoken[path]
 
     def _visible(self, path: str) -> Declarations:
         """What the headers declare that a file includes, in each of their configurations."""
@@ -271,9 +331,9 @@ class Tree:
         """Some of the files, with all that they include, as a tree: what is lowered is shared with this one."""
         other = Tree(self.files.only(paths), self.check_macros, self.folders.items())
         other.variants, other.macros, other.visible = self.variants, self.macros, self.visible
-        other.read, other.in_front, other.behind = self.read, self.in_front, self.behind
+        other.read, other.listings = self.read, self.listings
         other.includes, other.direct = self.includes, self.direct
-        other.names, other.undefined, other.orders = self.names, self.undefined, self.orders
+        other.names, other.spoken = self.names, self.spoken
         other.around, other.seen = self.around, self.seen
         if other.python is not None:
             other.python = self.python
@@ -287,7 +347,7 @@ class Tree:
             path for path in self.files if path in other.files and self.files.digest(path) == other.files.digest(path)
         }
         self.macros |= {path: macros for path, macros in other.macros.items() if path in same}
-        self.behind |= {(path, known): macros for (path, known), macros in other.behind.items() if path in same}
+        self.listings |= {path: listing for path, listing in other.listings.items() if path in same}
         for (path, around), variants in other.variants.items():  # what is around follows from the program, by value
             if path in same and (headers := self.included(path)) == other.included(path) and same.issuperset(headers):
                 self.variants[path, around] = variants
@@ -316,7 +376,7 @@ class Tree:
             if path in self.files and texts.keys().isdisjoint((path, *self.included(path))):
                 other.read[path, methods] = variants
         other.macros = {path: macros for path, macros in self.macros.items() if path not in texts}
-        other.behind = {(path, known): macros for (path, known), macros in self.behind.items() if path not in texts}
+        other.listings = {path: listing for path, listing in self.listings.items() if path not in texts}
         if self.python is not None and other.python is not None:
             other.python.take(self.python, self.files.keys() - texts.keys())
         return other

@@ -9,7 +9,8 @@ import pytest
 import tree_sitter
 
 from cudafix.files import includes_of
-from cudafix.frontends.cuda.source import Macro, Parsed, macros_behind, macros_in_front, macros_of, read
+from cudafix.frontends.cuda.source import Macro, Parsed, for_others, macros_of, read
+from cudafix.frontends.cuda.units import Meaning, Unit, Walk
 
 
 def parse(text: str, macros: Mapping[str, Macro] | None = None, path: str = "a.cu") -> list[Parsed]:
@@ -412,28 +413,51 @@ TIMER = b"""#ifndef TIMER_H
     ],
 )
 def test_which_macro_of_a_header_stands_behind_it(condition: str, known: dict[str, str], bodies: str | None) -> None:
-    found = macros_behind("timer.h", TIMER % condition.encode(), known)["START"]
+    front = "".join(f"#define {name} {value}\n" for name, value in known.items()).encode()
+    found = behind(front + b'#include "timer.h"\n', {"timer.h": TIMER % condition.encode()}, "START").one()
+    assert found is not None
     assert (found.body.decode() if found.kind != "opaque" or bodies is not None else None) == bodies
 
 
-def test_what_is_certainly_defined_in_front_of_an_include() -> None:
+def behind(source: bytes, headers: dict[str, bytes], name: str) -> Meaning:
+    """What a macro is at the end of a source."""
+    listings = {path: for_others(path, data)[1] for path, data in {"main.cu": source, **headers}.items()}
+
+    def find(path: str, target: str) -> str | None:
+        found = target.strip('"<>')
+        return found if found in listings else None
+
+    def includes(path: str) -> list[str]:
+        targets = (step.name for step in listings[path].steps if step.keyword == "include")
+        return [found for target in targets if (found := find(path, target)) is not None]
+
+    walk = Walk(Unit(listings, listings.__getitem__, find, includes, [name], ["main.cu"]))
+    assert walk.read("main.cu")
+    return walk.of(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("A", ("1", "2")), ("B", ("",)), ("C", ("", None)), ("D", (None,)), ("E", ("3",)), ("F", ("x",)), ("H", (None,))],
+)
+def test_what_is_defined_in_front_of_an_include(name: str, values: tuple[str | None, ...]) -> None:
     data = b"""#define A 1
 #define B
 #define F(x) x
 #ifdef Q
 #define C
-#define A
+#undef A
+#define A 2
 #endif
 #define D 2
 #undef D
 #ifndef E
 #define E 3
 #endif
-#define G 4
-#include "a.h"
-#define H 5
 """
-    assert macros_in_front("a.cu", data, data.index(b"#include")) == {"B": "", "G": "4"}
+    meaning = behind(data, {}, name)
+    bodies = {macro.body.decode() for macro in meaning.macros} | ({None} if meaning.gone or meaning.unset else set())
+    assert bodies == set(values)
 
 
 def test_macros_of_headers_are_visible() -> None:

@@ -824,6 +824,10 @@ class Calls(Objects):
             done = self.expand(macro, bindings, node, want_value=used or target is not None or macro.kind == "constant")
             if done is not None:
                 return done
+        if macro.kind == "opaque":  # it may evaluate what it is given, or not
+            return self._unread(
+                macro, node, (self.perhaps(node, macro.name, lambda: opaque(*self.arguments(arguments)[0])),)
+            )
         values, _ = self.arguments(arguments)
         if macro.kind == "constant":
             return opaque(*values)

@@ -8,20 +8,20 @@ function, all combinations of its own conditions, of those around it, and of tho
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
 from cudafix.frontends.cuda.conditions import NVCC, VERSIONS, Environment, Free, Node, decider, names, parse
-from cudafix.frontends.cuda.declarations import is_floating, is_number
 from cudafix.frontends.cuda.directives import OPENING, Branch, Directive, Group, Scan, blank
-from cudafix.frontends.cuda.macros import STRING, TYPE_WORDS, Macro, define, words
+from cudafix.frontends.cuda.macros import TYPE_WORDS, Macro, define, words
+from cudafix.frontends.cuda.units import GONE, PLACE, Listing, Meaning, Step, Unit, Walk, joined, merge
 
 MOST = 16  # configurations of one file
 DEEPEST = 256  # groups in each other: what a compiler should take at least (C++ standard, [implimits])
 INNER = 8  # functions around a function: those of local classes, and lambdas
-_ASKED = 6  # unknown macros in one condition of a header
 _STEPS = 100_000  # directives that the search for configurations may visit, in one file
 
 _SCALAR = (
@@ -50,6 +50,7 @@ _HARMLESS = re.compile(  # one declaration
 )
 _BRACE = re.compile(rb"[{}]")
 _KEPT = re.compile(rb"(push|pop)_macro\s*\(\s*\"(\w+)\"\s*\)")  # of GCC, Clang, MSVC and so of nvcc
+_INCLUDES = (b"include", b"include_next", b"import")
 _SCOPE = re.compile(rb"\s*(?:(?:inline\s+)?namespace\b|extern\s+\"C\")")
 _SPACE = re.compile(rb"\s*")
 _IDENTIFIER_BEFORE_PARENTHESIS = re.compile(rb"([A-Za-z_]\w*)\s*\(")
@@ -57,6 +58,8 @@ _IDENTIFIER = re.compile(rb"[A-Za-z_]\w*")
 _PARENTHESIS = re.compile(rb"\s*\(")
 _DEVICE_WORD = re.compile(rb"__(global|device|host)__")
 
+
+_ALONE = Unit((), lambda path: Listing.of(()), lambda path, target: None, lambda path: (), ())
 
 Redefined: TypeAlias = dict[str, tuple[tuple[int, Macro | None], ...]]
 """The macros that do not mean the same wherever their names stand: from which offset on which one holds, if any."""
@@ -88,10 +91,12 @@ class _Open:
 class Preprocessor:
     """Runs the directives of one scanned file under different choices."""
 
-    def __init__(self, scan: Scan, path: str, extra: Mapping[str, Macro]) -> None:
+    def __init__(self, scan: Scan, path: str, extra: Mapping[str, Macro], unit: Unit | None = None) -> None:
+        """`extra` are the macros that hold from the beginning; those of the `unit` come with the headers."""
         self.scan = scan
         self.path = path
         self.extra = extra
+        self.unit = unit
         self._blank = blank(scan.code)
         self._macros = {
             i: macro
@@ -115,61 +120,42 @@ class Preprocessor:
     def macros(self) -> dict[str, Macro]:
         """Every macro that the file defines in some configuration."""
         never = self.run({}, text=False).never
-        return _merge(macro for i, macro in self._macros.items() if i not in never)
+        return merge(macro for i, macro in self._macros.items() if i not in never)
 
-    def in_front(self, end: int) -> dict[str, str]:
-        """The macros without parameters that this file certainly defines in front of an offset, and their bodies."""
-        found: dict[str, str] = {}
-        inside = self._groups_of_directives()
-        uncertain: set[str] = set()
-        for i, directive in enumerate(self.scan.directives):
-            if directive.start >= end:
-                break
-            if directive.keyword in (b"define", b"undef"):
-                name, macro = self._named(i)
-                if macro is None or macro.params is not None or name in found or inside[i] or self._is_default(i):
-                    uncertain.add(name)
-                else:
-                    found[name] = macro.body.decode("utf-8", "replace")
-            elif (kept := _kept(directive)) is not None:
-                uncertain.add(kept[2].decode("utf-8", "replace"))
-        return {name: body for name, body in found.items() if name not in uncertain}
+    def listing(self) -> Listing:
+        """The directives of the file that may change macros, for whoever includes it."""
+        return Listing.of(self._steps(), self._guard_of_all())
 
-    def behind(self, known: Mapping[str, str]) -> dict[str, Macro]:
-        """Every macro that is defined behind this file in some configuration, if these are in front of it."""
-        environment = Environment({}, {}, dict(known))
-        alive: dict[str, list[int]] = {}
-        stack: list[tuple[bool | None, bool | None]] = []  # is the code around read, and was one of the branches
-        active: bool | None = True  # None: perhaps
+    def _guard_of_all(self) -> str:
+        """The macro of the include guard around all of the file."""
+        first = next((g for g, group in enumerate(self.scan.groups) if group.parent is None), None)
+        if first is None or first not in self._guards:
+            return ""
+        group = self.scan.groups[first]
+        if self.scan.code[: group.start].strip() or self.scan.code[group.end :].strip():
+            return ""
+        return next(iter(names(self._conditions[group.branches[0].directive])))
+
+    def _steps(self) -> Iterator[Step]:
+        opened = 0
         for i, directive in enumerate(self.scan.directives):
+            keyword = directive.keyword
             if i in self.scan.group_of:
-                if directive.keyword == b"endif":
-                    active = stack.pop()[0]
-                    continue
-                around, taken = (active, False) if directive.keyword in OPENING else stack.pop()
-                holds = self._certainly(i, environment)
-                active = _and(around, _not(taken), holds)
-                stack.append((around, _not(_and(_not(taken), _not(holds)))))
-            elif active is not False and directive.keyword in (b"define", b"undef"):
+                opened += (keyword in OPENING) - (keyword == b"endif")
+                plain = keyword in (b"else", b"endif")
+                kind = keyword.decode() if plain else "if" if keyword in OPENING else "elif"
+                yield Step(kind, condition=self._conditions.get(i), guards=self.scan.group_of[i] in self._guards)
+            elif keyword in (b"define", b"undef"):
                 name, macro = self._named(i)
-                environment.defined.pop(name, None)
-                environment.gone.discard(name)
-                if active:
-                    alive.pop(name, None)
-                    if macro is None:
-                        environment.gone.add(name)
-                    elif macro.params is None and not self._is_default(i):
-                        environment.defined[name] = macro.body.decode("utf-8", "replace")
-                    else:
-                        environment.defined[name] = None
-                if macro is not None:
-                    alive.setdefault(name, []).append(i)
-            elif active is not False and (kept := _kept(directive)) is not None:
-                name = kept[2].decode("utf-8", "replace")  # whichever of its definitions was pushed
-                environment.defined.pop(name, None)
-                environment.gone.discard(name)
-                alive[name] = [n for n, macro in self._macros.items() if n < i and macro.name == name]
-        return _merge(self._macros[i] for i in sorted(i for found in alive.values() for i in found))
+                if name and (macro is None) == (keyword == b"undef"):
+                    yield Step(keyword.decode(), name, macro, guards=self._is_default(i))
+            elif keyword in _INCLUDES:
+                yield Step("include", directive.rest.strip().decode("utf-8", "surrogateescape"))
+            elif keyword == b"pragma" and directive.rest.split()[:1] == [b"once"]:
+                yield Step("once")
+            elif keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())) is not None:
+                yield Step(kept[1].decode(), kept[2].decode("utf-8", "replace"))
+        yield from (Step("endif") for _ in range(opened))
 
     def _is_default(self, i: int) -> bool:
         """Whether a `#define` gives a macro its value only where an option of the compiler has given it none."""
@@ -182,17 +168,6 @@ class Preprocessor:
         words = self.scan.directives[i].rest.split()
         return (macro.name if macro else words[0].decode("utf-8", "replace") if words else ""), macro
 
-    def _certainly(self, i: int, environment: Environment) -> bool | None:
-        """Whether a branch is taken if it is asked for; None where macros decide of which nothing is known."""
-        condition = self._conditions.get(i)
-        if condition is None:
-            return True
-        if self.scan.group_of[i] in self._guards:
-            return not names(condition) <= environment.defined.keys()
-        if not names(condition).isdisjoint(VERSIONS.keys() | NVCC.keys() | {"__CUDA_ARCH__"}):
-            return None  # the compiler knows
-        return _decided(condition, environment, {})
-
     def run(self, chosen: Mapping[str, bool], fork: frozenset[int] = frozenset(), text: bool = True) -> Run:
         """Preprocess under the choices `chosen`. Raises `Free` at the first open choice in a group of `fork`."""
         result = Run()
@@ -200,9 +175,10 @@ class Preprocessor:
         if self.path.endswith(".c"):
             environment.gone.add("__cplusplus")
         stack: list[_Open] = []
-        active, at, parts, defined = True, 0, [], []
+        active, at, parts = True, 0, []
+        defined: list[Macro] = []
         steps: dict[str, list[tuple[int, Macro | None]]] = {}
-        pushed: dict[str, list[tuple[Macro | None, str | None]]] = {}
+        walks = Walk(_ALONE, {}, self.extra), Walk(self.unit or _ALONE, chosen, self.extra)
         code, spaces = self.scan.code, self._blank
         self.steps += len(self.scan.directives)
         for i, directive in enumerate(self.scan.directives):
@@ -225,54 +201,68 @@ class Preprocessor:
                 if keyword == b"define" and self._is_switched_off(stack, result):
                     result.never.add(i)
                 continue
-            elif keyword == b"define":
-                macro = self._macros.get(i)
-                if macro is not None:
-                    known = macro.params is None and not self._is_default(i)
-                    body = macro.body.decode("utf-8", "replace") if known else None
-                    environment.defined[macro.name] = body
-                    environment.gone.discard(macro.name)
-                    defined.append(macro)
-                    steps.setdefault(macro.name, []).append((directive.end, macro))
-            elif keyword == b"undef":
-                name = directive.rest.strip().decode("utf-8", "replace")
-                environment.defined.pop(name, None)
-                environment.gone.add(name)
-                steps.setdefault(name, []).append((directive.end, None))
-            elif keyword in (b"include", b"include_next", b"import"):
-                result.includes.append(directive.rest.strip().decode("utf-8", "replace"))
-                result.between.append((directive.start, "#include"))
-            elif (kept := _kept(directive)) is not None:
-                name = kept[2].decode("utf-8", "replace")
-                if kept[1] == b"push":
-                    macro = steps[name][-1][1] if name in steps else self.extra.get(name)
-                    pushed.setdefault(name, []).append((macro, environment.defined.get(name)))
-                elif pushed.get(name):
-                    macro, body = pushed[name].pop()
+            else:
+                for name, meaning in self._changed(i, walks, result).items():
                     environment.defined.pop(name, None)
-                    if macro is not None:
-                        environment.defined[name] = body
-                        environment.gone.discard(name)
-                        defined.append(macro)
-                    else:
+                    environment.gone.discard(name)
+                    if meaning.defined:
+                        environment.defined[name] = meaning.value
+                    elif not meaning.macros and not meaning.unset:
                         environment.gone.add(name)
+                    macro = meaning.one()
+                    defined += [macro] if macro is not None else []
                     steps.setdefault(name, []).append((directive.end, macro))
-            elif keyword == b"pragma" and directive.rest.split()[:1] != [b"unroll"]:
-                result.between.append((directive.start, directive.rest.strip().decode("utf-8", "replace")))
         if text:
             parts.append((code if active else spaces)[at:])
             result.text = b"".join(parts)
-            result.macros = {**self.extra, **_merge(defined)}
-            result.redefined = self._redefined(result.text, steps)
+            result.macros = {**self.extra, **merge(defined)}
+            result.redefined = self._redefined(result.text, steps, result.macros)
         return result
 
-    def _redefined(self, text: bytes, steps: Mapping[str, Sequence[tuple[int, Macro | None]]]) -> Redefined:
+    def _changed(self, i: int, walks: tuple[Walk, Walk], result: Run) -> Mapping[str, Meaning]:
+        """What a directive that is read changes, and what the macros are behind it. The first of the `walks` knows the
+        macros that headers do not change.
+        """
+        directive = self.scan.directives[i]
+        if directive.keyword in (b"define", b"undef"):
+            name, macro = self._named(i)
+            if directive.keyword == b"define" and macro is None:
+                return {}
+            walk = walks[name in walks[1].unit.names]
+            default = self._is_default(i)
+            meaning = Meaning((macro,), given=default) if macro is not None else GONE
+            if default and walk.of(name).perhaps:  # the guard around it is perhaps passed
+                meaning = joined((replace(walk.of(name), gone=False, unset=False), meaning))
+            walk.put(name, meaning)
+            return {name: meaning}
+        if directive.keyword in _INCLUDES:
+            target = directive.rest.strip()
+            result.includes.append(target.decode("utf-8", "replace"))
+            result.between.append((directive.start, "#include"))
+            return walks[1].included(self.path, target.decode("utf-8", "surrogateescape"))
+        if directive.keyword == b"pragma" and (kept := _KEPT.match(directive.rest.strip())) is not None:
+            name = kept[2].decode("utf-8", "replace")
+            walk = walks[name in walks[1].unit.names]
+            if kept[1] == b"push":
+                walk.push(name)
+                return {}
+            return {name: walk.of(name)} if walk.pop(name) else {}
+        if directive.keyword == b"pragma" and directive.rest.split()[:1] != [b"unroll"]:
+            result.between.append((directive.start, directive.rest.strip().decode("utf-8", "replace")))
+        return {}
+
+    def _redefined(
+        self, text: bytes, steps: Mapping[str, Sequence[tuple[int, Macro | None]]], macros: Mapping[str, Macro]
+    ) -> Redefined:
         """Of the macros that the file defines or takes back, those that are no one macro in all of its text."""
         first: dict[str, int] = {}
         for word in _IDENTIFIER.finditer(text) if steps else ():
             name = word[0].decode()
             if name in steps and name not in first and _may_expand(text, word.start(), word.end(), steps[name]):
                 first[name] = word.start()
+        if hidden := {name for name, changes in steps.items() if name not in first and len(changes) > 1}:
+            inner = set[bytes]().union(*(words(macro.body) for macro in macros.values()))
+            first.update((name, 0) for name in hidden if name.encode() in inner)
         found: Redefined = {}
         for name, changes in steps.items():
             extra = self.extra.get(name)
@@ -348,14 +338,14 @@ class Preprocessor:
         for i, directive in enumerate(directives):
             if inside[i] and directive.keyword == b"include":
                 blocks = _blocks(plain) if blocks is None else blocks
-                if any(start < directive.start < end for start, end in blocks):
+                if any(start < directive.start < end for start, end in blocks) or self._brings(i):
                     result.update(inside[i])
             if not inside[i] or directive.keyword not in (b"define", b"undef"):
                 continue
             macro = self._macros.get(i)
             name = macro.name if macro else directive.rest.strip().decode("utf-8", "replace")
             made.setdefault(name, set()).update(inside[i])
-            if macro is not None and self.matters(macro):
+            if macro is not None and self.matters(macro) or self.unit is not None and name in self.unit.names:
                 result.update(inside[i])
             elif macro is not None and macro.params is not None:
                 defines.setdefault((inside[i][-1], name), []).append(directive)
@@ -371,9 +361,16 @@ class Preprocessor:
                 return result
             result |= more
 
+    def _brings(self, i: int) -> AbstractSet[str]:
+        """Which macros of the unit an `#include` may change."""
+        directive = self.scan.directives[i]
+        if self.unit is None or directive.keyword not in _INCLUDES:
+            return frozenset()
+        return self.unit.changed_by(self.path, directive.rest.strip().decode("utf-8", "surrogateescape"))
+
     def matters(self, macro: Macro) -> bool:
         """Whether a macro may do something, or stand for memory: a variable of this file, or a place one leads to."""
-        if macro.kind != "constant" or _PLACE.search(macro.body):
+        if macro.kind != "constant" or PLACE.search(macro.body):
             return True
         return not self._variables.isdisjoint(words(macro.body))
 
@@ -494,6 +491,8 @@ class Preprocessor:
             if directive.keyword in (b"define", b"undef"):
                 name = (directive.rest.split(b"(")[0].split() or [b""])[0].decode("utf-8", "replace")
                 made.setdefault(name, set()).update(g for g in inside[i] if g in groups)
+            for name in self._brings(i) if inside[i] else ():
+                made.setdefault(name, set()).update(g for g in inside[i] if g in groups)
         asks = {
             n: {x for b in self.scan.groups[n].branches for x in names(self._conditions.get(b.directive, ("", (), "")))}
             for n in groups
@@ -558,26 +557,6 @@ class Preprocessor:
         return result, True
 
 
-def _and(*values: bool | None) -> bool | None:
-    """Whether all of them are true; None: perhaps."""
-    return False if False in values else None if None in values else True
-
-
-def _not(value: bool | None) -> bool | None:
-    return None if value is None else not value
-
-
-def _decided(condition: Node, environment: Environment, chosen: dict[str, bool]) -> bool | None:
-    """What a condition is whatever the macros are of which nothing is known; None where they decide."""
-    if len(chosen) > _ASKED:
-        return None
-    try:
-        return replace(environment, chosen=chosen, met={}, fork=True).holds(condition)
-    except Free as free:
-        yes, no = (_decided(condition, environment, {**chosen, free.atom: value}) for value in (True, False))
-        return yes if yes is no else None
-
-
 def _outer(functions: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """The functions that do not stand in `INNER` others: deeper ones are read where braces do not match."""
     around: list[int] = []  # where those end that are open
@@ -617,11 +596,6 @@ def _blocks(text: bytes) -> list[tuple[int, int]]:
     return found
 
 
-def _kept(directive: Directive) -> re.Match[bytes] | None:
-    """What a pragma keeps of a macro, or restores."""
-    return _KEPT.match(directive.rest.strip()) if directive.keyword == b"pragma" else None
-
-
 def _is_harmless(plain: bytes, branch: Branch) -> bool:
     """Whether the branch holds nothing but declarations that no order depends on."""
     at = _SPACE.match(plain, branch.start, branch.end).end()  # type: ignore[union-attr]
@@ -639,34 +613,6 @@ def _atoms(node: Node) -> set[str]:
 
 
 _VARIABLE = re.compile(rb"(?:[\w>]\s+|[*&]\s*)([A-Za-z_]\w*)\s*(?=[;,=\[){])")  # where one may be declared
-_PLACE = re.compile(rb"\[|->|(?:^|[-+(,=/&|<>!?:])\s*\*\s*[\w(]")  # an element, or what a pointer leads to
-
-
-# What a macro body must not hold if one of several bodies may stand for all of them.
-_MATTERS = re.compile(
-    rb"cu(?:da|blas|fft|sparse|rand|solver|dnn|[A-Z])|<<<|##|\b(?:return|goto|break|continue|throw|exit)\b|[{};]"
-)
-
-
-# A body that ends the process whatever comes before, and what must not stand in front of that.
-_LEAVES = re.compile(rb"\b(?:exit|_exit|abort)\s*\([^()]*\)\s*;?\s*\}?\s*;?\s*\Z")
-_BEFORE_LEAVING = re.compile(
-    rb"cu(?:da|blas|fft|sparse|rand|solver|dnn|[A-Z])|<<<|##|[?]|&&|[|][|]"
-    rb"|\b(?:return|goto|break|continue|throw|exit|if|else|for|while|do|switch|case)\b"
-)
-
-
-def _leaves(macro: Macro) -> bool:
-    """Whether all that a macro does is to say something, at most, and to end the process."""
-    body = STRING.sub(b'""', macro.body)
-    end = _LEAVES.search(body)
-    return end is not None and _BEFORE_LEAVING.search(body, 0, end.start()) is None
-
-
-def _is_number_in_one(*macros: Macro) -> bool:
-    """Whether some of the macros are types of numbers, and not all are types of floating ones."""
-    kinds = [macro.body.decode("utf-8", "replace") for macro in macros]
-    return any(map(is_number, kinds)) and not all(map(is_floating, kinds))
 
 
 def _may_expand(text: bytes, start: int, end: int, changes: Sequence[tuple[int, Macro | None]]) -> bool:
@@ -727,28 +673,3 @@ def _used(text: bytes, macros: Mapping[str, Macro]) -> set[bytes]:
         bodies = (words(macro.body) for word in left if (macro := macros.get(word.decode())) is not None)
         left = set[bytes]().union(*bodies) - found
     return found
-
-
-def _merge(macros: Iterable[Macro]) -> dict[str, Macro]:
-    """By name. Of several bodies that may be meant, one that looks wins; if they do different things, it is opaque.
-
-    Bodies that are plain host expressions (`fopen_s(&f, name, mode)` or `(f = fopen(name, mode))`, by platform) change
-    nothing that a proof rests on: the last one stands for all. So does one of several that end the process
-    (`exit(x)`, or a word to the user before that): behind it nothing runs, whichever is meant.
-    """
-    result: dict[str, Macro] = {}
-    for macro in macros:
-        old = result.get(macro.name)
-        if old is not None and (old.params, old.body) != (macro.params, macro.body):
-            alike = old.kind == macro.kind and old.passes == macro.passes
-            if alike and macro.kind == "transparent":
-                macro = replace(macro, looks=old.looks or macro.looks)
-            elif old.params == macro.params and _leaves(old) and _leaves(macro):
-                macro = old if old.kind == "operates" else macro
-            elif _is_number_in_one(old, macro) or any(
-                (_PLACE if alike and macro.kind == "constant" else _MATTERS).search(m.body) for m in (old, macro)
-            ):
-                both = b"%b %b" % (old.body, macro.body)
-                macro = replace(macro, body=both, kind="opaque", passes=None, looks=False)
-        result[macro.name] = macro
-    return result

@@ -49,6 +49,9 @@ _PRIMARY = {
     )
 }
 _KEYWORD = re.compile(rb"#[ \t]*([A-Za-z_]+)")
+_PRAGMA = re.compile(rb"\b_Pragma\s*\(\s*\Z")
+_KEEPS = re.compile(rb'"\s*((?:push|pop)_macro\s*\(\s*)\\"(\w+)\\"\s*\)\s*"\Z')
+_CLOSING = re.compile(rb"\s*\)")
 _CONTINUATION = re.compile(rb"\\(\r?\n)")
 
 OPENING = frozenset((b"if", b"ifdef", b"ifndef"))
@@ -63,7 +66,9 @@ def blank(data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """`#keyword rest` at `[start, end)`, comments in it blanked and line continuations joined, same length."""
+    """`#keyword rest` at `[start, end)`, comments in it blanked and line continuations joined, same length. What
+    `_Pragma` says of a macro is a directive as well.
+    """
 
     keyword: bytes
     start: int
@@ -164,6 +169,12 @@ def scan(data: bytes) -> Scan:
                 directives.append(directive)
         else:
             strings.append((start, end))
+            if (kept := _KEEPS.match(data, start, end)) is not None:
+                operator = _PRAGMA.search(data, max(0, start - 99), start)
+                closing = _CLOSING.match(data, end)
+                if operator is not None and closing is not None:
+                    rest = b' %b"%b")' % kept.groups()
+                    directives.append(Directive(b"pragma", operator.start(), closing.end(), rest, start))
     parts.append(data[at:])
     result = Scan(_with_primary_operators(b"".join(parts), strings), directives, strings)
     _nest(result, len(data))

@@ -353,7 +353,12 @@ class Expressions:
                     )
                 if word in self.file.macros:
                     texts.append(self.file.macros[word].body.decode("utf-8", "replace"))
-        return tuple(sorted(names)), tuple(name for name in called if name not in self.file.macros)
+        return tuple(sorted(names)), tuple(name for name in called if not self._is_macro(name))
+
+    def _is_macro(self, name: str) -> bool:
+        """Whether a name is always that of a macro: in its own body it is that of something else."""
+        macro = self.file.macros.get(name)
+        return macro is not None and name not in _WORD.findall(macro.body.decode("utf-8", "replace"))
 
     def unread(self, why: str, node: Node, parts: tuple[Expr, ...] = ()) -> Expr:
         """Unknown code of which not even the text is there: it may call any operator or method of the program."""

@@ -18,6 +18,7 @@ from cudafix.frontends.cuda.configurations import Preprocessor, Redefined, Run, 
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.queries import captures
+from cudafix.frontends.cuda.units import Listing, Unit
 
 __all__ = [
     "Configuration",
@@ -25,8 +26,7 @@ __all__ = [
     "Parsed",
     "check_macro",
     "configurations",
-    "macros_behind",
-    "macros_in_front",
+    "for_others",
     "macros_of",
     "read",
 ]
@@ -101,9 +101,14 @@ def read(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Parse
     return [one.parse() for one in configurations(path, data, macros)]
 
 
-def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> list[Configuration]:
-    """As `read`, without parsing more than the default configuration."""
-    preprocessor = Preprocessor(scan(data), path, macros)
+def configurations(
+    path: str, data: bytes, macros: Mapping[str, Macro] = {}, unit: Unit | None = None
+) -> list[Configuration]:
+    """As `read`, without parsing more than the default configuration. The macros of the `unit` come with the headers:
+    where each is included.
+    """
+    preprocessor = Preprocessor(scan(data), path, macros, unit)
+    brought = unit.names if unit is not None else frozenset()
     default = preprocessor.run({})
     first = _parse(path, data, default)
     choices, too_many = preprocessor.choices(default, lambda: _functions(first.tree))
@@ -113,9 +118,9 @@ def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> 
     seen: set[tuple[object, ...]] = set()
     for chosen in choices:
         run = preprocessor.run(chosen)
-        own = [macro for macro in run.macros.values() if macro.path == path]
-        called = frozenset(macro.name for macro in own if macro.params is not None)  # and no functions
-        mattering = tuple(filter(preprocessor.matters, own))
+        own = [macro for macro in run.macros.values() if macro.path == path or macro.name in brought]
+        called = frozenset(macro.name for macro in own if macro.path == path and macro.params is not None)
+        mattering = tuple(macro for macro in own if macro.name in brought or preprocessor.matters(macro))
         key = run.text, mattering, called, tuple(run.between), tuple(run.redefined.items())
         if key in seen:
             continue
@@ -130,17 +135,13 @@ def configurations(path: str, data: bytes, macros: Mapping[str, Macro] = {}) -> 
 
 def macros_of(path: str, data: bytes) -> dict[str, Macro]:
     """Every macro that the file defines, in whatever configuration; what several bodies disagree on is `opaque`."""
-    return Preprocessor(scan(data), path, {}).macros()
+    return for_others(path, data)[0]
 
 
-def macros_behind(path: str, data: bytes, known: Mapping[str, str]) -> dict[str, Macro]:
-    """Every macro that may be defined behind the file, if these are in front of it."""
-    return Preprocessor(scan(data), path, {}).behind(known)
-
-
-def macros_in_front(path: str, data: bytes, end: int) -> dict[str, str]:
-    """The macros without parameters that the file certainly defines in front of an offset, and their bodies."""
-    return Preprocessor(scan(data), path, {}).in_front(end)
+def for_others(path: str, data: bytes) -> tuple[dict[str, Macro], Listing]:
+    """What a file is to those that include it: `macros_of`, and the directives that may change macros."""
+    preprocessor = Preprocessor(scan(data), path, {})
+    return preprocessor.macros(), preprocessor.listing()
 
 
 def check_macro(name: str) -> Macro:

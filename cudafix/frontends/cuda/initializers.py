@@ -76,6 +76,7 @@ class Initializers(Objects):
         elif active := self.active(kind):
             self.hands_over(node, active, values)
             self.constructor(node, active, values, spans, place)
+            self.lead_to_elements(place, node)
         elif values:
             if self._is_made_by_others(kind, values):
                 self.constructor(node, kind, values, spans)

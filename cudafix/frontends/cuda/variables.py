@@ -483,7 +483,6 @@ class Variables(Blocks):
         self.initialize(node, var, kind, values, spans)
         if self.file.index.class_of(kind) is not None:
             self._owns(var, one)
-        self.lead_to_elements(var, node)
 
     def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
         """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the

@@ -13,6 +13,7 @@ from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
 from cudafix.frontends.cuda.declarations import WIDE, is_number, is_pointer, plain_name, pointee, tidy
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, first_named
+from cudafix.frontends.cuda.initializers import Initializers
 from cudafix.frontends.cuda.macros import Macro, variadic_name
 from cudafix.frontends.cuda.macros import words as words_in
 from cudafix.frontends.cuda.names import (
@@ -25,7 +26,7 @@ from cudafix.frontends.cuda.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.objects import NUMBER_OBJECT, Objects
+from cudafix.frontends.cuda.objects import NUMBER_OBJECT
 from cudafix.frontends.cuda.terms import matters, opaque, root_of
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
@@ -64,7 +65,7 @@ def _acts(node: Node) -> bool:
 _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return switch throw try while".split())
 
 
-class Calls(Objects):
+class Calls(Initializers):
     """Lowers calls: who is called with what, and who looks at the status; what a call means is not decided here."""
 
     plain_call = False  # the call runs a function of this file that calls nothing itself
@@ -438,6 +439,10 @@ class Calls(Objects):
             return self._called_object(node, function, arguments, place, target, used)
         elif name in self.file.index.given and name not in self.file.hosts:
             return self._computed(node, Var(name), arguments, target)
+        elif name not in self.file.hosts and (meant := self.active(name)) not in ("", name):  # another name of it
+            result = target if target is not None else self.temporary(meant)
+            self.initialize(node, result, meant, *self.arguments(arguments))
+            return result
         elif name not in self.file.hosts and (
             name in PURE or name.removeprefix("std::") in PURE or self.file.index.is_type(name.removeprefix("std::"))
         ):

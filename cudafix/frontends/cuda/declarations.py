@@ -391,6 +391,7 @@ class Class:
     statics: dict[str, str] = field(default_factory=dict)
     methods: set[str] = field(default_factory=set)
     bases: tuple[str, ...] = ()
+    inherits: tuple[str, ...] = ()  # the bases of which it has the constructors, too: `using Base::Base;`
     start: int = 0
     initialized: set[str] = field(
         default_factory=set
@@ -400,6 +401,7 @@ class Class:
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
     unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
+    copied: bool = False  # it writes the constructor that copies or moves an object, beside others
     assigned: bool = False  # it writes an assignment, beside others
     compared: set[str] = field(default_factory=set)  # the comparisons that the compiler writes, `= default`
     idle: bool = False  # its destructor is written, and empty
@@ -1215,7 +1217,13 @@ def index(
                 stack.extend((child, joined, cls, within, hidden) for child in reversed(body.children))
             if text[node.start_byte : node.end_byte].partition(b"{")[0].find(b"inline") >= 0:
                 found.opens(joined.rpartition("::")[0], joined)
-        elif kind == "using_declaration" and cls is None and namespace:
+        elif kind == "using_declaration" and cls is not None:
+            named = "".join(text_of(node.named_children[-1], text).split())
+            last = named.rpartition("::")[2]
+            of_base = tuple(base for base in cls.bases if base.rpartition("::")[2] == last)
+            if plain_name(named.rpartition("::")[0]).rpartition("::")[2] == last:
+                cls.inherits += of_base or cls.bases  # by another name of one of them
+        elif kind == "using_declaration" and namespace:
             named = text_of(node.named_children[-1], text)
             found.opens(namespace, named if node.children[1].type == "namespace" else named.rpartition("::")[0])
         elif kind == "enum_specifier":
@@ -1433,7 +1441,9 @@ def _defaulted(found: Declarations, cls: Class | None, one: Declared, text: byte
     if special == ASSIGNMENT:
         owner.assigned = True
     elif special == owner.constructor:
-        owner.defaulted |= one.parameters is not None and not parameters(one.parameters, text, found.numbers)
+        given = parameters(one.parameters, text, found.numbers) if one.parameters is not None else ()
+        owner.defaulted |= one.parameters is not None and not given
+        owner.copied |= len(given) == 1
     elif cls is None:
         owner.methods.discard(special)
     return True

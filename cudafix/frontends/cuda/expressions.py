@@ -1238,7 +1238,7 @@ class Expressions:
         """Whether Thrust copies what an object of this type shows."""
         return any(map(_ON_THE_DEVICE.match, self.file.index.meanings(kind)))
 
-    def lead_to_elements(self, var: Var, node: Node) -> None:
+    def lead_to_elements(self, var: Expr, node: Node) -> None:
         """A vector of Thrust is a pointer to its elements, as long as no pointers can be in there."""
         for kind in self.file.index.meanings(self.type_of(var)):
             found = _VECTOR.fullmatch(kind)
@@ -1370,13 +1370,14 @@ class Expressions:
     def _list(self, node: Node, target: Expr | None, used: bool) -> Expr:
         """`{a, b}`, and everything else that only evaluates its operands."""
         values: tuple[Expr, ...] = ()
+        braces = node.type == "initializer_list"
         for child in node.named_children:
-            listed = self.several(child) if node.type == "initializer_list" else ()
+            listed = self.several(child) if braces else ()
             if listed:
                 values += tuple(self.in_argument(one, self.value) for one in listed)
-            elif child.type not in _NOT_VALUES:
+            elif child.type not in _NOT_VALUES or (braces and child.type == "string_literal"):
                 values += (self.value(child),)
-        if node.type == "initializer_list":
+        if braces:
             self.listed[node.id] = values
         return opaque(*values)
 

@@ -334,8 +334,9 @@ def _initializing(
             lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]
             element = element_type(variable.type).rstrip()
             cls = file.index.class_of(element) if not is_pointer(element) else None
-            if cls is not None and file.index.has(cls, cls.constructor):
-                lowering.make_global(variable, value, cls)
+            written = not value.type.endswith(("declarator", "identifier")) or value.type == "function_declarator"
+            if (cls is not None and file.index.has(cls, cls.constructor)) or (written and lowering.active(element)):
+                lowering.make_global(variable, value)
             elif variable.type.endswith(" &"):
                 if not _is_misread(value):
                     lowering.bind_global(variable, value)

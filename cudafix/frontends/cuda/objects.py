@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 
 from tree_sitter import Node
@@ -22,7 +23,7 @@ from cudafix.frontends.cuda.declarations import (
     tidy,
 )
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
-from cudafix.frontends.cuda.names import COMPARING
+from cudafix.frontends.cuda.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.terms import deref, is_temporary, opaque
 from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Param, Site, Span, Var
 
@@ -52,6 +53,7 @@ _OWNS = frozenset(("shared_ptr", "unique_ptr", "reset"))
 _MADE_EXPLICITLY = re.compile(r"(?:vector|array|deque|list|(?:unordered_)?(?:multi)?(?:map|set)|unique_ptr|thread)<")
 """The classes of the standard library of which no object is made by a conversion ([container.requirements])."""
 _ARRAY = re.compile(r"(?:const )?(?:std::)?array\s*<[^&]*>(?: &)?")
+_THREAD = re.compile(r"(?:std::)?j?thread")
 _SWAPS = frozenset(("swap", "exchange"))
 # the functions of the standard library that assign what they are given, or what that points to
 _ASSIGNING = _SWAPS | frozenset(
@@ -83,6 +85,21 @@ class Objects(Expressions):
     def arguments(self, node: Node | None) -> tuple[tuple[Expr, ...], tuple[Span, ...]]:
         raise NotImplementedError
 
+    # -- supplied by the initializers ---------------------------------------------------------------------------------
+
+    def initialize(
+        self, node: Node, place: Expr, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...] = ()
+    ) -> None:
+        raise NotImplementedError
+
+    def initialize_as(self, node: Node, place: Expr, kind: str, value: Expr) -> None:
+        raise NotImplementedError
+
+    def fill_members(
+        self, node: Node, place: Expr, cls: Class, items: deque[tuple[Node | None, Expr]], rest: bool
+    ) -> None:
+        raise NotImplementedError
+
     # -- made, copied, converted --------------------------------------------------------------------------------------
 
     def _construct(
@@ -100,7 +117,8 @@ class Objects(Expressions):
         target = target if self._is_to_be(target, cls) else None
         receiver = target if isinstance(target, Var) else self.temporary(cls.name)
         own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
-        if cls.constructor in cls.methods and not cls.deleter and (own is not cls or self.copies(cls)):
+        copied = own is cls and (self.is_new(values[0]) or not self.copies(cls))
+        if cls.constructor in cls.methods and not cls.deleter and not copied:
             self.emit_call(node, function, f"{cls.name}::{cls.constructor}", values, spans, receiver, None, False)
         else:
             self.build(node, receiver, cls, values, spans)
@@ -128,6 +146,10 @@ class Objects(Expressions):
             values, spans = self.arguments(value)
             self.constructor(node, self.raw(kind), values, spans)
             return opaque(*values)
+        if kind is not None and value is not None and (active := self.active(self.raw(kind))):
+            result = target if target is not None else self.temporary(active)
+            self.initialize(node, result, active, *self.arguments(value))
+            return result
         if cls is None or kind is None or value is None:
             if kind is not None and value is not None and (made := self._other(node)):
                 self.hands_over(node, self.raw(kind), self.listed.get(value.id, ()))
@@ -174,7 +196,8 @@ class Objects(Expressions):
             classes = [c for kind in kinds if not is_pointer(kind) and (c := index.class_of(kind)) is not None]
             braces, kind = child.type == "initializer_list", self.type_of(value)
             own = index.class_of(kind) if kind and not is_pointer(kind) else None
-            by_value = any(not p.by_reference for p in params)
+            taken = [p for p in params if own is not None and index.class_of(p.type) is own]
+            by_value = any(not p.by_reference for p in taken or params)
             if own is not None:
                 exact = nodes is None and len(classes) > 1 and own in classes  # the overload that takes it as it is
                 classes = [own] if exact else classes
@@ -185,7 +208,7 @@ class Objects(Expressions):
                 elif own not in classes:
                     given[number] = self._converted_for(child, callee, params, value)
                     continue
-                elif not by_value or is_temporary(value) or not self.is_copied(own):
+                elif not by_value or self.is_new(value) or not self.is_copied(own):
                     continue
             elif not (braces or self.is_no_object(child, value)) or (len(kinds) > 1 and not braces):
                 given[number] = self._converted_for(child, callee, params, value)
@@ -368,37 +391,70 @@ class Objects(Expressions):
             held = (self._released(node, values[0]),) if values and self.owner(values[0]) else values[:1]
             self._of_owner(node, cls, cls.constructor, held, receiver)
             return
-        if own is cls and not self.copies(cls) and not is_pointer(self.type_of(values[0])):
+        if own is cls and not is_pointer(self.type_of(values[0])) and self.is_new(values[0]):
+            self.ending = [one for one in self.ending if one[0] != values[0]]  # they are one object
             self.emit(ir.Assign(receiver, values[0], self.span(node)))
-            self.copy_parts(node, receiver, cls, values[0])
             return
-        if index.has(cls, cls.constructor):
-            span = self.span(node)
-            site = self.site(node)
-            name_span = Span(span.path, span.start, span.start)
-            callee = f"{cls.name}::{cls.constructor}"
-            given = values if cls.constructor in cls.methods else ()
-            given = self.converted(node, callee, None, given) if own is not cls else given
-            call = ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver)
-            if values and cls.constructor not in cls.methods:  # of what the braces leave out, if anything
-                self.emit(ir.If(ir.Test("other", None, "braces leave members out"), (call,), (), span))
-            elif values and any("initializer_list" in one.type for one in self._only_parameters(cls)):
-                listed = ir.Call(callee, (opaque(*values),), span, name_span, span.end - 1, site, (), receiver)
-                self.emit(ir.If(ir.Test("other", None, "the values are in braces"), (listed,), (call,), span))
-            else:
-                self.emit(call)
-        else:
+        if own is cls and not is_pointer(self.type_of(values[0])) and (cls.copied or not self.copies(cls)):
+            by_parts = self.collect(lambda: self._copy_by_parts(node, receiver, cls, values[0]))
+            if not self.copies(cls):
+                self.merge(by_parts)
+                return
+            written = self.collect(lambda: self._construct_by(node, receiver, cls, values, spans))
+            self.emit(ir.If(ir.Test("other", None, "it is moved, or copied"), written, by_parts, self.span(node)))
+            return
+        self._construct_by(node, receiver, cls, values, spans)
+        if cls.inherits:
+            self._by_inherited(node, receiver, cls, values, spans)
+        elif cls.constructor not in cls.methods:
+            for name, one in zip(named, values, strict=False):
+                self.initialize_as(node, Field(receiver, name), cls.fields.get(name, ""), one)
+            if not named:
+                self.fill_members(node, receiver, cls, deque((None, one) for one in values), rest=False)
+
+    def _copy_by_parts(self, node: Node, receiver: Expr, cls: Class, value: Expr) -> None:
+        self.emit(ir.Assign(receiver, value, self.span(node)))
+        self.copy_parts(node, receiver, cls, value)
+
+    def _construct_by(
+        self, node: Node, receiver: Expr, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...]
+    ) -> None:
+        """Call the constructor of a class, be it one that the compiler writes."""
+        if not self.file.index.has(cls, cls.constructor):
             self.start_null(self.span(node), receiver, cls)
-        if cls.constructor not in cls.methods:
-            for base in cls.bases:  # `using Base::Base;`, or a base that is an aggregate
-                self.made_of_unseen(node, base, values)
-            for name, one in zip(named or cls.fields, values, strict=False):
-                place = Field(receiver, name)
-                if (part := self.copied_class(one)) is not None:
-                    self.build(node, place, part, (one,))
-                elif (became := self.made_of(node, cls.fields.get(name, ""), one, place)) != place:
-                    self.made_of_unseen(node, cls.fields.get(name, ""), (one,))
-                    self.emit(ir.Assign(place, self.bound(place, became), self.span(node)))
+            return
+        span = self.span(node)
+        site = self.site(node)
+        name_span = Span(span.path, span.start, span.start)
+        callee = f"{cls.name}::{cls.constructor}"
+        given = values if cls.constructor in cls.methods else ()
+        own = self.file.index.class_of(self.type_of(values[0])) if len(values) == 1 else None
+        given = self.converted(node, callee, None, given) if own is not cls else given
+        call = ir.Call(callee, given, span, name_span, span.end - 1, site, spans, receiver)
+        if values and cls.constructor not in cls.methods:  # of what the braces leave out, if anything
+            self.emit(ir.If(ir.Test("other", None, "braces leave members out"), (call,), (), span))
+        elif values and any("initializer_list" in one.type for one in self._only_parameters(cls)):
+            listed = ir.Call(callee, (opaque(*values),), span, name_span, span.end - 1, site, (), receiver)
+            self.emit(ir.If(ir.Test("other", None, "the values are in braces"), (listed,), (call,), span))
+        else:
+            self.emit(call)
+
+    def _by_inherited(
+        self, node: Node, receiver: Expr, cls: Class, values: tuple[Expr, ...], spans: tuple[Span, ...]
+    ) -> None:
+        """`using Base::Base;`: the constructors of a base make that of these values (C++17, 15.6.3
+        [class.inhctor.init]). Where the class has some of its own, it may be one of them.
+        """
+
+        def run() -> None:
+            for base in cls.inherits:
+                self.initialize(node, receiver, base, values, spans)
+
+        block = self.collect(run)
+        if cls.constructor in cls.methods or len(cls.inherits) > 1:
+            self.emit(ir.If(ir.Test("other", None, "a constructor is inherited"), block, (), self.span(node)))
+        else:
+            self.merge(block)
 
     def _only_parameters(self, cls: Class) -> list[Param]:
         """The parameters of those constructors of a class that may be called with one value."""
@@ -418,7 +474,7 @@ class Objects(Expressions):
         """What the copy that the compiler writes does with bases and members that declare how they are copied (C++17,
         15.8.1 [class.copy.ctor] 14). A temporary object is not copied (11.6 [dcl.init] 17.6.1).
         """
-        for name, part, count in self.file.index.parts(cls) if not is_temporary(value) else ():
+        for name, part, count in self.file.index.parts(cls) if not self.is_new(value) else ():
             to, source = (Field(place, name), Field(value, name)) if name else (place, value)
             if part.deleter or not self.is_copied(part):
                 continue
@@ -443,12 +499,18 @@ class Objects(Expressions):
         span = self.span(node)
         self.emit(ir.Loop(block, span, index=number, range=f"0:?{span.start}"))
 
+    def is_new(self, value: Expr) -> bool:
+        """Whether a value is an object that an expression has just made: what it initializes is that object, no copy of
+        it (C++17, 11.6 [dcl.init] 17.6.1). Not what a reference refers to that a call returns.
+        """
+        return is_temporary(value) and not (isinstance(value, Var) and self.types.get(value.name, "").endswith("&"))
+
     def copied_class(self, value: Expr) -> Class | None:
         """The class of an object that is copied or moved where another one is made of it, as the class, a base or a
         member of it declares; None for any other value, and for a temporary object, which is that other one.
         """
         cls = self._class_at(value)
-        return cls if cls is not None and self.is_copied(cls) and (cls.deleter or not is_temporary(value)) else None
+        return cls if cls is not None and self.is_copied(cls) and (cls.deleter or not self.is_new(value)) else None
 
     def is_copied(self, cls: Class) -> bool:
         """Whether a class, a base or a member of it declares what happens when it is copied or moved."""
@@ -729,11 +791,19 @@ class Objects(Expressions):
 
     def keeps_copy(self, node: Node, value: Expr) -> None:
         """An object is copied or moved to where it is not seen who ends the copy."""
+        self.copied_to(node, value)
+
+    def copied_to(self, node: Node, value: Expr, place: Expr | None = None) -> bool:
+        """Copy an object whose class declares how to where it is not seen who ends the copy, or copies it again: to a
+        place, if there is one. False for what is copied member by member, and for what is no such object.
+        """
         cls = self.copied_class(value)
-        if cls is not None and not cls.deleter:
-            made = self.temporary(cls.name)
-            self.build(node, made, cls, (value,))
-            self.unknown("a copy of an object of which it is not known who ends it", node, (made,))
+        if cls is None or cls.deleter:
+            return False
+        made = place if place is not None else self.temporary(cls.name)
+        self.build(node, made, cls, (value,))
+        self.unknown("a copy of an object of which it is not known who ends it", node, (made,))
+        return True
 
     def is_unseen(self, kind: str) -> bool:
         """Whether a type can only be a class of which nothing is known."""
@@ -757,13 +827,40 @@ class Objects(Expressions):
             return any(one != name and self.is_unseen(one) for one in meanings)
         return index.class_of(kind) is None and NUMBER_OBJECT.match(kind) is None and not index.is_compound(name)
 
-    def constructor(self, node: Node, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...]) -> None:
-        """The constructor of a class that is not seen is a function of its name, which a table may know."""
-        if values:
+    def class_in(self, kind: str) -> Class | None:
+        """The class of the object that something of this type is; None for a pointer or a reference to one."""
+        return self.file.index.class_of(kind) if kind and not kind.endswith(("*", "]", "&")) else None
+
+    def active(self, kind: str) -> str:
+        """A type, or what it is another name of, if making an object of it does something that ordering may depend on:
+        starts a thread, for example. Empty for any other.
+        """
+        if kind.endswith(("*", "]", "&")):
+            return ""
+        kind = _SPECIFIERS.sub("", kind).removeprefix("::")
+        index = self.file.index
+        if index.class_of(kind) is not None:
+            return ""
+        found = [kind]
+        for one in found:  # another name of another name
+            found += [other for other in index.meanings(one) if other not in found]
+        return next((one for one in found if ACTIVE_TYPES.fullmatch(one) and not one.endswith("*")), "")
+
+    def constructor(
+        self, node: Node, kind: str, values: tuple[Expr, ...], spans: tuple[Span, ...], result: Expr | None = None
+    ) -> None:
+        """The constructor of a class that is not seen, or that does something, is a function of its name, which a table
+        may know.
+        """
+        if values or result is not None:
             span = self.span(node)
             name_span = Span(span.path, span.start, span.start)
-            site = ir.Site(span, "", "", ";", blocked="a constructor")
-            self.emit(ir.Call(plain_name(kind), values, span, name_span, span.end - 1, site, spans))
+            site = ir.Site(span, "", "", ";", blocked="a constructor") if result is None else self.site(node)
+            known = result if isinstance(result, (Var, Field, Index)) else None
+            given = kind.partition("<")[2].removesuffix(">") if result is not None else ""
+            close, callee = span.end - 1, plain_name(kind)
+            call = ir.Call(callee, values, span, name_span, close, site, spans, None, known, Look.IGNORED, given)
+            self.emit(call)
 
     def made_of_unseen(self, node: Node, kind: str, values: Iterable[Expr]) -> None:
         """A place of this type gets values: where it is an object of a class that is not seen, or holds some, and these
@@ -771,7 +868,7 @@ class Objects(Expressions):
         """
         given = tuple(value for value in values if self._is_no_unseen_object(value))
         for one in self._objects_in(kind.rstrip(" &")) if given else ():
-            if self.is_unseen(one):
+            if self.is_unseen(one) or (one != kind.rstrip(" &") and _THREAD.fullmatch(self.active(one))):
                 self.constructor(node, one, given, ())
 
     def _is_no_unseen_object(self, value: Expr) -> bool:
@@ -779,7 +876,8 @@ class Objects(Expressions):
         if isinstance(value, (Opaque, ir.Choice)):
             parts = value.parts if isinstance(value, Opaque) else value.options
             return any(map(self._is_no_unseen_object, parts))
-        return self.may_lead(value) and not self.is_unseen(self.type_of(value).rstrip(" &"))
+        kind = self.type_of(value).rstrip(" &")
+        return self.may_lead(value) and not self.is_unseen(kind) and not _THREAD.fullmatch(self.active(kind))
 
     def _objects_in(self, kind: str) -> Iterator[str]:
         """A type, and those of the objects that the standard library makes in one of it."""
@@ -925,7 +1023,8 @@ class Objects(Expressions):
             return kind
         if name == "now" and "::" in callee and name not in self.file.hosts:  # of a clock, or of an alias of one
             return "std::chrono::time_point"
-        if callee.startswith("std::") and NUMBER_OBJECT.match(callee) is not None:  # its constructor
+        number = callee.startswith("std::") and NUMBER_OBJECT.match(callee) is not None
+        if number or (_THREAD.fullmatch(callee) and name not in self.file.hosts):  # its constructor
             return callee
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""
@@ -1001,19 +1100,19 @@ class Objects(Expressions):
                 site, (), None, result, Look.CHECKED, "" if callee else name,
             )
         )  # fmt: skip
-        if any(map(self.may_lead, values)) and self.is_unseen(name):
+        cls = self.class_in(name)
+        if any(map(self.may_lead, values)) and self.is_unseen(name):  # it gets the address of the object, too
             self.constructor(node, name, (*values, result), ())
             self.store(deref(result), opaque(*values), node)
-        cls = self.file.index.class_of(name) if not is_pointer(name) else None
-        if cls is None and any(map(self.may_lead, values)) and declarator is None and not self.is_unseen(name):
-            self.store(deref(result), values[0] if len(values) == 1 else opaque(*values), node)
-        if cls is not None and values and declarator is not None:
+        elif cls is not None and values and array:
             self.unknown("an array of objects of `new` with their values", node, (result, *values))
-        elif cls is not None and values and not self.file.index.has(cls, cls.constructor):
-            self.build(node, deref(result), cls, values)
+        elif values and not array:
+            kept, self.blocked = self.blocked, self.blocked or "in `new` or `delete`"
+            self.initialize(node, deref(result), name, values, spans)
+            self.blocked = kept
         else:
             count = self.normal(declarator).strip("[]") if declarator is not None else ""
-            self.each(node, cls, "", values, spans, result, count)
+            self.each(node, cls, "", result, count)
         return result
 
     def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -1026,7 +1125,7 @@ class Objects(Expressions):
         count = "?" if any(child.type == "[" for child in node.children) else ""
         kind = pointee(self.written_type(inner)) or self.type_of(Deref(value))
         cls = self.file.index.class_of(kind)
-        self.each(node, cls, "~", (), (), value, count)
+        self.each(node, cls, "~", value, count)
         if cls is not None and not self.file.index.has(cls, f"~{cls.constructor}"):
             self.file.deduced.add(cls.name.rpartition("::")[2])  # an object of a derived class may end
         callee = self.memory_of(kind, "operator delete[]" if count else "operator delete") or "operator delete"
@@ -1044,17 +1143,10 @@ class Objects(Expressions):
                 return f"{one.name}::{name}"
         return ""
 
-    def each(
-        self,
-        node: Node,
-        cls: Class | None,
-        tilde: str,
-        values: tuple[Expr, ...],
-        spans: tuple[Span, ...],
-        base: Expr,
-        count: str,
-    ) -> None:
-        """The constructor or destructor of `*base`, or of each of the `count` elements that `base` points to."""
+    def each(self, node: Node, cls: Class | None, tilde: str, base: Expr, count: str) -> None:
+        """The constructor without arguments, or the destructor, of `*base` or of each of the `count` elements that
+        `base` points to.
+        """
         if cls is None or not self.file.index.has(cls, tilde + cls.constructor):
             if cls is not None and not tilde and not count:
                 self.start_null(self.span(node), deref(base), cls)
@@ -1065,10 +1157,7 @@ class Objects(Expressions):
         site = self.site(node)
         site.blocked = site.blocked or "in `new` or `delete`"
         name_span = Span(span.path, span.start, span.start)
-        values = self.converted(node, f"{cls.name}::{cls.constructor}", None, values)
-        call = ir.Call(
-            f"{cls.name}::{tilde}{cls.constructor}", values, span, name_span, span.end, site, spans, receiver
-        )
+        call = ir.Call(f"{cls.name}::{tilde}{cls.constructor}", (), span, name_span, span.end, site, (), receiver)
         if index is not None:
             if count == "?":  # `delete[]` destroys as many as the `new` made
                 bounds = self.counts.get(base, f"0:?{span.start}")

@@ -15,7 +15,6 @@ from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
     Class,
     Declarations,
-    Declared,
     Definition,
     default_value,
     element_type,
@@ -304,7 +303,7 @@ class Statements(Loops):
                     var = self.declare(param.name, param.type, at) if param.name else self.temporary()
                     cls = self.file.index.class_of(param.type) if not is_pointer(param.type) else None
                     if cls is not None and not param.by_reference and self.is_copied(cls):
-                        self.build(at, var, cls, (self.temporary(cls.name),))
+                        self.build(at, var, cls, (Deref(self.temporary(f"{cls.name} *")),))
                 inner = clause.child_by_field_name("body")
                 if inner is not None:
                     self.statement_list(inner.children, inner.start_byte)
@@ -445,8 +444,7 @@ class Statements(Loops):
                     self.lend(child, value)
                     value = value.base if isinstance(value, Deref) else self.address(value)
                     self.emit(ir.Assign(Var(copy), value, span))
-                else:
-                    self.keeps_copy(child, value)
+                elif not self.copied_to(child, value, Var(copy)):
                     if self.types[copy] and self.file.index.class_of(self.types[copy]) is None:
                         self.emit(ir.Assign(Var(copy), value, span))
                     else:
@@ -456,10 +454,10 @@ class Statements(Loops):
             if copy not in used and name not in captures.copied and whose != "this":
                 continue
             original: Expr = Deref(Var(whose)) if whose == "this" or whose in self.references else Var(whose)
-            self.keeps_copy(node, original)
             if self.types.get(copy, "").endswith("]"):
                 self.emit(ir.Declare(Var(copy), element_type(self.types.get(copy, "")), True, span))
-            self.emit(ir.Assign(Var(copy), original, span))
+            if not self.copied_to(node, original, Var(copy)):
+                self.emit(ir.Assign(Var(copy), original, span))
             yield copy
 
     def _of_other_closures(self, made: ir.Function, node: Node) -> Iterator[ir.Stmt]:
@@ -603,7 +601,9 @@ class Statements(Loops):
         kept, self.blocked = self.blocked, self.blocked or "a default argument"
 
         def run() -> None:
-            if value.type == "initializer_list" and cls is not None and not is_pointer(param.type):
+            if cls is not None and not is_pointer(param.type) and not param.by_reference:
+                self.initialize_with(at, found or self.temporary(cls.name), cls.name, value)
+            elif value.type == "initializer_list" and cls is not None and not is_pointer(param.type):
                 self.build(at, found or self.temporary(cls.name), cls, self.arguments(value)[0])
             elif found is not None and self.converting(param.type) is not None:
                 given = self.value(value, found)
@@ -642,25 +642,18 @@ class Statements(Loops):
             name, (), body, self.span(node), True, self.cls, self.types, unwritten=frozenset(self.unwritten)
         )
 
-    def make_global(self, variable: ir.GlobalVar, value: Node, cls: Class) -> None:
-        """The constructor of an object at namespace scope; `value` is its initializer or, without one, its
+    def make_global(self, variable: ir.GlobalVar, value: Node) -> None:
+        """An object at namespace scope that a constructor makes; `value` is its initializer or, without one, its
         declarator.
         """
         var = Var(variable.name)
         self.types[var.name] = variable.type
         kept, self.blocked = self.blocked, "the initializer of a global variable"
-        if variable.array:
-            self.each(value, cls, "", (), (), var, f"?{self.span(value).start}")
-        elif value.type in ("argument_list", "initializer_list"):
-            self.build(value, var, cls, *self.arguments(value))
-        elif value.type == "function_declarator":  # `T x(f);`
-            self.build(value, var, cls, self._of_declarator(value))
-        elif value.type.endswith(("declarator", "identifier")):
-            self.build(value, var, cls, ())
+        if value.type == "function_declarator":  # `T x(f);`
+            self.initialize(value, var, variable.type, self._of_declarator(value))
         else:
-            given = self.value(value, var)
-            if given != var and (made := self.made_of(value, cls.name, given, var)) != var:
-                self.store(var, made, value)
+            written = not value.type.endswith(("declarator", "identifier"))
+            self.initialize_with(value, var, variable.type, value if written else None)
         self.blocked = kept
 
     def _of_declarator(self, node: Node) -> tuple[Expr, ...]:
@@ -694,8 +687,7 @@ class Statements(Loops):
         if value.type != "initializer_list" or (len(values) == 1 and not aggregate):
             self.store(var, values[0] if len(values) == 1 else opaque(*values), value)
         else:
-            one = Declared(variable.name, variable.type, variable.array, False, value)
-            self._fill(var, one, value, value, [("", initial) for initial in values])
+            self.fill(value, var, variable.type, value, [("", initial) for initial in values])
 
     def hand_out(self, values: tuple[Expr, ...], span: Span) -> None:
         """Code that is not seen gets these before `main` begins."""
@@ -787,6 +779,8 @@ class Statements(Loops):
 
         # the bases, then the members, in the order of their declarations (C++17, 15.6.2 [class.base.init] 13)
         bases = {part.constructor: (place, part, n) for place, part, n in parts if not isinstance(place, Field)}
+        for name in [name for name in written if "::" in name and name.rpartition("::")[2] in bases]:
+            written[name.rpartition("::")[2]] = written.pop(name)
         for name in [name for name in written if name not in cls.fields and name not in bases]:  # of a class not seen
             self._member_initializer(name, written.pop(name))
         for name, (place, part, count) in bases.items():
@@ -802,20 +796,8 @@ class Statements(Loops):
             self.emit(ir.Unknown("a member that a header initializes", span, (place.base,)))
             return
         kept, self.blocked = self.blocked, self.blocked or "the initializer of a member"
-        part = self.file.index.class_of(cls.fields[place.name]) if not is_pointer(cls.fields[place.name]) else None
-        if part is not None and value.type in ("initializer_list", "argument_list"):
-            self.build(value, place, part, *self.arguments(value))
-        elif part is not None and self.converting(part.name) is not None:
-            given = self.value(value, place)
-            if (made := self.made_of(value, part.name, given, place)) != place:
-                self.store(place, made, value)
-        elif value.type == "initializer_list":
-            values, _ = self.arguments(value)
-            self.store(place, self.bound(place, values[0]) if len(values) == 1 else opaque(*values), value)
-        elif self.type_of(place).endswith(" &"):
-            self.store(place, self.bound(place, self.lvalue(value)), value)
-        else:
-            self.assign(place, value, value)
+        kind = cls.fields[place.name]
+        self.initialize_with(value, place, kind, value, cls.extents.get(place.name, ""))
         self.blocked = kept
 
     def _named_initializers(self, node: Node) -> Iterator[tuple[str, Node]]:
@@ -827,31 +809,26 @@ class Statements(Loops):
                     yield plain_name(self.raw(name)), child
 
     def _member_initializer(self, name: str, node: Node) -> None:
-        parts = [part for part in node.named_children if part.type != "comment"]
-        values, spans = self.arguments(parts[-1]) if len(parts) > 1 else ((), ())
-        span = self.span(node)
+        """`member(a, b)`, `Base{a}`, and the constructor that another one delegates to."""
+        own = self.file.index.class_of(self.cls or "")
         field_ = next((f for c in self.file.index.lineage(self.cls) if (f := c.fields.get(name))), None)
-        cls = self.file.index.class_of(field_ or name)
-        if cls is not None and self.file.index.has(cls, cls.constructor) and not is_pointer(field_ or ""):
-            last = cls.constructor
-            this: Expr = Deref(Var("this"))
-            made = Field(this, name) if field_ else this
-            self._at(node, False)
-            if cls.deleter:
-                self.build(node, made, cls, values)
-                return
-            site = self.site(node)
-            site.blocked = "in the initializer list of a constructor"
-            values = self.converted(node, f"{cls.name}::{last}", None, values)
-            self.emit(ir.Call(f"{cls.name}::{last}", values, span, span, span.end - 1, site, spans, made))
-            return
-        place = Field(Deref(Var("this")), name)
-        self.copied(node, self.type_of(place), values)
-        self.made_of_unseen(node, field_ or name, values)
-        value = self.bound(place, values[0]) if len(values) == 1 else opaque(*values) if values else NULL
-        if isinstance(value, Const) and value.text == "0" and is_pointer(self.type_of(place)):
-            value = NULL
-        self.store(place, value, node)
+        last = name.rpartition("::")[2]
+        bases = (base for base in (own.bases if own is not None else ()) if base.rpartition("::")[2] == last)
+        kind = field_ or next(bases, name)
+        cls, this = self.class_in(kind), Deref(Var("this"))
+        place = Field(this, name) if field_ or (cls is None and not self.active(kind)) else this
+        parts = [part for part in node.named_children if part.type != "comment"]
+        given = parts[-1] if len(parts) > 1 and any(one.type != "comment" for one in parts[-1].named_children) else None
+        kept, self.blocked = self.blocked, self.blocked or "in the initializer list of a constructor"
+        self._at(node, False)
+        if given is not None:
+            extent = own.extents.get(name, "") if own is not None else ""
+            self.initialize_with(node, place, kind, given, extent)
+        elif cls is not None and (self.file.index.has(cls, cls.constructor) or place is this):
+            self.initialize(node, place, kind, ())
+        elif not self.active(kind):
+            self.store(place, NULL, node)
+        self.blocked = kept
 
 
 def addressed_names(text: str, index: Declarations) -> frozenset[str]:

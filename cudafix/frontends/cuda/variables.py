@@ -13,7 +13,6 @@ from cudafix.frontends.cuda.blocks import Blocks
 from cudafix.frontends.cuda.declarations import (
     CLASS_NODES,
     CONSTANT,
-    WIDE,
     WORDS,
     Class,
     Declared,
@@ -26,12 +25,11 @@ from cudafix.frontends.cuda.declarations import (
     is_number,
     is_pointer,
     parameters,
-    plain_name,
     pointee,
     second_argument,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, first_named
-from cudafix.frontends.cuda.names import ACTIVE_TYPES
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
+from cudafix.frontends.cuda.initializers import CONTAINER
 from cudafix.frontends.cuda.terms import (
     is_temporary,
     matters,
@@ -46,7 +44,6 @@ from cudafix.ir import (
     Field,
     FuncRef,
     Index,
-    Look,
     Opaque,
     Span,
     Test,
@@ -55,12 +52,7 @@ from cudafix.ir import (
 )
 
 _HANDLE = re.compile(r"cuda[A-Z]\w*$")
-_CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
-_HOLDS_MANY = re.compile(
-    r"(?:(?:cuda::)?std::|thrust::host_)?(?:vector|deque|(?:forward_)?list|array|initializer_list|(?:unordered_)?(?:multi)?(?:map|set))\s*<"
-)
 _PLAIN = frozenset(("std::string", "string"))
-_FIXED = re.compile(r"std::array\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
@@ -129,12 +121,8 @@ class Variables(Blocks):
                 place = self.lvalue(value) if value is not None else Opaque(())
                 if value is not None:
                     self.touch(value, place)
-                    element = element_type(self.type_of(place))
-                    cls = self.file.index.class_of(element) if not is_pointer(element) else None
-                    if not one.reference and cls is not None and self.type_of(place) != element and self.is_copied(cls):
-                        self.copy_elements(child, self.temporary(), cls, place)
-                    elif not one.reference:
-                        self.keeps_copy(value, place)
+                    if not one.reference:
+                        place = self._copy_to_bind(child, value, place)
                 self.bind_names(one, place, child)
                 objects = place.options if isinstance(place, ir.Choice) else (place,)
                 if self._may_name_others(one, place):
@@ -164,6 +152,18 @@ class Variables(Blocks):
             if one.reference and not known and is_temporary(place):  # or one of the references that `std::tie` made
                 value = ir.Choice((value, place))
             self.emit(ir.Assign(var, value, self.span(node)))
+
+    def _copy_to_bind(self, node: Node, value: Node, place: Expr) -> Expr:
+        """The object that the names of a structured binding by value are parts of."""
+        kind = self.type_of(place)
+        element = element_type(kind)
+        cls = self.file.index.class_of(element) if not is_pointer(element) else None
+        made = self.temporary(kind)
+        if cls is not None and kind != element and self.is_copied(cls):
+            self.emit(ir.Declare(made, element, True, self.span(node)))
+            self.copy_elements(node, made, cls, place)
+            return made
+        return made if self.copied_to(value, place, made) else place
 
     def _may_name_others(self, one: Declared, place: Expr) -> bool:
         """Whether the names of a structured binding may refer to what no part by its name is: elements of a tuple, or
@@ -314,25 +314,15 @@ class Variables(Blocks):
         cls = self.file.index.class_of(element) if not is_pointer(element) else None
 
         def make() -> None:
-            made = cls is not None and not one.array and self.file.index.has(cls, cls.constructor)
-            if value is not None and value.type == "initializer_list" and not made:
-                self._fill(var, one, node, value)
-            elif value is not None and value.type not in ("argument_list", "initializer_list"):
+            expression = value is not None and value.type not in ("argument_list", "initializer_list")
+            if value is not None and expression and cls is None and not one.array:
                 result = self.value(value, var)
-                if cls is not None and self.made_of(node, cls.name, result, var) == var:
-                    return
                 if result is not var and not isinstance(result, Const) and not is_number(one.type):
                     self.store(var, result, node)
-            elif one.array:
-                self.each(node, cls, "", (), (), var, f"?{self.span(node).start}")
-            elif cls is not None:
-                values, spans = self.arguments(value) if value is not None else (given, ())
-                self.build(node, var, cls, values, spans)
+            elif given:
+                self.initialize(node, var, one.type, given)
             else:
-                values = self.arguments(value)[0] if value is not None else given
-                self.copied(node, one.type, values)
-                if any(map(self.may_lead, values)):
-                    self.store(var, opaque(*values), node)
+                self.initialize_with(node, var, one.type, value, self._extent(one))
 
         block = self.collect(make)
         if matters(block):
@@ -358,7 +348,7 @@ class Variables(Blocks):
             return
         if value is None:
             cls = self.file.index.class_of(kind) if not one.array and not is_pointer(kind) else None
-            if cls is not None or ACTIVE_TYPES.fullmatch(kind):
+            if cls is not None or self.active(kind):
                 self._object(one, node, (), ())
                 return
             var = self.declare(one.name, kind, one.node)
@@ -409,7 +399,7 @@ class Variables(Blocks):
             cls = self.file.index.class_of(kind)  # `auto x = T(…)`
             one.type = kind
         own = self.file.index.class_of(self.type_of(result)) if cls is not None and result != holder else None
-        copied = own is cls and cls is not None and self.copies(cls) and not is_temporary(result)
+        copied = own is cls and cls is not None and self.copies(cls) and not self.is_new(result)
         if cls is not None and (copied or (not cls.deleter and self.is_no_object(value, result))):
             self.build(node, var, cls, (result,))
             self._owns(var, one)
@@ -489,52 +479,11 @@ class Variables(Blocks):
             one.type, values, spans = owner.name, values[:1], spans[:1]
         kind = one.type
         var = self.declare(one.name, kind, one.node)
-        span = self.span(node)
         self.emit(self._fresh(var, one, node))
-        self._own_allocator(var, kind, span)
-        cls = self.file.index.class_of(kind)
-        name_span = Span(span.path, span.start, span.start)
-        if cls is not None:
-            self.build(node, var, cls, values, spans)
+        self._own_allocator(var, kind, self.span(node))
+        self.initialize(node, var, kind, values, spans)
+        if self.file.index.class_of(kind) is not None:
             self._owns(var, one)
-        elif ACTIVE_TYPES.fullmatch(kind):
-            self.hands_over(node, kind, values)
-            callee = plain_name(kind)
-            template_args = kind.partition("<")[2].removesuffix(">")
-            self.emit(
-                ir.Call(
-                    callee,
-                    values,
-                    span,
-                    name_span,
-                    span.end - 1,
-                    self.site(node),
-                    spans,
-                    None,
-                    var,
-                    Look.IGNORED,
-                    template_args,
-                )
-            )
-        elif values:
-            if KEEPS_REFERENCES.search(kind):
-                values = (*values, *map(self.address, values))
-            self.hands_over(node, kind, values)
-            self.copied(node, kind, values)
-            if MAKES.match(kind):
-                self.made_of_unseen(node, kind, values)
-            if any(map(self.may_lead, values)):
-                self.holding.add(var.name)
-                if self.is_unseen(kind):
-                    self.constructor(node, kind, values, spans)
-            if self._are_elements(kind, [("", value) for value in values]):
-                for value in values:
-                    self.emit(ir.Assign(Index(var, Opaque(())), value, span))
-                return
-            held = (part for value in values for part in self.held_by(value))
-            address = values[0] if len(values) == 1 and isinstance(values[0], Addr) else None
-            self.emit(ir.Assign(var, address or opaque(*held), span))
-        self.lead_to_elements(var, node)
 
     def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
         """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the
@@ -588,7 +537,7 @@ class Variables(Blocks):
 
     def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
         """The memory of a container with an allocator that is not the library's may be pinned or managed."""
-        containers = [one for one in self.file.index.meanings(kind) if _CONTAINER.match(one)]
+        containers = [one for one in self.file.index.meanings(kind) if CONTAINER.match(one)]
         if any((given := second_argument(one)) and not _USUAL.match(given) for one in containers):
             site = ir.Site(span, "", "", ";", blocked="the allocator of a container")
             name_span = Span(span.path, span.start, span.start)
@@ -638,7 +587,7 @@ class Variables(Blocks):
         size = node.child_by_field_name("size")
         known = one.type.count("[]") == 1 and size is not None
         count = self.normal(size) if known and size is not None else f"?{self.span(node).start}"
-        self.each(node, cls, "", (), (), var, count)
+        self.each(node, cls, "", var, count)
         if self.file.index.has(cls, cls.destructor):
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
 
@@ -653,7 +602,8 @@ class Variables(Blocks):
         children = [child for child in value.named_children if child.type != "comment"]
         cls = self.file.index.class_of(kind) if not one.array else None
         given = cls is None and len(children) == 2 and any(map(owners.GIVEN.fullmatch, self.file.index.meanings(kind)))
-        if given or (cls is not None and self.file.index.has(cls, cls.constructor)):
+        made = cls is not None and (bool(cls.inherits) or self.file.index.has(cls, cls.constructor))
+        if given or made or (not one.array and self.active(kind)):
             values, spans = self.arguments(value)
             self._object(one, node, values, spans)
             return
@@ -666,115 +616,15 @@ class Variables(Blocks):
         if cls is not None:
             self.start_null(self.span(node), var, cls)
             self._owns(var, one)
-        self._fill(var, one, node, value, initials)
+        self.fill(node, var, kind, value, initials, self._extent(one) or str(len(children)))
+        ending = self.file.index.ending(element_type(kind)) if one.array else None
+        if ending is not None:
+            self.scopes[-1].destroyed.append((var, ending, f"0:{self._extent(one) or len(children)}"))
 
-    def _fill(
-        self, var: Var, one: Declared, node: Node, value: Node, initials: list[tuple[str, Expr]] | None = None
-    ) -> None:
-        """The elements or members of a variable that braces initialize."""
-        kind = one.type
-        children = [child for child in value.named_children if child.type != "comment"]
-        values_ = initials if initials is not None else [self.initial(child) for child in children]
-        if any(map(self.several, children)):
-            self.unread("braces with a macro that stands for several values", node)
-        if not one.array:
-            self.copied(node, kind, tuple(initial for _, initial in values_))
-        span = self.span(node)
-        cls = self.file.index.class_of(kind) if not one.array else None
-        if one.array or cls is not None:
-            inside = cls.bases if cls is not None else (kind.rstrip("[]"),)
-            for made in inside:
-                self.made_of_unseen(node, made, tuple(initial for _, initial in values_))
-        zeros = not values_ or (len(values_) == 1 and isinstance(values_[0][1], Const))
-        element = kind.removesuffix("[]")
-        if one.array:
-            if is_number(element) and not WIDE.search(element):
-                return
-            of = self.file.index.class_of(element) if not is_pointer(element) else None
-            if of is not None and self._objects(var, of, one, node, children, values_):
-                return
-            if zeros:
-                if not is_number(element):
-                    self.emit(ir.Assign(Index(var, Opaque(())), NULL, span))
-                return
-            for number, (_, initial) in enumerate(values_):
-                if not is_number(element) or not isinstance(initial, Const):
-                    self.emit(ir.Assign(Index(var, Const(str(number))), initial, span))
-            return
-        if cls is not None:
-            names = list(cls.fields)
-            for number, name in enumerate(names):
-                if any(other in names[:number] for other in cls.overlaid(name)):
-                    continue
-                found = [v for label, v in values_ if label == name]
-                if not found and number < len(values_) and not values_[number][0]:
-                    found = [values_[number][1]]
-                wide = WIDE.search(cls.fields[name]) is not None and found and not isinstance(found[0], Const)
-                if is_number(cls.fields[name]) and not (wide or any(map(self.is_address, found))):
-                    continue
-                if found and (part := self.copied_class(found[0])) is not None:
-                    self.build(node, Field(var, name), part, (found[0],))
-                else:
-                    place = Field(var, name)
-                    given = self.made_of(node, cls.fields[name], found[0], place) if found else NULL
-                    if given != place:
-                        self.store(place, self.bound(place, given), node)
-            return
-        many = _HOLDS_MANY.match(kind) is not None
-        element = template_arguments(kind)[0] if many else ""
-        leads = is_pointer(element) or WIDE.search(element) is not None
-        fixed = _FIXED.match(kind) is not None
-        if (leads and children) or self._are_elements(kind, values_):
-            counted = not fixed and len(values_) == 2 and is_number(self.type_of(values_[0][1]) or "int")  # `v{n, p}`
-            ordered = leads and (fixed or _CONTAINER.match(kind)) and not counted
-            unclear = not ordered or any(child.type == "initializer_list" for child in children)
-            for number, (_, initial) in enumerate(values_):
-                self.emit(ir.Assign(Index(var, Const(str(number)) if not unclear else Opaque(())), initial, span))
-            self.made_of_unseen(node, kind, (initial for _, initial in values_))
-            if not leads:
-                self.hands_over(node, kind, tuple(initial for _, initial in values_))
-            return
-        for label, initial in values_:
-            if label:
-                self.made_of_unseen(node, self.type_of(Field(var, label)), (initial,))
-                self.emit(ir.Assign(Field(var, label), initial, span))
-        self.hands_over(node, kind, tuple(initial for _, initial in values_))
-        if values_ and not any(label for label, _ in values_):
-            self.made_of_unseen(node, kind, (initial for _, initial in values_))
-            held = (part for _, initial in values_ for part in self.held_by(initial))
-            self.emit(ir.Assign(var, opaque(*held), span))
-
-    def _are_elements(self, kind: str, values: list[tuple[str, Expr]]) -> bool:
-        """Whether a container is made of objects, or of one of them so many times: not of a range, or as a copy."""
-        if not any(map(_HOLDS_MANY.match, self.file.index.meanings(kind))):
-            return False
-        made = [value for _, value in values if self.may_lead(value)]
-        return bool(made) and all(
-            isinstance(value, Opaque) or self.file.index.class_of(self.type_of(value)) is not None for value in made
-        )
-
-    def _objects(
-        self, var: Var, cls: Class, one: Declared, node: Node, children: list[Node], values: list[tuple[str, Expr]]
-    ) -> bool:
-        """The elements of an array that braces initialize, where they are objects with a constructor or destructor."""
-        index = self.file.index
-        made, ends = index.has(cls, cls.constructor), index.has(cls, cls.destructor)
-        if not made and not ends:
-            return False
-        size = extent(one.node.parent) if one.node.parent is not None else None
-        count = self.normal(size) if size is not None else str(len(children))
-        if made and count != str(len(children)):
-            self.unknown("elements of an array that braces leave out", node)
-        for number, (child, (_, value)) in enumerate(zip(children, values, strict=True)):
-            place = Index(var, Const(str(number)))
-            if child.type != "initializer_list":
-                if (given := self.made_of(child, cls.name, value, place)) != place:
-                    self.emit(ir.Assign(place, given, self.span(child)))
-            else:
-                self.build(child, place, cls, self.listed.get(child.id, ()))
-        if ends and "::" not in var.name:
-            self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
-        return True
+    def _extent(self, one: Declared) -> str:
+        """The size of an array in its declaration; empty where it is not written."""
+        size = extent(one.node.parent) if one.array and one.node.parent is not None else None
+        return self.normal(size) if size is not None else ""
 
 
 def _is_parameter_of_a_value(node: Node, name: str, text: bytes) -> bool:

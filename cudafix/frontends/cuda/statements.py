@@ -18,6 +18,7 @@ from cudafix.frontends.cuda.declarations import (
     Definition,
     default_value,
     element_type,
+    extent,
     hidden_qualifiers,
     is_number,
     is_pointer,
@@ -653,7 +654,11 @@ class Statements(Loops):
             self.initialize(value, var, variable.type, self._of_declarator(value))
         else:
             written = not value.type.endswith(("declarator", "identifier"))
-            self.initialize_with(value, var, variable.type, value if written else None)
+            around = value.parent if written else None
+            declarator = around.child_by_field_name("declarator") if around is not None else value
+            size = extent(declarator) if variable.array and declarator is not None else None
+            count = self.normal(size) if size is not None else ""
+            self.initialize_with(value, var, variable.type, value if written else None, count)
         self.blocked = kept
 
     def _of_declarator(self, node: Node) -> tuple[Expr, ...]:

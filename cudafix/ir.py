@@ -673,9 +673,9 @@ class Module:
     commands: tuple[bool, bool] = (False, False)
     measures: int | None = None  # where the text names, and does not call, what tells how much memory is free
     lost: tuple[tuple[int, str], ...] = ()  # allocations in text that is in no function, and why (the refusal's name)
-    checks: frozenset[str] = (
-        frozenset()
-    )  # of headers that are not here, which are taken to evaluate what they are given
+    # the checks of headers that are not here, which are taken to evaluate what they are given
+    checks: frozenset[str] = frozenset()
+    bases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of its classes
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

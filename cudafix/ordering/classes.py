@@ -369,6 +369,30 @@ class Classes:
         """Of a data member, by the last name component of its class; empty where that is not known."""
         return self._types_of_members.get((cls, name), "")
 
+    def has_member(self, cls: str, name: str) -> bool:
+        """Whether a class, by its last name component, or a base of it has a data member, as far as that is known."""
+        seen, stack = set[str](), [cls]
+        while stack:
+            current = stack.pop()
+            if current not in self._declared_bases or (current, name) in self._types_of_members:
+                return True
+            seen.add(current)
+            stack += self._declared_bases[current] - seen
+        return False
+
+    @cached_property
+    def _declared_bases(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for module in self.program.modules:
+            for cls, bases in module.bases.items():
+                found.setdefault(last(cls), set()).update(last(_plain(base)) for base in bases)
+        return found
+
+    @staticmethod
+    def class_of(kind: str) -> str:
+        """The class of an object of this type, or of what a pointer of this type leads to, by last name component."""
+        return last(_plain(kind))
+
     def type_of_part(self, kind: str, names: list[str]) -> str:
         """Of a data member of a data member, and so on, of an object of this type; empty where that is not known."""
         for name in names:

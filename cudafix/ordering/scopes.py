@@ -80,6 +80,22 @@ class Scopes:
         """The names of all classes."""
         return frozenset(cls for module in self.program.modules for cls in module.members)
 
+    def defining(self, cls: str) -> frozenset[str]:
+        """The files that define a class of this last name component."""
+        return self._defining.get(cls, frozenset())
+
+    @cached_property
+    def _defining(self) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for module in self.program.modules:
+            for cls in module.fields:
+                found.setdefault(last(cls), set()).add(module.path)
+        return {cls: frozenset(paths) for cls, paths in found.items()}
+
+    def sees(self, path: str, files: frozenset[str]) -> bool:
+        """Whether a file is one of these, or includes one."""
+        return path in files or not files.isdisjoint(self._included[path])
+
     @cached_property
     def _included(self) -> dict[str, set[str]]:
         """The files of a program that each of its files includes, through others too."""

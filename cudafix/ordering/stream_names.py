@@ -127,7 +127,7 @@ def _members(
             else:
                 spelled = f"{text}->{fields}" if path else f"*{text}"
             stream = _stream_in(machine, value, state)
-            if stream is not None and (text == "this" or _may_name(machine, path)):
+            if stream is not None and (text == "this" or (_may_name(machine, path) and _compiles(machine, var, path))):
                 found.setdefault(StreamName(place, spelled), stream)
 
 
@@ -173,6 +173,20 @@ def _may_name(machine: Machine, path: mem.Path) -> bool:
     """
     private = {name for kind, name in path if kind == "field" and _PRIVATE.search(name)}
     return not private or private <= machine.scopes.members_named_outside
+
+
+def _compiles(machine: Machine, var: ir.Expr, path: mem.Path) -> bool:
+    """Whether a variable may be followed to a member: not where it points to `void`, to a class without that member, or
+    to one that is only declared in the files that are seen here.
+    """
+    if not path:
+        return True
+    cls = machine.classes.class_of(machine.type_of(var))
+    around = machine.scopes.defining(cls)
+    if not around:
+        return cls != "void"
+    file = machine.frame.function.span.path
+    return machine.classes.has_member(cls, path[0][1]) and machine.scopes.sees(file, around)
 
 
 def _holds_streams(state: State) -> bool:

@@ -143,6 +143,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         named_in(scan(parsed.original).code if NAMES.search(parsed.original) is not None else b""),
         tuple(_lost(parsed, found, functions)),
         frozenset(file.checks),
+        {cls.name: tuple(cls.bases) for cls in found.classes.values()},
     )
 
 

@@ -89,9 +89,12 @@ class File:
         """Whether a check that this file does not define may be gone with what it is given: not where the file works
         inside of it, which then is not built so.
         """
-        if DEBUG_ONLY.fullmatch(name) is None or self.asserts_hold:
+        if DEBUG_ONLY.fullmatch(name) is None or self.asserts_hold or self._is_declared(name):
             return False
         return re.search(_WORKS % re.escape(name).encode(), self.original) is None
+
+    def _is_declared(self, name: str) -> bool:
+        return self.index.is_declared_function(name) or name in self.hosts or name in self.every_macro
 
     @cached_property
     def asserts_hold(self) -> bool:

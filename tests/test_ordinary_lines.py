@@ -742,7 +742,7 @@ int main() {
         ("#define TIMED 1\n#undef TIMED", "", False),
         ("#ifdef NOT_HERE\n#define TIMED 1\n#endif", "", False),
         ("#define TIMED 1", "#undef TIMED", False),
-        ('#include "other.h"\n#define TIMED 1', "", False),  # not looked for
+        ('#include "other.h"\n#define TIMED 1', "", True),
     ],
 )
 def test_what_a_source_defines_decides_which_macro_of_a_header_it_uses(first: str, other: str, proven: bool) -> None:

@@ -17,6 +17,7 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `free` | pointer that is freed (to `memory`) |
 | `stream` `event` `handle` `pool` `graph` | an object that the call uses; `stream` is where its operation runs |
 | `stream.x` | a struct, by value, whose field `x` is the stream |
+| `stream->x` | the address of a struct whose field `x` is the stream |
 | `streams` | address of one or more streams |
 | `stream?` | a stream, unless every argument in a role of memory is memory: then it is a number of another form |
 | `stream_out` `event_out` `handle_out` `pool_out` `graph_out` | address of an object that the call makes |
@@ -126,6 +127,8 @@ class Api:
     `holds`: the object in `keeper_out` has memory of this kind of its own.
     `anywhere`: the host may read and write all memory that it can see, by addresses that the library was given before.
     `timed`: the call also tells the time, or measures what the device does.
+    `unset`: the field of the struct with the stream that has to be null or zero; where it may be set, the call is out
+    of reach.
     `reads_files`: what the call gives comes from a file, a pipe or a socket, which is what a shared mapping shows; so
     it does where the effect is `read`.
     """
@@ -145,8 +148,15 @@ class Api:
     timed: bool = False
     holds: str | None = None
     reads_files: bool = False
+    unset: str | None = None
     why: str | None = None
     source: str = ""
+
+    @property
+    def works_elsewhere(self) -> bool:
+        """Whether it leaves work on the device although it is out of reach: it names a stream, and what runs there."""
+        names_stream = any(role == "stream" or field_of(role, "stream") for role in played(self))
+        return self.effect is Effect.EXTERNAL and names_stream and not _WORKS_ON.isdisjoint(played(self))
 
     @property
     def from_outside(self) -> bool:
@@ -158,6 +168,8 @@ class Api:
         """Whether a pointer that it stores may be any: it is read from text or bytes."""
         return self.bytes or self.from_outside
 
+
+_WORKS_ON = frozenset(("r", "w", "rw", "params", "kernel"))
 
 HOST_EFFECTS = frozenset(
     {Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.EXIT, Effect.NOTHING, Effect.STATUS}
@@ -179,7 +191,12 @@ def played(api: Api) -> frozenset[str]:
     return frozenset(one for role in api.roles for one in role.removesuffix("*").split("+"))
 
 
-def field_of(role: str, plain: str) -> str | None:
-    """The field of a struct that plays the role `plain`; None if this role is another one, or that of an argument."""
-    name, _, field = role.partition(".")
-    return field if name == plain and field else None
+def field_of(role: str, plain: str) -> tuple[str, bool] | None:
+    """The field of a struct that plays the role `plain`, and whether the argument is the address of the struct; None if
+    this role is another one, or that of an argument.
+    """
+    for sign in ("->", "."):
+        name, _, field = role.partition(sign)
+        if name == plain and field:
+            return field, sign == "->"
+    return None

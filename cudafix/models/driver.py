@@ -99,10 +99,11 @@ cuLaunchHostFunc                        host_func       stream fn params
 cuStreamAddCallback                     host_func       stream fn params -
 cuLaunchKernel                          work            - - - - - - - - stream params params
 cuLaunchCooperativeKernel               work            - - - - - - - - stream params
-cuLaunchKernelEx                        external        params - params params ; why=the stream is a field of the \
-configuration
-cuLaunchCooperativeKernelMultiDevice    external        params - -      ; why=it launches on several devices at once
-cu{Launch,LaunchGrid,LaunchGridAsync}   external        - - - stream    ; why=its arguments were set by earlier calls
+cuLaunchKernelEx                        work            stream->hStream - params params ; unset=attrs \
+why=attributes of a launch may let it start early, and record events
+cuLaunchCooperativeKernelMultiDevice    external        stream+params+kernel - - ; why=it launches on several devices \
+at once
+cu{Launch,LaunchGrid,LaunchGridAsync}   external        kernel - - stream ; why=its arguments were set by earlier calls
 cuParam{SetSize,Seti,Setf,Setv,SetTexRef} external      - - keep -      ; why=arguments of a later launch
 cuFunc{SetBlockShape,SetSharedSize,SetCacheConfig,SetSharedMemConfig,SetAttribute} nothing hrw*
 cuFunc{GetAttribute,GetModule,GetName,GetParamInfo,IsLoaded,Load} nothing hrw*

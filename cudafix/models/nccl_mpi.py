@@ -24,7 +24,7 @@ the buffer
 the buffer
 {p,}ncclAllGather                       external        r w - - - stream     ; why=NCCL: other devices read and write \
 the buffer
-{p,}nccl{AlltoAll,Gather,Scatter}       external        rw*                  ; why=NCCL: other devices read and write \
+{p,}nccl{AlltoAll,Gather,Scatter}       external        rw* stream           ; why=NCCL: other devices read and write \
 the buffer
 {p,}ncclSend                            external        r - - - - stream     ; why=NCCL: other devices read and write \
 the buffer

@@ -135,6 +135,7 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table, s
         idle=table.idle or "idle" in fields,
         holds=fields.get("holds"),
         reads_files="reads_files" in fields,
+        unset=fields.get("unset"),
         why=fields.get("why"),
         anywhere="anywhere" in fields,
         timed="timed" in fields,
@@ -150,4 +151,6 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
-_FIELDS = frozenset("memory on waits sync any bytes idle returns holds silent reads_files anywhere timed why".split())
+_FIELDS = frozenset(
+    "memory on waits sync any bytes idle returns holds silent reads_files anywhere timed unset why".split()
+)

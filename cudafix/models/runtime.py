@@ -111,11 +111,12 @@ cudaLaunchHostFunc                      host_func       stream fn params
 cudaStreamAddCallback                   host_func       stream fn params -
 cudaLaunchKernel                        work            kernel - - params - stream
 cudaLaunchCooperativeKernel             work            kernel - - params - stream
-cudaLaunchKernelExC                     external        params - params  ; why=the stream is a field of the launch \
-configuration
-cudaLaunchKernelEx                      external        params - rw*     ; why=the stream is a field of the launch \
-configuration
-cudaLaunchCooperativeKernelMultiDevice  external        params - -       ; why=it launches on several devices at once
+cudaLaunchKernelExC                     work            stream->stream kernel params ; unset=attrs \
+why=attributes of a launch may let it start early, and record events
+cudaLaunchKernelEx                      work            stream->stream kernel params* ; unset=attrs \
+why=attributes of a launch may let it start early, and record events
+cudaLaunchCooperativeKernelMultiDevice  external        stream+params+kernel - - ; why=it launches on several devices \
+at once
 cuda{ConfigureCall,SetupArgument,Launch,LaunchDevice} external rw*       ; why=a launch interface that CUDA removed
 """
 

@@ -328,6 +328,8 @@ class Effects(Allocations):
             self.await_(HOST, s, state, where, certain=False)
 
     def _work(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        if api.unset is not None and not self._is_unset(args.stream, api.unset, state):
+            return self._external(call, api, args, state, where)
         streams = self.streams_for(api, args, state)
         if api.on == "none" and args.stream is None and args.one("handle") is None and not (args.reads or args.writes):
             return state
@@ -357,6 +359,22 @@ class Effects(Allocations):
         if api.waits is Waits.OWN and not self._without_waits(api):  # whichever stream it ran on
             state.orders.finish(1 << op.number, where)
         return state
+
+    def _is_unset(self, stream: ir.Expr | None, field: str, state: State) -> bool:
+        """Whether a field of the struct that `stream` is a field of is null for certain: of a local variable, in which
+        nothing but null was stored, there or as a whole.
+        """
+        if not isinstance(stream, ir.Field):
+            return False
+        cells = self.cells(state, ir.Field(stream.base, field))
+        stored = [
+            state.env[root][path[:n]]
+            for root, path in cells
+            for n in range(len(path) + 1)
+            if path[:n] in state.env[root]
+        ]
+        local = bool(cells) and all(root[0] == "local" for root, _ in cells)
+        return local and all(values == {mem.ZERO} for values in stored)
 
     def _seems_pointer(self, expr: ir.Expr, held: Values) -> bool:
         """Whether an argument may be a pointer, by its type; where that is not known, unless it is a number."""
@@ -884,7 +902,8 @@ class Effects(Allocations):
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)
-        within = Within(works=True) if self.hands_out(values, call.given, call, state) else None
+        works = self.hands_out(values, call.given, call, state) or api.works_elsewhere or api.unset is not None
+        within = Within(works=True) if works else None
         threads = api.why is not None and "thread" in api.why
         name = "foreign_pointer" if call.callee.startswith("ctypes.") else "external_library"
         name = "several_host_threads" if threads else name

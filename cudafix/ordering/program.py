@@ -43,8 +43,9 @@ def stream_arguments(api: Api, given: Sequence[ir.Expr]) -> Iterator[ir.Expr]:
                     yield one
                 case _:  # whichever of them
                     yield ir.Index(expr, ir.Opaque(()))
-        elif field := field_of(role, "stream"):
-            yield ir.Field(expr, field)
+        elif found := field_of(role, "stream"):
+            field, by_address = found
+            yield ir.Field(ir.Deref(expr) if by_address else expr, field)
 
 
 @dataclass(slots=True)

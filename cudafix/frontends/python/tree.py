@@ -59,8 +59,14 @@ class PythonTree:
         return {path for path in self.paths if is_candidate(self.files[path])}
 
     def find(self, dotted: str, path: str) -> str | None:
-        """The file of a module, in the folder of the file that imports it or in one above."""
-        return module_file(dotted, path, self.paths.__contains__)
+        """The file of a module, in the folder of the file that imports it or in one above. A script that a file of its
+        own program imports is none: Python makes a second module of it, with variables of its own
+        (https://docs.python.org/3/library/__main__.html).
+        """
+        found = module_file(dotted, path, self.paths.__contains__)
+        if found is not None and b"__main__" in self.files[found] and path in self.program(found):
+            return None
+        return found
 
     def source(self, path: str) -> source.Source | UnreadableError:
         if path not in self._sources:

@@ -556,7 +556,7 @@ class Effects(Allocations):
         """The events that an argument may be, and whether it is one of them for certain. A null handle, and one that is
         not known, are no event of them.
         """
-        values = self.values(state, expr) if expr is not None else mem.NOTHING
+        values = self.not_parts(self.values(state, expr)) if expr is not None else mem.NOTHING
         events = [v.event for v in values if isinstance(v, mem.EventValue)]
         return events, len(values) == len(events) == 1 and all(map(self.is_one, events))
 

@@ -366,7 +366,7 @@ class Machine:
         if expr is None:
             return frozenset({self.default_of(state)})
         found = set()
-        for value in self.values(state, expr):
+        for value in self.not_parts(self.values(state, expr)):
             if (stream := self.stream_of(state, value)) is not None:
                 found.add(stream)
             elif value is not mem.UNSET:  # no program uses it
@@ -374,6 +374,16 @@ class Machine:
         if not found and self.empty:  # never made, because no round was run: no program gets here
             return frozenset({self.default_of(state)})
         return frozenset(found) or frozenset({UNKNOWN_STREAM})
+
+    def not_parts(self, values: Values) -> Values:
+        """What an address, a stream or an event may be. In Python a part of a list or of another object of the host,
+        which an attribute or a subscript of something unknown may be, is none of these: the bindings raise.
+        """
+        if not self.in_python:
+            return values
+        objects = self.outcome.objects
+        parts = {v for v in values if isinstance(v, mem.Ptr) and v.interior and objects[v.object].memory == "host"}
+        return values - parts or values
 
     def is_one(self, x: Stream | Event) -> bool:
         """Whether this is one stream or event for certain: of a family, in the round that it belongs to."""

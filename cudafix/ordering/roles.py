@@ -164,17 +164,8 @@ class Roles(Calls):
         return all("*" in self.type_of(e.base if isinstance(e, ir.Offset) else e) for e in memory)
 
     def _addresses(self, state: State, expr: ir.Expr | None) -> Values:
-        """What a free or a copy may be given. In Python a part of a list or of another object of the host, which a
-        subscript of something unknown may be, is no address: the bindings raise.
-        """
-        values = self.values(state, expr) if expr is not None else mem.NOTHING
-        if not self.in_python:
-            return values
-        hosts = {v for v in values if isinstance(v, mem.Ptr) and v.interior and self._is_of_the_host(v)}
-        return values - hosts or values
-
-    def _is_of_the_host(self, pointer: mem.Ptr) -> bool:
-        return self.outcome.objects[pointer.object].memory == "host"
+        """What a free or a copy may be given."""
+        return self.not_parts(self.values(state, expr)) if expr is not None else mem.NOTHING
 
     def _is_scalar(self, pointer: mem.Ptr) -> bool:
         """Whether a pointer is to memory that the host cannot look at."""

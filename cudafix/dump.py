@@ -47,6 +47,7 @@ def _test(test: ir.Test) -> str:
 def _site(site: ir.Site) -> str:
     marks = [f"{site.prefix}…{site.suffix}"] if site.prefix or site.suffix != ";" else []
     marks += ["braces"] if site.needs_braces else []
+    marks += ["do"] if site.needs_do else []
     marks += ["continuation"] if site.continuation else []
     marks += [f"fixed: {site.fixed}"] if site.fixed else [f"blocked: {site.blocked}"] if site.blocked else []
     return f"  [{'; '.join(marks)}]" if marks else ""

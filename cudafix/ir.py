@@ -56,7 +56,9 @@ class Span(NamedTuple):
 class Site:
     """The statement around an operation: where text may be inserted, and in which words.
 
-    A statement in a brace-less branch or loop (`if (x) cudaFree(p);`) has `needs_braces`. `prefix` and `suffix` are the
+    A statement in a brace-less branch or loop (`if (x) cudaFree(p);`) has `needs_braces`. One at the top of a macro's
+    body, or in such a branch there, has `needs_do`: whatever the macro is used in, the statement and what is inserted
+    have to be one statement, `do { ... } while (0)`. `prefix` and `suffix` are the
     code's own wrapper around the call, so that `prefix + "cudaStreamSynchronize(s)" + suffix` is a statement in the
     code's own style (`CHECK(` and `);`). `blocked` says why nothing may be inserted or edited here (an argument of a
     macro that is expanded twice, a file outside the tree, a declaration whose initializer is the call); None where it
@@ -70,6 +72,7 @@ class Site:
     prefix: str
     suffix: str
     needs_braces: bool = False
+    needs_do: bool = False
     continuation: bool = False
     blocked: str | None = None
     fixed: str | None = None

@@ -48,6 +48,8 @@ def before(site: Site, lines: Sequence[str], data: bytes) -> list[Edit]:
     style = style_of(data)
     newline = (" \\" if site.continuation else "") + style.newline
     span = site.span
+    if site.needs_do:
+        return _as_one(site, [*lines, ""], [], newline, data)
     if not site.needs_braces:
         in_front = data[data.rfind(b"\n", 0, span.start) + 1 : span.start].strip()
         between = " " if in_front and _fit_on_a_line(lines) else newline + site.indent
@@ -67,6 +69,8 @@ def after(site: Site, lines: Sequence[str], data: bytes, comment: bytes = COMMEN
     style = style_of(data)
     newline = (" \\" if site.continuation else "") + style.newline
     span = site.span
+    if site.needs_do:
+        return _as_one(site, [], ["", *lines], newline, data)
     if site.needs_braces:
         opening, outer = _before_body(span, data)
         inner = outer + style.unit
@@ -82,6 +86,22 @@ def after(site: Site, lines: Sequence[str], data: bytes, comment: bytes = COMMEN
     between = " " if rest and not site.continuation and _fit_on_a_line(lines) else newline + site.indent
     text = "".join(between + line for line in lines)
     return [Edit(span.path, at, at, text.encode())]
+
+
+def _as_one(site: Site, lines: Sequence[str], behind: Sequence[str], newline: str, data: bytes) -> list[Edit]:
+    """A statement in the body of a macro and what is inserted beside it, as one statement. The use of the macro may
+    give the semicolon at its end.
+    """
+    between = newline + site.indent if site.continuation else " "
+    span = site.span
+    ended = data[span.start : span.end].rstrip().endswith(b";")
+    first, last = f"do {{{between}", f"{between}}} while (0)"
+    return [
+        Edit(span.path, span.start, span.start, (first + between.join(lines)).encode()),
+        Edit(
+            span.path, span.end, span.end, ("" if ended else ";").encode() + (between.join(behind) + last).encode() + (b";" if ended else b"")
+        ),
+    ]
 
 
 def _fit_on_a_line(lines: Sequence[str]) -> bool:
@@ -103,7 +123,7 @@ def moved_before(site: Site, target: Site, data: bytes, comment: bytes = COMMENT
     Nothing if either shares its lines with other code, or if the two are not indented alike (another block).
     """
     lines, onto = _whole_lines(site, data, comment), _whole_lines(target, data, comment)
-    if lines is None or onto is None or site.indent != target.indent or site.continuation or target.continuation:
+    if lines is None or onto is None or site.indent != target.indent or site.continuation or target.continuation or site.needs_do:
         return []
     path = site.span.path
     text = data[lines[0] : lines[1]]

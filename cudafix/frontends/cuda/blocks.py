@@ -166,4 +166,6 @@ class Blocks(Calls):
         # a semicolon that is only in the masked text is no part of the statement
         written = original[at : at + max(0, span.end - span.start)]
         span = Span(span.path, span.start, span.end - len(written) + len(written.rstrip()))
-        self.place = sites.Place(node, span, sites.line_indent(original, at), braceless, continuation=self.continuation)
+        alone = self.macro_body is not None and (braceless or node.parent == self.macro_body)
+        indent = sites.line_indent(original, at)
+        self.place = sites.Place(node, span, indent, braceless, alone, continuation=self.continuation)

@@ -92,6 +92,7 @@ class Calls(Initializers):
             place.indent,
             *(style or ("", ";")),
             needs_braces=place.needs_braces,
+            needs_do=place.needs_do,
             continuation=place.continuation,
             blocked=fixed or blocked,
             fixed=fixed,

@@ -155,6 +155,7 @@ class Expressions:
         self.blocked: str | None = None
         self.fixed: str | None = None
         self.continuation = False
+        self.macro_body: Node | None = None  # of the macro whose statements are lowered
         self.effects = 0  # calls and launches so far
         self.branches = 0  # branches and loops around the current statement
         self.text = text
@@ -608,12 +609,13 @@ class Expressions:
 
     def in_argument(self, bound: Bound, run: Callable[[Node], Expr]) -> Expr:
         """Evaluate a macro argument where the macro was used."""
-        kept = self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation
+        kept = self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation, self.macro_body
         bound.uses += 1
         if bound.uses > 1 and bound.reports and self.branches > bound.branches:
             return Opaque(())  # evaluated again only to say what failed
         self.source, self.bindings, self.place = bound.source, bound.bindings, bound.place
         self.continuation = bound.place is not None and bound.place.continuation
+        self.macro_body = None
         if bound.uses > 1:
             self.fixed = self.fixed or "in an argument that a macro uses more than once"
         elif self.branches > bound.branches:
@@ -625,7 +627,7 @@ class Expressions:
         try:
             return run(bound.node)
         finally:
-            self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation = kept
+            self.source, self.bindings, self.fixed, self.place, self.blocked, self.continuation, self.macro_body = kept
 
     def _argument(self, bound: Bound, target: Expr | None, used: bool) -> Expr:
         """The value of a macro argument. Of a pack, `f(), g()`, all are evaluated and the last is the value."""

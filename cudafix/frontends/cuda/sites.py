@@ -79,6 +79,7 @@ class Place:
     span: Span
     indent: str
     needs_braces: bool
+    needs_do: bool = False
     core: Node | None = None
     style: tuple[str, str] | None = None
     continuation: bool = False

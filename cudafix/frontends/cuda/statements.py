@@ -495,8 +495,10 @@ class Statements(Loops):
         else:
             return None
         body, source = parsed
-        kept = self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place
-        used_by, around = self.use, self.place
+        if as_statement and self.place is not None and self.place.needs_braces and _is_torn(body, self.place.node):
+            return None
+        kept = self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body
+        used_by, around, blocked = self.use, self.place, self.blocked
         if used_by is None and around is not None:
             self.use = ir.Site(around.span, around.indent, "", ";", around.needs_braces, blocked=self.blocked)
         if macro.path != self.file.path:
@@ -507,17 +509,19 @@ class Statements(Loops):
         self.continuation = macro.path == self.file.path and b"\n" in text
         source = replace(source, pasted=names) if names else source
         self.source, self.bindings, self.expanding = source, bindings, (*self.expanding, macro.name)
+        self.macro_body = body
         try:
             if as_statement:
                 self.scoped(lambda: self.statement_list(body.children, body.start_byte), body)
                 return Opaque(())
-            self.place = sites.Place(body, self.span(body), "", False, continuation=self.continuation)
+            self.place = sites.Place(body, self.span(body), "", False, True, continuation=self.continuation)
             if want_value:
+                self.blocked = self.blocked or "in a macro whose value is used"
                 return self.value(body)
             return self.value(body, None, False)
         finally:
-            self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place = kept
-            self.use = used_by
+            self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body = kept
+            self.use, self.blocked = used_by, blocked
 
     # -- whole functions ----------------------------------------------------------------------------------------------
 
@@ -926,6 +930,19 @@ Statements.handlers = {
     "function_definition": Statements._nested_function,
     "attributed_statement": Statements._attributed,
 }
+
+
+def _is_torn(body: Node, use: Node) -> bool:
+    """Whether a macro is not one statement where it is used as a branch or loop body without braces: only its first
+    one is in there, or the `else` behind the use belongs to an `if` of the macro.
+    """
+    inside = [child for child in body.named_children if child.type != "comment"]
+    last = inside[-1] if inside else None
+    while last is not None and last.type in ("for_statement", "while_statement", "for_range_loop", "labeled_statement"):
+        last = last.named_children[-1]
+    ends_open = last is not None and last.type == "if_statement" and last.child_by_field_name("alternative") is None
+    followed = use.parent is not None and use.parent.child_by_field_name("alternative") is not None
+    return len(inside) > 1 or (ends_open and followed)
 
 
 def _where(start: int, end: int, around: Span, errors: Sequence[tuple[int, int]]) -> int:

@@ -31,7 +31,7 @@ def of_arrays(config: Config, files: Files, paths: Sequence[str]) -> bytes:
         (
             "arrays",
             off,
-            [sorted(found.intersection(paths)) for found in (config.rmm, config.context)],
+            [sorted(found.intersection(paths)) for found in (config.rmm, config.context, config.perhaps_per_thread)],
             [(path, files.digest(path)) for path in paths],
         )
     )

@@ -17,6 +17,10 @@ build: it is said
 - in a text elsewhere in the project that names the source;
 - for a target of the same CMake project, which may be linked to, in a variable that others see, or in a function.
 
+A program of Python has the legacy default stream unless a variable of the environment says otherwise. Whatever starts
+it may set that: any text of the tree that speaks of one leaves it open, but for one of another project, with a license
+of its own.
+
 The tree that this is looked for in is the repository around the source. Where there is none, it is the outermost folder
 around the source of those that the user named and that of the configuration, and above it what has build files
 (`_Tops`): the current folder does not matter.
@@ -45,12 +49,13 @@ from cudafix.build_texts import (
     may_be_text,
     places,
     suffix_of,
+    variable_line,
     whole,
 )
 from cudafix.config import Config
 from cudafix.discovery import HEADERS, SUFFIXES, named
 
-__all__ = ["DefaultStreams", "default_streams", "documents_per_thread", "include_folders", "upward"]
+__all__ = ["DefaultStreams", "default_streams", "documents_per_thread", "include_folders", "upward", "variable_line"]
 
 _OF_THE_ENVIRONMENT = re.compile(
     rb"NVCC_(?:APPEND|PREPEND)_FLAGS"
@@ -118,12 +123,17 @@ def default_streams(paths: Iterable[str], config: Config, given: Iterable[str] =
     unbuilt: set[str] = set()
     unclear: dict[str, None] = {}
     for path in paths:
-        if path.endswith((".py", ".ipynb")) or config.default_stream_of(path) != "auto":
+        if config.default_stream_of(path) != "auto":
             continue
         name, file = os.path.split(path)  # a source is no symbolic link itself (`cudafix.discovery`)
         folder = folders.get(name)
         if folder is None:
             folder = folders[name] = os.path.realpath(name)
+        if path.endswith((".py", ".ipynb")):
+            says = dict.fromkeys(tops.variables(folder))
+            unclear |= says
+            perhaps |= {path} if says else set()
+            continue
         command = tops.command(folder, file)
         build = tops.builds(folder).said_of(file, only_environment=command is not None)
         if command is not None and command.per_thread is None:
@@ -183,6 +193,7 @@ class _Tops:
         self._outer = sorted(outer | ({self._root} if self._root is not None else set()), key=len)
         self._found: dict[str, str] = {}
         self._commands: dict[str, dict[str, _Command]] = {}
+        self._variables: dict[str, tuple[str, ...]] = {}
 
     def of(self, folder: str) -> str:
         if folder not in self._found:
@@ -193,6 +204,15 @@ class _Tops:
 
     def builds(self, folder: str) -> _Builds:
         return _Builds.around(folder, self.of(folder))
+
+    def variables(self, folder: str) -> tuple[str, ...]:
+        """The places that may choose the default stream of the programs of Python in a folder."""
+        if folder not in self._variables:
+            top = self.of(folder)
+            tree = _Files.below(top)
+            tree.look_at(upward(folder, top))
+            self._variables[folder] = tree.variables_for(folder)
+        return self._variables[folder]
 
     def command(self, folder: str, file: str) -> _Command | None:
         """How a source is compiled, by a compilation database of its tree, or of the folder of the configuration."""
@@ -504,6 +524,7 @@ class _Files:
         self.files: set[tuple[str, str]] = set()
         self.databases: list[str] = []
         self.saying: list[str] = []
+        self._variables: dict[str, int] = {}  # where a file names a variable that packages of Python read
         self.is_whole = True  # else it is too large, and only its upper folders were looked at
         self._named: dict[bytes, list[str]] = defaultdict(list)
         self._with_sources: set[str] = {top}
@@ -577,6 +598,9 @@ class _Files:
         """Keep the texts that are a build or say something, for the folders that they speak for."""
         for file in found:
             data, name = _text(file), os.path.basename(file)
+            line = variable_line(name, data)
+            if line is not None:
+                self._variables[file] = line
             said = places(name, data)
             if said:
                 self.saying.append(file)
@@ -596,6 +620,17 @@ class _Files:
     def speaking_for(self, folder: str) -> list[str]:
         """The build files of a folder, and of those in it that hold no sources."""
         return self._speaking.get(folder, [])
+
+    def variables_for(self, folder: str) -> tuple[str, ...]:
+        """The places that speak of such a variable: those of what has a license of its own only for what is in it."""
+        found = []
+        for file, line in sorted(self._variables.items()):
+            around = os.path.dirname(file)
+            while around != self.top and around not in self._licensed:
+                around = os.path.dirname(around)
+            if (folder + os.sep).startswith(around.rstrip(os.sep) + os.sep):
+                found.append(f"{os.path.relpath(file)}:{line}")
+        return tuple(found)
 
     def project(self, path: str) -> str:
         """The outermost folder around a file, or a folder, that has a license of its own; else all that there is."""

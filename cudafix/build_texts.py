@@ -1,4 +1,4 @@
-"""What a text says about the default stream that files are compiled with.
+"""What a text says about the default stream that files are compiled with, or that Python programs are started with.
 
 Any text of a tree may say so, as any of them may be part of a build: makefiles, scripts in every language, presets,
 workflows, lists of options. What counts is nvcc's option and its macro,
@@ -9,6 +9,8 @@ workflows, lists of options. What counts is nvcc's option and its macro,
 - in documentation, a command that a reader may enter: prose and comments say nothing.
 
 Of Makefiles and `CMakeLists.txt` it is understood whether it holds for all that they compile.
+
+The packages of Python read a variable of the environment instead (`variable_line`).
 """
 
 from __future__ import annotations
@@ -64,10 +66,35 @@ _HINTS = (
 )  # fmt: skip
 """One of them is in each text that says something: looking for bytes is quick, and nearly no file holds any."""
 
+_IN_FRONT = rb"^[ \t>/*#$%!`|+-]*(?:<[^>\n]*>)*(?:\d+\.)?(?:[\w ]+:)?[ \t$`]*"
 _DOCUMENTED = re.compile(  # a command on a line of its own, in a comment too
-    rb"^[ \t>/*#$%!`|+-]*(?:<[^>\n]*>)*(?:\d+\.)?(?:[\w ]+:)?[ \t$`]*"
-    rb"(?:nvcc|make(?![ \t]+sure)|cmake|meson|bazel|xmake|ninja|scons|env|export|[A-Z_]+=\S*)[ \t=]"
+    _IN_FRONT + rb"(?:nvcc|make(?![ \t]+sure)|cmake|meson|bazel|xmake|ninja|scons|env|export|[A-Z_]+=\S*)[ \t=]"
     rb"(?:[^\n\\]|\\[^\n]|\\\r?\n)*(?:default-stream[ =]+per-thread|" + MACRO.encode() + rb")",
+    re.MULTILINE,
+)
+# https://nvidia.github.io/cuda-python/cuda-bindings/latest/environment_variables.html
+# https://docs.cupy.dev/en/stable/reference/environment.html
+# https://numba.readthedocs.io/en/stable/reference/envvars.html, which also reads `cuda_per_thread_default_stream` in a
+# file, and has `config.CUDA_PER_THREAD_DEFAULT_STREAM`
+_VARIABLE = re.compile(
+    r"(?<![A-Z0-9_])(?:(?P<of>CUPY|NUMBA|CUDA_PYTHON)_|_)?CUDA_PER_THREAD_DEFAULT_STREAM(?![A-Za-z0-9_])"
+    r"|(?<![A-Za-z0-9_])cuda_per_thread_default_stream(?![A-Za-z0-9_])"
+    # what a part of the name is, in front of the other or behind it
+    r"|(?<![A-Z0-9_])(?:CUPY|NUMBA|CUDA_PYTHON)_CUDA_(?:PER_?(?:THREAD_?(?:DEFAULT_?)?)?)?(?![A-Z0-9_])"
+    r"|(?<=[\"'})s])_?(?:CUDA_)?(?:PER_)?THREAD_DEFAULT(?:_STREAM|_)?(?![A-Za-z0-9_])"
+)
+_VARIABLE_HINTS = (b"THREAD_DEFAULT", b"CUPY_CUDA_", b"NUMBA_CUDA_", b"CUDA_PYTHON_CUDA_", b"cuda_per_thread")
+_ZERO = re.compile(
+    r"[\"'\]}]{0,2}[ \t]*(?:[:?]?=|:|[ \t])[ \t]*[\"']?0[\"']?(?=[ \t]*(?:\r?\n|[;,)}\]\\]|\Z))"
+    r"|=0[ \t]+(?!(?:if|or|and)\b)[\w./]"  # in front of a command
+)
+_PYTHON = (".py", ".ipynb")
+_OF_OTHERS = ("CUPY", "NUMBA")  # of cuda-python, before 13.2.1, `0` counted as any other value (its release notes)
+_DOCUMENTED_VARIABLE = re.compile(
+    _IN_FRONT.decode()
+    + r"(?:(?:env|export|set|docker|podman|srun|conda|[A-Z_]+=\S*)[ \t](?:[^\n\\]|\\[^\n]|\\\r?\n)*)?"
+    r"(?P<name>(?:CUPY|NUMBA|CUDA_PYTHON)_CUDA_PER_THREAD_DEFAULT_STREAM)"
+    r"=[\"']?[\w$][^\s`]*(?:[ \t]+[\w./\\]|[ \t]*\r?$)",
     re.MULTILINE,
 )
 _PROSE = (".md", ".markdown", ".rst", ".html", ".htm", ".adoc", ".asciidoc", ".tex", ".org", ".textile", ".sarif")
@@ -193,9 +220,7 @@ def places(name: str, data: bytes) -> list[Place]:
     if is_prose(name):
         starts = (match.start() for match in _DOCUMENTED.finditer(data))
         return [Place(data.count(b"\n", 0, start) + 1, False, True, False) for start in starts]
-    text = data.decode("utf-8", "replace")
-    if _has_hash_comments(name):
-        text = "\n".join(_code(line) if "#" in line else line for line in text.split("\n"))
+    text = _without_comments(name, data.decode("utf-8", "replace"))
     is_source = name.endswith(SOURCES)
     plain = _plain_in_make(text) if name in MAKEFILES else _plain_in_cmake(text) if name == "CMakeLists.txt" else set()
     found = []
@@ -205,6 +230,35 @@ def places(name: str, data: bytes) -> list[Place]:
             known = mention.known and line in plain
             found.append(Place(line, known, mention.value not in ("legacy", "null"), mention.macro))
     return found
+
+
+def variable_line(name: str, data: bytes) -> int | None:
+    """The first line of a file that may set the variable by which cuda-python, CuPy or Numba take a default stream of
+    each thread, for itself or for a program that it starts. Who names it may set it, whatever the code around it does;
+    a part of the name counts too. Comments and prose say nothing, but for a command; nor does the value `0`.
+    """
+    if not any(hint in data for hint in _VARIABLE_HINTS):
+        return None
+    text = data.decode("utf-8", "replace")
+    lines = []
+    if is_prose(name) or name.endswith(_PYTHON):
+        starts = (match.start("name") for match in _DOCUMENTED_VARIABLE.finditer(text))
+        lines += [_line(text, start) for start in starts if not _sets_zero(text, _VARIABLE.match(text, start), name)]
+    if not is_prose(name):
+        text = _without_comments(name, text)
+        lines += [_line(text, m.start()) for m in _VARIABLE.finditer(text) if not _sets_zero(text, m, name)]
+    return min(lines, default=None)
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+def _sets_zero(text: str, match: re.Match[str] | None, name: str) -> bool:
+    """Whether what follows the name of a variable is the value `0`, and the library takes that for the legacy one."""
+    zero = _ZERO.match(text, match.end()) if match is not None and match["of"] in _OF_OTHERS else None
+    # a key of a dictionary may get another value
+    return zero is not None and not (name.endswith(_PYTHON) and "=" not in zero[0])
 
 
 def _mentions(text: str, parts: bool) -> Iterator[Mention]:
@@ -250,6 +304,13 @@ def _has_hash_comments(name: str) -> bool:
     return "." not in name or name == "CMakeLists.txt" or lower.startswith(_BUILD_STARTS) or (
         (suffix_of(name) or lower) in _HASH_SUFFIXES
     )  # fmt: skip
+
+
+def _without_comments(name: str, text: str) -> str:
+    """The text of a file without comments that `#` starts, where it has such ones. The lines keep their numbers."""
+    if not _has_hash_comments(name):
+        return text
+    return "\n".join(_code(line) if "#" in line else line for line in text.split("\n"))
 
 
 def _code(line: str) -> str:

@@ -7,6 +7,7 @@ site moves only if it is proved for every program, root and configuration that r
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -212,7 +213,8 @@ class Cluster:
         # a header is compiled as the sources are that include it, and what names nothing of CUDA does not matter
         python = [p for p in self.paths if p.endswith(prefilter.SUFFIX)]
         sources = [p for p in self.paths if p.endswith(SOURCES) and re.search(rb"cuda|PER_THREAD", tree.files[p])]
-        threads: set[bool | None] = {any(map(self._is_per_thread, python))} if python else set()
+        of_python = set(map(self._is_per_thread, python))  # one environment for all of them
+        threads = {next(said for said in (True, None, False) if said in of_python)} if python else set()
         threads |= {self._is_per_thread(p) for p in sources or ([] if python else self.paths)}
         self.per_thread = True in threads
         self.default_streams = threads
@@ -239,7 +241,9 @@ class Cluster:
         if said == "per-thread" or (said == "auto" and path in self.config.per_thread):
             return True
         if path.endswith(prefilter.SUFFIX):
-            return said == "auto" and prefilter.PER_THREAD.search(self.tree.files[path]) is not None
+            names_it = build.variable_line(os.path.basename(path), self.tree.files[path]) is not None
+            is_open = names_it or path in self.config.perhaps_per_thread
+            return None if said == "auto" and is_open else False
         texts = [self.tree.files[each] for each in (path, *self.tree.included(path))]
         if any((b"_pt" in text or b"API_PT" in text) and OF_THE_THREAD.search(text) for text in texts):
             return None

@@ -36,6 +36,7 @@ from cudafix.cache import Cache
 from cudafix.config import Config
 from cudafix.files import ChangedError, Files
 from cudafix.findings import Problem, Report, Runs
+from cudafix.frontends.python import prefilter
 from cudafix.report import colour
 from cudafix.selection import Analysis, select
 from cudafix.verify import options as verification
@@ -457,7 +458,10 @@ def _as_built(
     """The configuration with what build files and requirements say; `tell` gets a line for each of the former that does
     not say it plainly.
     """
-    streams = build.default_streams(files, settings, inputs)
+    known = Files.of(files)
+    facts = ((path, known.facts(path)) for path in known)
+    asked = [path for path, said in facts if not path.endswith(prefilter.SUFFIX) or said.allocates or said.arrays]
+    streams = build.default_streams(asked, settings, inputs)
     for place in streams.unclear:
         tell(f"cudafix: {place}: may change the default stream of files; say `default_stream`")
     folders = build.include_folders(files, settings, inputs)
@@ -468,7 +472,6 @@ def _as_built(
         unbuilt=streams.unbuilt,
         include_folders=folders,
     )
-    known = Files.of(files)
     arrays = [path for path in known if known.facts(path).arrays]
     if arrays:
         from cudafix import requirements

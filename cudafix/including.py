@@ -10,7 +10,7 @@ from itertools import takewhile
 Exists = Callable[[str], bool]
 
 PACKAGES = frozenset("cuda cupy cupyx cupy_backends numba numba_cuda numpy scipy torch tensorrt rmm pycuda".split())
-"""Packages that the tables describe: a folder of this name in the tree is not followed."""
+"""Packages that the tables describe."""
 MOST_MODULES = 60
 """Files of one program of Python."""
 _IMPORTS = re.compile(
@@ -106,7 +106,7 @@ def module_file(dotted: str, path: str, exists: Exists) -> str | None:
     if "/" in dotted:
         return _file(dotted, exists)
     words = dotted.split(".")
-    if words[0] in PACKAGES or not words[0]:
+    if not words[0]:
         return None
     folder = os.path.dirname(path)
     while True:

@@ -90,6 +90,7 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
     failed: dict[str, Exception] = {}
     for program in uses.programs(tree, wanted, failed):
         program.has_rmm = program.has_rmm or program.main.path in config.rmm
+        program.default_stream_is_open = not config.perhaps_per_thread.isdisjoint(program.files)
         found: list[Finding] = []
         try:
             items = [(name, item) for name in names for item in codemod(name).examine(program)]

@@ -8,7 +8,7 @@ from dataclasses import replace as with_values
 
 import click
 
-from cudafix import build, discovery
+from cudafix import build, discovery, ir
 from cudafix.config import Config, DefaultStream
 from cudafix.findings import Place
 from cudafix.link import SOURCES
@@ -56,7 +56,8 @@ def _default_stream(config: Config, files: Mapping[str, bytes], given: str) -> D
     streams = build.default_streams(files, config, [given])
     sources = {path for path in files if path.endswith(SOURCES) and b"cuda" in bytes(files[path])}
     per_thread = sources & streams.per_thread
-    if streams.perhaps & sources or (per_thread and per_thread != sources):
+    python = {path for path in files if path.endswith(ir.PYTHON)}
+    if streams.perhaps & (sources | python) or (per_thread and per_thread != sources):
         raise click.ClickException("its files are compiled with different default streams; say `default_stream`")
     return "per-thread" if per_thread else "legacy"
 

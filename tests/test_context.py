@@ -391,7 +391,7 @@ def test_modules_are_found_as_in_a_tree(cudafix: Cudafix) -> None:
             "src/n.ipynb": json.dumps(notebook),
         }
     )
-    pkg = ["pkg/__init__.py", "pkg/four.py", "pkg/three.py", "pkg/two.py", "src/one.py", "src/unused.py"]
+    pkg = ["cupy.py", "pkg/__init__.py", "pkg/four.py", "pkg/three.py", "pkg/two.py", "src/one.py", "src/unused.py"]
     assert read_for("src/a.py") == pkg
     assert read_for("src/n.ipynb") == sorted([*pkg, "src/a.py"])
 

@@ -65,7 +65,7 @@ def _in_text(file: File, pattern: re.Pattern[bytes]) -> Place | None:
 
 _PRINTS = re.compile(rb"\bprintf\s*\(")
 _PROCESSES = ("multiprocessing", "concurrent.futures.ProcessPoolExecutor", "os.fork", "joblib")
-_SETTINGS = re.compile(rb"CUPY_CUDA_PER_THREAD_DEFAULT_STREAM|CUPY_GPU_MEMORY_LIMIT|PER_THREAD_DEFAULT_STREAM")
+_SETTINGS = re.compile(rb"CUPY_GPU_MEMORY_LIMIT|PER_THREAD_DEFAULT_STREAM")
 
 
 def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
@@ -74,6 +74,9 @@ def common(program: PythonProgram, own: frozenset[str]) -> Iterator[Obstacle]:
         yield Obstacle("parse_error", f"`{path}` cannot be read", Place(path, 0, "here"))
     if len(program.files) >= MOST_MODULES:
         yield Obstacle("budget", "the program has too many files", Place(program.main.path, 0, "here"))
+    if program.default_stream_is_open:
+        text = "the default stream may be chosen where the program is started"
+        yield Obstacle("several_streams", text, Place(program.main.path, 0, "here"))
     for file in program.files.values():
         outline = program.tree.outline(file.path)
         if outline is not None and program.tree.modules.hides(outline):

@@ -176,9 +176,8 @@ def _kernels(unit: Unit) -> tuple[ir.Kernel, ...]:
 
 
 def _writer(unit: Unit) -> PythonWriter:
-    driver = next(
-        (n for n, meant in unit.outline.imports.items() if DRIVER in meant and unit.outline.assigned[n] == 0), ""
-    )
+    names = (name for name in unit.outline.imports if unit.outline.assigned[name] == 0)
+    driver = next((name for name in names if unit.modules.top(unit.outline, name) == Dotted(DRIVER)), "")
     return PythonWriter(unit.styles, driver, _driver_import(unit) if not driver else None)
 
 

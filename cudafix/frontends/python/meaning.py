@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias, cast
 
@@ -24,7 +24,7 @@ from cudafix.frontends.python.names import (
 )
 from cudafix.frontends.python.nodes import walk, walk_own
 from cudafix.frontends.python.questions import Questions
-from cudafix.including import absolute
+from cudafix.including import PACKAGES, absolute
 from cudafix.models.python import ANYTHING, STORES, STREAM, TAKES
 
 _SEQUENCES = frozenset("List list Sequence Iterable Collection".split())
@@ -66,6 +66,15 @@ class OwnGlobal(NamedTuple):
 Meaning: TypeAlias = Dotted | OwnFunction | OwnClass | OwnModule | OwnGlobal
 
 
+_OF_THE_TREE = "<tree>."
+"""What the names begin with of what a module of the tree has, not a package: no table knows them."""
+
+
+def _of_a_package(dotted: str) -> Dotted:
+    """What an imported name means that no module of the tree has."""
+    return Dotted(canonical(dotted.lstrip(".")))
+
+
 def _members(cls: Class) -> Iterator[str]:
     """The names that an object of a class has of itself, but for those that are asked for when it is made."""
     return (name for name in (*cls.methods, *cls.assigned, *cls.attributes) if name not in _MAKES)
@@ -89,7 +98,8 @@ class Modules:
     """The modules of the tree, as far as they are asked for. `load` gives the outline of a file, None if unreadable;
     `gives_code` says whether a file or what it imports gives TensorRT code to call, `set_from_outside` whether some
     file sets a name of this kind in a module that it imports, `set_on_objects` whether one that names a module sets
-    such an attribute of something. `beside` gives the files of all programs that a file is part of.
+    such an attribute of something. `beside` gives the files of all programs that a file is part of, `elsewhere` those
+    that a module of this name may be if Python looks for modules in their folders.
     """
 
     find: Callable[[str, str], str | None]
@@ -98,6 +108,7 @@ class Modules:
     set_from_outside: Callable[[str], bool] = field(default=lambda name: False)
     set_on_objects: Callable[[str, str], bool] = field(default=lambda name, path: False)
     beside: Callable[[str], Collection[str]] = field(default=lambda path: ())
+    elsewhere: Callable[[str], Collection[str]] = field(default=lambda dotted: ())
     questions: Questions = field(default_factory=Questions)
 
     def runs(self, node: cst.Import | cst.ImportFrom, path: str) -> bool:
@@ -116,25 +127,43 @@ class Modules:
     def meaning(self, dotted: str, path: str) -> Meaning:
         """What an imported name means, seen from the file at `path`. One that leads back to itself means nothing."""
         full = absolute(dotted, path)
-        nothing: Meaning = Dotted(canonical(dotted.lstrip(".")))
+        nothing: Meaning = _of_a_package(dotted)
         return self.questions.ask(("import", full, path), nothing, lambda: self._imported(dotted, full, path))
 
     def _imported(self, dotted: str, full: str, path: str) -> Meaning:
         separator = "/" if full != dotted else "."
         words = full.split(separator)
         for n in range(len(words), 0, -1):
-            found = self.find(separator.join(words[:n]), path)
+            module = separator.join(words[:n])
+            found = self.find(module, path)
             outline = self.load(found) if found is not None else None
             if outline is not None:
                 meaning: Meaning | None = OwnModule(outline)
                 for word in words[n:]:
-                    meaning = self.member(meaning, word) if meaning is not None else None
-                return meaning if meaning is not None else Dotted(canonical(dotted.lstrip(".")))
-        return Dotted(canonical(dotted.lstrip(".")))
+                    meaning = self.member(meaning, word, path) if meaning is not None else None
+                if meaning is not None:
+                    return meaning
+            others = [found] if found is not None else [one for one in self.elsewhere(module) if one != path]
+            if any(self._may_have(self.load(one), words[n:]) for one in others):
+                return Dotted(f"{_OF_THE_TREE}{dotted.lstrip('.')}")
+            if outline is not None:
+                break
+        return _of_a_package(dotted)
 
-    def member(self, owner: Meaning, name: str) -> Meaning | None:
-        """`owner.name`."""
+    def _may_have(self, outline: Outline | None, words: Sequence[str]) -> bool:
+        """Whether a module of the tree may be what an import means: it has the name, or nobody can tell."""
+        if outline is None or not words:
+            return True
+        gives = outline.binds(words[0]) or words[0] in outline.imports or "__getattr__" in outline.functions
+        return gives or self._starred(outline, words[0], 0) is not None or self.hides(outline)
+
+    def member(self, owner: Meaning, name: str, path: str) -> Meaning | None:
+        """`owner.name` in the file at `path`. `import package.module` binds the package: the tree may have the module
+        without having the package.
+        """
         match owner:
+            case Dotted(dotted) if dotted.partition(".")[0] in PACKAGES:
+                return self.meaning(f"{dotted}.{name}", path)
             case Dotted(dotted):
                 return Dotted(canonical(f"{dotted}.{name}"))
             case OwnModule(outline):
@@ -203,7 +232,7 @@ class Modules:
         if words is not None:
             meaning = self.top(outline, words[0], depth + 1)
             for word in words[1:]:
-                meaning = self.member(meaning, word) if meaning is not None else None
+                meaning = self.member(meaning, word, outline.path) if meaning is not None else None
             return self.kept(meaning) or OwnGlobal(outline, name) if isinstance(meaning, OwnGlobal) else meaning
         return OwnGlobal(outline, name) if outline.binds(name) else None
 
@@ -354,7 +383,7 @@ class Resolver:
                 return self._member_of_this(node.attr.value)
             owner = self.meaning(node.value)
             if owner is not None and not isinstance(owner, OwnGlobal):
-                return self.modules.member(owner, node.attr.value)
+                return self.modules.member(owner, node.attr.value, self.outline.path)
             cls = self.cls_of(node.value)
             if cls is not None:
                 return self.modules.method(cls.outline, cls.cls, node.attr.value)

@@ -242,7 +242,7 @@ class Bindings:
         return None
 
     def _imported(self, name: str, dotted: str) -> None:
-        self.imports.setdefault(name, set()).add(canonical(dotted))
+        self.imports.setdefault(name, set()).add(dotted)
 
     def _import(self, node: cst.Import) -> None:
         for alias in node.names:

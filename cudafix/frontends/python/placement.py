@@ -8,7 +8,7 @@ from typing import NamedTuple
 import libcst as cst
 
 from cudafix.findings import Edit
-from cudafix.frontends.python.names import bindings_of
+from cudafix.frontends.python.names import bindings_of, canonical
 from cudafix.frontends.python.uses import File
 from cudafix.models.python import HOST_PACKAGES
 
@@ -29,7 +29,7 @@ def name_of_module(file: File, dotted: str) -> str | None:
     """A name that means a module everywhere in a file: imported at its top, and assigned nowhere."""
     top = bindings_of(file.source.module)
     for name, meant in top.imports.items():
-        if meant == {dotted} and not top.assigned[name]:
+        if set(map(canonical, meant)) == {dotted} and not top.assigned[name]:
             return name
     return None
 

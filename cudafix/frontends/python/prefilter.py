@@ -10,7 +10,6 @@ from cudafix import ir
 NOTEBOOK = ".ipynb"
 SUFFIX = ir.PYTHON
 _BINDINGS = re.compile(rb"\b(?:cudaMalloc|cudaFree|cuMemAlloc|cuMemFree)(?:Async)?\b")
-PER_THREAD = re.compile(rb"environ.{0,80}PER_THREAD_DEFAULT_STREAM")  # stream 0 is another stream in each thread
 _CUPY = re.compile(rb"\.(?:malloc|free)(?:Async)?\s*\(")
 
 

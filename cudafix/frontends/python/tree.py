@@ -17,7 +17,7 @@ from cudafix.frontends.python.names import Outline
 from cudafix.frontends.python.prefilter import SUFFIX, is_candidate, may_be_script
 from cudafix.frontends.python.source import UnreadableError
 from cudafix.frontends.python.writer import PythonWriter
-from cudafix.including import MOST_MODULES, imported, imported_names, module_file
+from cudafix.including import MOST_MODULES, PACKAGES, imported, imported_names, module_file
 from cudafix.models.python import CALLED_BACK
 from cudafix.models.tensorrt import TAKES_CODE
 
@@ -38,7 +38,13 @@ class PythonTree:
         self.files = files
         self.paths = frozenset(path for path in files if path.endswith(SUFFIX))
         self.modules = Modules(
-            self.find, self.outline, self._gives_code, self._set_from_outside, self._set_on_objects, self._beside
+            self.find,
+            self.outline,
+            self._gives_code,
+            self._set_from_outside,
+            self._set_on_objects,
+            self._beside,
+            self._elsewhere,
         )
         self._set_names: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._set_for: dict[str, frozenset[str]] = {}
@@ -49,6 +55,7 @@ class PythonTree:
         self._imports: dict[str, tuple[str, ...]] = {}
         self._giving: dict[str, bool] = {}
         self._programs_with: dict[str, frozenset[str]] = {}
+        self._named_as_packages: dict[str, list[str]] | None = None
 
     def take(self, other: PythonTree, same: Collection[str]) -> None:
         """Take over what another tree has read of files that are the same here."""
@@ -173,6 +180,19 @@ class PythonTree:
             every = frozenset[str]().union(*(self.program(one) for one in self.importers({path})))
             self._programs_with[path] = frozenset(one for one in every if _CLASS.search(self.files[one]))
         return self._programs_with[path]
+
+    def _elsewhere(self, dotted: str) -> Collection[str]:
+        """The files of the tree that a module may be of a package that the tables describe: `sys.path` and the
+        environment may name any folder that is not a package itself.
+        """
+        if self._named_as_packages is None:
+            self._named_as_packages = defaultdict(list)
+            for path in self.paths:
+                words = path.removesuffix(".py").removesuffix(f"{os.sep}__init__").split(os.sep)
+                for n in (n for n, word in enumerate(words) if word in PACKAGES):
+                    if os.sep.join((*words[:n], "__init__.py")) not in self.paths:
+                        self._named_as_packages[".".join(words[n:])].append(path)
+        return self._named_as_packages.get(dotted, ())
 
     def _gives_code(self, path: str) -> bool:
         if path not in self._giving:

@@ -73,6 +73,7 @@ class File:
 class PythonProgram:
     """A script (or a module that no script imports, `script` false) and the files of the tree that it imports; of those
     in `unread` nothing is known. `has_rmm`: it may import RMM, as it does so already or its project depends on it.
+    `default_stream_is_open`: other files may give it a default stream of each thread.
     """
 
     script: bool
@@ -81,6 +82,7 @@ class PythonProgram:
     unread: tuple[str, ...] = ()
     called: dict[str, list[Use]] = field(default_factory=dict)
     has_rmm: bool = field(init=False)
+    default_stream_is_open: bool = False
 
     def __post_init__(self) -> None:
         self.has_rmm = any(name.split(".")[0] == "rmm" for file in self.files.values() for name in file.imports)

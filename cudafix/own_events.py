@@ -176,7 +176,11 @@ def _last(destructor: ir.Function) -> ir.Stmt | None:
 def _is_whole(stmt: ir.Stmt, function: ir.Function) -> bool:
     """Whether a statement of a function's outermost block is one of its text, that statements may stand beside."""
     if isinstance(stmt, ir.Call | ir.Launch):
-        return _may_insert(stmt) and not (stmt.site.needs_braces or stmt.site.needs_do) and _is_inside(stmt.site.span, function.span)
+        return (
+            _may_insert(stmt)
+            and not (stmt.site.needs_braces or stmt.site.needs_do)
+            and _is_inside(stmt.site.span, function.span)
+        )
     if not isinstance(stmt, ir.If) or not _is_inside(stmt.span, function.span):
         return False
     checked = (s.site.span for s in function.body if isinstance(s, ir.Call | ir.Launch))

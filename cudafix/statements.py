@@ -99,7 +99,10 @@ def _as_one(site: Site, lines: Sequence[str], behind: Sequence[str], newline: st
     return [
         Edit(span.path, span.start, span.start, (first + between.join(lines)).encode()),
         Edit(
-            span.path, span.end, span.end, ("" if ended else ";").encode() + (between.join(behind) + last).encode() + (b";" if ended else b"")
+            span.path,
+            span.end,
+            span.end,
+            ("" if ended else ";").encode() + (between.join(behind) + last).encode() + (b";" if ended else b""),
         ),
     ]
 
@@ -123,7 +126,14 @@ def moved_before(site: Site, target: Site, data: bytes, comment: bytes = COMMENT
     Nothing if either shares its lines with other code, or if the two are not indented alike (another block).
     """
     lines, onto = _whole_lines(site, data, comment), _whole_lines(target, data, comment)
-    if lines is None or onto is None or site.indent != target.indent or site.continuation or target.continuation or site.needs_do:
+    if (
+        lines is None
+        or onto is None
+        or site.indent != target.indent
+        or site.continuation
+        or target.continuation
+        or site.needs_do
+    ):
         return []
     path = site.span.path
     text = data[lines[0] : lines[1]]

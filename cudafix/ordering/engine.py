@@ -408,7 +408,7 @@ class Engine(Machine):
         return state
 
     def assign(self, state: State, target: ir.Expr, value: ir.Expr, span: ir.Span) -> None:
-        values = self.as_address(target, self.values(state, value))
+        values = self.as_address(target, self.values(state, value)) or frozenset({mem.OTHER})
         targets = self.cells(state, target)
         made = self._lambda_with(target)
         if made is not None:

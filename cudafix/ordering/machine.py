@@ -321,7 +321,8 @@ class Machine:
             case ir.Const(text):
                 return constant(text)
             case ir.Choice(options):
-                return mem.NOTHING.union(*(self.values(state, option) for option in options))
+                nothing = frozenset({mem.OTHER})  # an option of which nothing is known is one all the same
+                return mem.NOTHING.union(*(self.values(state, option) or nothing for option in options))
             case ir.Opaque(parts):
                 inside = [v for part in parts for v in self._made_of(state, part)]
                 kept = (v if isinstance(v, mem.Function | mem.Handle) else mem.moved(v) for v in inside)

@@ -520,7 +520,9 @@ class Statements(Loops):
                 return self.value(body)
             return self.value(body, None, False)
         finally:
-            self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body = kept
+            self.source, self.bindings, self.expanding, self.fixed, self.continuation, self.place, self.macro_body = (
+                kept
+            )
             self.use, self.blocked = used_by, blocked
 
     # -- whole functions ----------------------------------------------------------------------------------------------

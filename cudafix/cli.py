@@ -7,7 +7,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from cudafix import interrupts
+try:
+    from cudafix import interrupts
+except KeyboardInterrupt:  # Ctrl-C, before it is known what else to do
+    raise SystemExit(130) from None
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -15,8 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     are the command's; with them, both are the caller's.
     """
     if arguments is None:
-        _open_streams()
         interrupts.install()
+        _open_streams()
     from cudafix import commands
 
     commands.main(arguments)

@@ -26,7 +26,13 @@ class Kind(Enum):
     """What cudafix writes, and how such a file begins."""
 
     PAGE = "a page of `diff --html`", rb'<!doctype html>.{,2000}<meta name="generator" content="cudafix'
-    BASELINE = "a baseline", rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"findings"\s*:\s*\['
+    BASELINE = (
+        "a baseline",
+        (
+            rb'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"findings"\s*:\s*\[\s*'
+            rb'(?:\]|\{\s*"path"\s*:\s*"(?:[^"\\]|\\.)*"\s*,\s*"rule"\s*:)'
+        ),
+    )
     PROOFS = "a file of `check --shard`", rb'\s*\{\s*"format"\s*:\s*"cudafix proofs \d+"'
     RESULTS = "results of `cudafix verify`", rb'\s*\{\s*"format"\s*:\s*\d+\s*,\s*"plan"\s*:'
 

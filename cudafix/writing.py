@@ -113,7 +113,7 @@ def alone(paths: Iterable[str] = ()) -> Iterator[None]:
 
 @contextmanager
 def _locks(trees: Iterable[Path]) -> Iterator[None]:
-    mine: list[Path] = []
+    trees, mine = sorted(set(trees)), list[Path]()
     try:
         for file in sorted({_place_of(tree).with_suffix(".lock") for tree in trees} - _locked.keys()):
             try:
@@ -124,10 +124,39 @@ def _locks(trees: Iterable[Path]) -> Iterator[None]:
             mine.append(file)
             _locked[file] = handle
             _lock(handle)
-        yield
+        with _folders(trees):
+            yield
     finally:
         for file in mine:
             os.close(_locked.pop(file))
+
+
+_held: set[Path] = set()  # the trees that this process has locked
+
+
+@contextmanager
+def _folders(trees: Iterable[Path]) -> Iterator[None]:
+    """Hold the folders themselves too, where the system can: another user has another state folder."""
+    with contextlib.ExitStack() as stack:
+        for tree in trees if sys.platform != "win32" else ():
+            if tree in _held:
+                continue
+            with contextlib.suppress(OSError):  # a folder that cannot be read, or a file system without locks
+                handle = os.open(tree, os.O_RDONLY)
+                stack.callback(os.close, handle)
+                _hold(handle)
+                _held.add(tree)
+                stack.callback(_held.discard, tree)
+        yield
+
+
+def _hold(handle: int) -> None:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BusyError("another cudafix is writing here; nothing was written") from None
 
 
 def _lock(handle: int) -> None:

@@ -629,7 +629,8 @@ class Scopes(NamedTuple):
 @dataclass(slots=True, eq=False)
 class GlobalVar:
     """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`; `number` the integer that it
-    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here.
+    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here. `unseen` is its
+    class, or that of objects in it, if nothing is known of that.
     """
 
     name: str
@@ -640,6 +641,7 @@ class GlobalVar:
     internal: bool = False
     number: str = ""
     elsewhere: bool = False
+    unseen: str = ""
 
 
 class Member(NamedTuple):

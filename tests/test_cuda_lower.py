@@ -193,15 +193,15 @@ STATEMENTS = [
     Case("names of a header: a variable and a constant", "cublasCreate(&cublas_handle); cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);",
          "cublasCreate(&::cublas_handle)\ncudaStreamCreateWithFlags(&::s, cudaStreamNonBlocking)"),
     Case("a call of the runtime that is given a pack", "#define COPY(...) cudaMemcpy(__VA_ARGS__)\nint n = 4; COPY(d, h, n, cudaMemcpyHostToDevice);",
-         "n = 4\nhost read ::d, ::h\ncudaMemcpy(::d, ::h, n, cudaMemcpyHostToDevice)"),
+         "n = 4\nhost read ::d, ::h\ncudaMemcpy(::d, ::h, n, cudaMemcpyHostToDevice)  [do]"),
     Case("a pack of expressions", "#define DO(...) do { __VA_ARGS__; } while (0)\nDO(g(1), h(2));", "g(1)\nh(2)  [blocked: in an argument that a macro evaluates after another call]"),
     Case("code of a pack in front of a jump", "#define DO(...) __VA_ARGS__ break;\nwhile (true) { DO({ g(1); }) }",
          "loop at least once forever\n  g(1)\n  break"),
-    Case("a macro that picks a macro by the number of arguments", "#define ONE(a) g(a);\n#define TWO(a, b) ONE(a) ONE(b)\n#define PICK(_1, _2, NAME, ...) NAME\n#define ALL(...) PICK(__VA_ARGS__, TWO, ONE)(__VA_ARGS__)\nALL(1, 2);", "g(1)\ng(2)"),
-    Case("a macro that picks a function", "#define PICK(_1, _2, NAME, ...) NAME\n#define ALL(...) PICK(__VA_ARGS__, two, one)(__VA_ARGS__)\nALL(1, 2); ALL(3);", "two(1, 2)  [fixed: a macro picks the name]\none(3)  [fixed: a macro picks the name]"),
-    Case("a macro that is an arm of a switch", "#define NAME(x) case x: return g(#x)\nint n = 2; switch (n) { NAME(1); default: break; } h();", 'n = 2\nswitch with default\n  case\n    %1 = g("") checked\n    return %1\n  case\n    break\nh()'),
+    Case("a macro that picks a macro by the number of arguments", "#define ONE(a) g(a);\n#define TWO(a, b) ONE(a) ONE(b)\n#define PICK(_1, _2, NAME, ...) NAME\n#define ALL(...) PICK(__VA_ARGS__, TWO, ONE)(__VA_ARGS__)\nALL(1, 2);", "g(1)  [do]\ng(2)  [do]"),
+    Case("a macro that picks a function", "#define PICK(_1, _2, NAME, ...) NAME\n#define ALL(...) PICK(__VA_ARGS__, two, one)(__VA_ARGS__)\nALL(1, 2); ALL(3);", "two(1, 2)  [do; fixed: a macro picks the name]\none(3)  [do; fixed: a macro picks the name]"),
+    Case("a macro that is an arm of a switch", "#define NAME(x) case x: return g(#x)\nint n = 2; switch (n) { NAME(1); default: break; } h();", 'n = 2\nswitch with default\n  case\n    %1 = g("") checked  [do]\n    return %1\n  case\n    break\nh()'),
     Case("an array is deleted in parentheses", "int *p = h(); delete[](p);", "p = h() checked\noperator delete(p)"),
-    Case("a template that a macro is given", "#define AS_INT(f, ...) f<int>(__VA_ARGS__)\nAS_INT(g, 1);", "%1 = g<int>(1) checked  [fixed: the name is an argument of a macro]"),
+    Case("a template that a macro is given", "#define AS_INT(f, ...) f<int>(__VA_ARGS__)\nAS_INT(g, 1);", "%1 = g<int>(1) checked  [do; fixed: the name is an argument of a macro]"),
     Case("a block that a macro is given", "#define DO(...) do { __VA_ARGS__; } while (0)\nint n = 2; DO({ if (n) { g(1); return; } h(2); });",
          "n = 2\nif `n`\n  g(1)\n  return\nh(2)"),
     Case("code in front of a statement", "#define THEN(body) body return\nTHEN({ g(1); });", "g(1)\nreturn"),
@@ -263,7 +263,7 @@ MODULES = [
     Case(
         "a macro that frees",
         "#define CLEANUP() do { if (a) cudaFree(a); \\\n  cudaFree(b); } while (0)\nvoid f() { float *a, *b; CLEANUP(); }",
-        "function f()\n  declare a: float *\n  declare b: float *\n  if nonnull a\n    cudaFree(a)  [braces; continuation]\n"
+        "function f()\n  declare a: float *\n  declare b: float *\n  if nonnull a\n    cudaFree(a)  [braces; do; continuation]\n"
         "  cudaFree(b)  [continuation]\n",
     ),
     Case(

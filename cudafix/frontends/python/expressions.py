@@ -75,8 +75,8 @@ class Expressions(Calls):
                 asked = self._compared(node, values)
                 self._arithmetic(node, values)
                 return choice(NOTHING, *asked)
-            case cst.BooleanOperation(left=left, right=right):
-                return self._boolean(node, left, right)
+            case cst.BooleanOperation(left=left, operator=operator, right=right):
+                return self._boolean(node, left, right, isinstance(operator, cst.Or))
             case cst.IfExp(test=test, body=body, orelse=orelse):
                 return self._conditional(node, test, body, orelse)
             case cst.Lambda():
@@ -470,7 +470,8 @@ class Expressions(Calls):
             if node is not None and (self.resolver.origin(node) or "builtins.list()") in COMPARED:
                 self.shown(node, value)
 
-    def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression) -> Expr:
+    def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression, either: bool) -> Expr:
+        """`left or right`, if `either`, else `left and right`: the second one runs where the first does not settle it."""
         first = self.value(left)
         self.asks(TRUTH, node, [(left, first)])
         with self.block() as inner:
@@ -478,7 +479,8 @@ class Expressions(Calls):
             second = self.value(right)
             self.conditional -= 1
         if inner:
-            self.emit(ir.If(ir.Test("other", None, self.source.text(left)), tuple(inner), (), self.span(node)))
+            blocks = ((), tuple(inner)) if either else (tuple(inner), ())
+            self.emit(ir.If(ir.Test("other", None, self.source.text(left)), *blocks, self.span(node)))
         return choice(first, second)
 
     def _conditional(

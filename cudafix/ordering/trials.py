@@ -34,8 +34,11 @@ _OF_THE_DEVICE = frozenset({"device", "async", "managed", "pitched", "array"})
 _ERRORS = re.compile(r"-?[1-9]\d*|-1|false|False|nullptr|NULL|None|EXIT_FAILURE|cudaError\w+|CUDA_ERROR\w+")
 _ENDS = frozenset({"exit", "abort", "_exit", "quick_exit", "std::exit", "std::abort", "terminate", "throw", "raise"})
 _OUTPUT = ("builtins.", "std::")  # what has nothing but a value to check, and does not end the program for it
+_RAISED = "python::raised"  # holds what an exception was made of
 _FALSE = frozenset({"0", "false", "False", "nullptr", "NULL", "None"})
-_OPERAND = re.compile(r"(!|not )? *([\w.:<>-]+ *(?:\(.*\))?) *(?:(==|!=|<|is not|is) *(0|nullptr|NULL|None|False|false))?")
+_OPERAND = re.compile(
+    r"(!|not )? *([\w.:<>-]+ *(?:\(.*\))?) *(?:(==|!=|<|is not|is) *(0|nullptr|NULL|None|False|false))?"
+)
 _MARKS = re.compile(r"@\d+|(?<=[^ ]) \w+#\d+")
 _LAST_ERROR = frozenset({"cudaGetLastError", "cudaPeekAtLastError"})
 _MOST_ROUNDS = 8
@@ -106,6 +109,7 @@ class _Summary:
     told: frozenset[Key] = frozenset()  # the shared variables that tell of a failure
     told_params: frozenset[int] = frozenset()  # and the parameters, if they are references or pointers
     keeps: bool = False  # a block that it allocates may outlive the call
+    decided: bool = False  # what others see is changed in a branch that depends on whether an allocation has failed
     fails: frozenset[str] = frozenset()  # what it returns then: "false", "true" (for a condition), or "?"
 
 
@@ -171,6 +175,20 @@ class _Trials:
     def called(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
         """The functions that allocate, and that a call may reach."""
         return [f for f in self.program.reached_by(call, cls) if id(f) in self.summaries]
+
+    def may_run(self, call: ir.Call, function: ir.Function) -> bool:
+        """Whether a call comes to run a function, by way of others."""
+        seen: set[int] = set()
+        stack = self.called(call, function.cls)
+        while stack:
+            one = stack.pop()
+            if one is function:
+                return True
+            if id(one) not in seen:
+                seen.add(id(one))
+                for stmt in ir.walk(one.body):
+                    stack += self.called(stmt, one.cls) if isinstance(stmt, ir.Call) else []
+        return False
 
     def below(self, functions: Iterable[ir.Function]) -> set[int]:
         """The allocations that functions run."""
@@ -340,9 +358,7 @@ class _Walk:
             assert api is not None
             given = zip(roles_of(api, len(call.args)), call.args, strict=False)
             sizes = tuple(expr for role, expr in given if role == "-")
-            event = _Event(
-                frozenset[Key]().union(*map(self.keys, sizes)), sizes, self._made(call), _into(call, sizes)
-            )
+            event = _Event(frozenset[Key]().union(*map(self.keys, sizes)), sizes, self._made(call), _into(call, sizes))
             self.events.setdefault(event, set()).add(id(call))
         elif callees := self.trials.called(call, self.function.cls):
             known = [self.trials.summaries[id(f)] for f in callees]
@@ -379,6 +395,11 @@ class _Walk:
         self._leaves(end)
         self._stored_answers()
         self.summary.told = self._shared(frozenset(self.statuses))
+        asked = (s for s in ir.walk(self.function.body) if isinstance(s, ir.If) and self._is_about_failure(s.test))
+        own = {s.var.name for s in ir.walk(self.function.body) if isinstance(s, ir.Declare)}
+        seen = self._shared(frozenset[Key]().union(*(self._set_by((*s.then, *s.other)) for s in asked)))
+        captured = self.function.captures
+        self.summary.decided = any(not key[0] or key[1] in captured for key in seen if key[1] not in own)
         for n, param in enumerate(self.function.params):
             if (self.here, param.name) in self.statuses and (param.by_reference or "*" in param.type):
                 self.summary.told_params |= {n}
@@ -430,6 +451,14 @@ class _Walk:
     def statement(self, stmt: ir.Stmt, previous: ir.Stmt | None, state: _State) -> _State | None:
         match stmt:
             case ir.Assign(target, value):
+                if (
+                    isinstance(value, ir.Choice)
+                    and isinstance(previous, ir.If)
+                    and self._is_about_failure(previous.test)
+                ):
+                    inside = replace(state, failed=state.failed or 1)  # the condition of the choice
+                    stored = self._stored(self.target(target), self.keys(value), False, inside)
+                    return replace(stored, failed=state.failed)
                 return self._stored(self.target(target), self.keys(value), isinstance(target, ir.Var), state)
             case ir.Call():
                 return self._call(stmt, state)
@@ -578,6 +607,9 @@ class _Walk:
             again = not state.changed.isdisjoint(self._closure(event.sizes))
             itself = self.function in self.trials.called(call, self.function.cls)
             computed = any(isinstance(expr, ir.Opaque) for expr in event.written)  # perhaps another number each time
+            through = not itself and state.failed and self.trials.may_run(call, self.function)
+            if through:  # it comes back here by way of others, which may have computed another size
+                self._are_tried([event, *state.events])
             others = [other for other in state.events if computed or other.written != event.written]
             if again or (others and (state.failed == 2 or (itself and state.failed))):
                 self._are_tried([event, *(others or state.events)])
@@ -637,7 +669,7 @@ class _Walk:
                 summary = self.trials.summaries.get(id(function))
                 if summary is None or not summary.params or id(function) not in self.trials.freeing:
                     continue
-                if summary.tells or summary.changed:
+                if summary.tells or summary.changed or summary.decided:
                     self.tried |= self.trials.below([function])
 
     def _bad_is_then(self, test: ir.Test) -> bool | None:
@@ -670,8 +702,8 @@ class _Walk:
                 then, other = replace(before, failed=2), replace(before, failed=0)
             elif stmt.other and _ends_with_error(stmt.other):
                 then, other = replace(before, failed=0), replace(before, failed=2)
-            elif (bad := self._bad_is_then(test)) is not None:
-                then, other = replace(before, failed=2 * bad), replace(before, failed=2 * (not bad))
+            elif (known := self._bad_is_then(test)) is not None:
+                then, other = replace(before, failed=2 * known), replace(before, failed=2 * (not known))
             else:
                 then = other = replace(before, failed=1)
             if self._ends(stmt.then):
@@ -728,7 +760,8 @@ class _Walk:
         may_ask_for_it = any(not words or name.removeprefix(".") in words for _, name in set_in_try)
 
         def may_ask(untested: frozenset[Key]) -> bool:
-            return any(not words or name.removeprefix(".") in words for _, name in untested - others if not name.startswith("%"))
+            names = {name for _, name in untested - others if not name.startswith("%") and name != _RAISED}
+            return any(not words or name.removeprefix(".") in words for name in names)
 
         open_condition = not stmt.forever and stmt.range is None
         entry: _State | None = state
@@ -803,7 +836,8 @@ class _Walk:
 
     def _indexed(self, loop: ir.Loop) -> frozenset[Key]:
         """The arrays of which a loop allocates one element after the other."""
-        args = (e for s in ir.walk(loop.body) if isinstance(s, ir.Call) and self.trials.is_allocation(s) for e in s.args)
+        calls = (s for s in ir.walk(loop.body) if isinstance(s, ir.Call) and self.trials.is_allocation(s))
+        args = (e for call in calls for e in call.args)
         places = (e.base.base for e in args if isinstance(e, ir.Addr) and isinstance(e.base, ir.Index))
         return frozenset[Key]().union(*map(self.keys, places))
 
@@ -848,9 +882,8 @@ class _Walk:
         joined = _joined([end, *ends])
         return replace(joined, failed=state.failed if joined.events == state.events else 0) if joined else None
 
-
     def _left_by_exception(self, loop: ir.Loop) -> None:
-        """A loop over sizes, or one that takes blocks, that an exception ends, where something reads how far it came."""
+        """A loop over sizes, or one that takes blocks, ends by an exception, and something reads how far it came."""
         inside = list(ir.walk((loop,)))
         assigned = frozenset[Key]().union(*(self.target(s.target) for s in inside if isinstance(s, ir.Assign)))
         own = set(map(id, inside))

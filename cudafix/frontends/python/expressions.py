@@ -471,7 +471,7 @@ class Expressions(Calls):
                 self.shown(node, value)
 
     def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression, either: bool) -> Expr:
-        """`left or right`, if `either`, else `left and right`: the second one runs where the first does not settle it."""
+        """`left or right`, if `either`, else `left and right`; the second one runs where the first settles nothing."""
         first = self.value(left)
         self.asks(TRUTH, node, [(left, first)])
         with self.block() as inner:
@@ -479,8 +479,8 @@ class Expressions(Calls):
             second = self.value(right)
             self.conditional -= 1
         if inner:
-            blocks = ((), tuple(inner)) if either else (tuple(inner), ())
-            self.emit(ir.If(ir.Test("other", None, self.source.text(left)), *blocks, self.span(node)))
+            then, other = ((), tuple(inner)) if either else (tuple(inner), ())
+            self.emit(ir.If(ir.Test("other", None, self.source.text(left)), then, other, self.span(node)))
         return choice(first, second)
 
     def _conditional(
@@ -493,7 +493,7 @@ class Expressions(Calls):
         with self.block() as other:
             two = self.value(orelse)
         self.conditional -= 1
-        if then or other:
+        if then or other or tested.kind in ("ok", "failed"):
             self.emit(ir.If(tested, tuple(then), tuple(other), self.span(node)))
         return choice(one, two)
 

@@ -8,6 +8,11 @@ allocation in a branch for the failure, and differs. What tells of the failure i
 what a function returns that allocates, an exception, or the condition of a loop. Which of two branches is the one for
 the failure is not always known; then both are, but for one that ends the function with an error. Sizes are followed
 through variables, fields, arguments and calls; fields are told apart by name, whatever the object.
+
+A function that allocates, frees again and tells its caller whether that has worked is a probe. It is tried where it
+runs again with another size before a test of its answer has ended the function, whatever is done with the answer: what
+an answer is computed into is not followed. So are answers that a loop stores in a container, where no such test reads
+them, and blocks that a loop takes until one fails, where what it has counted is read behind it.
 """
 
 from __future__ import annotations
@@ -28,6 +33,13 @@ Key: TypeAlias = tuple[str, str]
 _OF_THE_DEVICE = frozenset({"device", "async", "managed", "pitched", "array"})
 _ERRORS = re.compile(r"-?[1-9]\d*|-1|false|False|nullptr|NULL|None|EXIT_FAILURE|cudaError\w+|CUDA_ERROR\w+")
 _ENDS = frozenset({"exit", "abort", "_exit", "quick_exit", "std::exit", "std::abort", "terminate", "throw", "raise"})
+_OUTPUT = ("builtins.", "std::")  # what has nothing but a value to check, and does not end the program for it
+_RAISED = "python::raised"  # holds what an exception was made of
+_FALSE = frozenset({"0", "false", "False", "nullptr", "NULL", "None"})
+_OPERAND = re.compile(
+    r"(!|not )? *([\w.:<>-]+ *(?:\(.*\))?) *(?:(==|!=|<|is not|is) *(0|nullptr|NULL|None|False|false))?"
+)
+_MARKS = re.compile(r"@\d+|(?<=[^ ]) \w+#\d+")
 _LAST_ERROR = frozenset({"cudaGetLastError", "cudaPeekAtLastError"})
 _MOST_ROUNDS = 8
 _KEPT: Key = ("", "<a block that outlives its call>")
@@ -42,6 +54,8 @@ class _Event:
     sizes: frozenset[Key]
     written: tuple[ir.Expr, ...]
     made: frozenset[Key] = frozenset()
+    into: tuple[ir.Expr, ...] = ()  # what else the call is given, and where its result goes
+    probes: str = ""  # the function, where that frees what it allocates and tells whether it could
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +65,15 @@ class _State:
     `failed` is what must hold: 2 if an allocation has failed, 1 if it has, or has not, and a branch depends on it.
     `given_up`: one may have failed, and nothing has been done since as if it had not; `caught`: an exception may have
     told so, and what follows runs all the same. `untested` are variables with a status that nobody has looked at, and
-    `since` the ones that were changed since that.
+    `since` the ones that were changed since that. `open` are the probes and
+    allocations of which no test of the answer has ended the function yet.
     """
 
     events: frozenset[_Event] = frozenset()
     changed: frozenset[Key] = frozenset()
     untested: frozenset[Key] = frozenset()
     since: frozenset[Key] = frozenset()
+    open: frozenset[_Event] = frozenset()
     failed: int = 0
     given_up: bool = False
     caught: bool = False
@@ -72,6 +88,7 @@ def _joined(states: Iterable[_State | None]) -> _State | None:
         frozenset().union(*(s.changed for s in found)),
         frozenset().union(*(s.untested for s in found)),
         frozenset().union(*(s.since for s in found)),
+        frozenset().union(*(s.open for s in found)),
         min(s.failed for s in found),
         any(s.given_up for s in found),
         any(s.caught for s in found),
@@ -92,6 +109,8 @@ class _Summary:
     told: frozenset[Key] = frozenset()  # the shared variables that tell of a failure
     told_params: frozenset[int] = frozenset()  # and the parameters, if they are references or pointers
     keeps: bool = False  # a block that it allocates may outlive the call
+    decided: bool = False  # what others see is changed in a branch that depends on whether an allocation has failed
+    fails: frozenset[str] = frozenset()  # what it returns then: "false", "true" (for a condition), or "?"
 
 
 def trials(program: Program, tables: Tables) -> frozenset[int]:
@@ -110,6 +129,8 @@ class _Trials:
         if self.given_away:
             by_pointer = program.reaching("calls through a pointer", is_by_pointer)
             functions = [f for f in program.functions() if id(f) in allocating or id(f) in by_pointer]
+        self.freeing = program.reaching("frees device memory", self.is_free)
+        self.askers: frozenset[str] = frozenset()  # the functions that return what tells of a failure, in a field
         self.summaries = {id(function): _Summary() for function in functions}
         if not any(map(_may_try, functions)):
             return
@@ -122,8 +143,11 @@ class _Trials:
                 walk.run()
                 self.summaries[id(function)] = walk.summary
                 found |= walk.tried
-            if repr(list(self.summaries.values())) == before:
+            told = frozenset[Key]().union(*(one.told for one in self.summaries.values()))
+            askers = frozenset(last(f.name) for f in program.functions() if _returns_one_of(f, told))
+            if repr(list(self.summaries.values())) == before and askers == self.askers:
                 break
+            self.askers = askers
         self.found = frozenset(found)
 
     def _given_away(self, program: Program) -> list[ir.Function]:
@@ -142,9 +166,29 @@ class _Trials:
         api = self.tables.lookup(stmt.callee, len(stmt.args)) if stmt.receiver is None else None
         return api is not None and api.effect is Effect.ALLOC and api.memory in _OF_THE_DEVICE
 
+    def is_free(self, stmt: ir.Stmt) -> bool:
+        if not isinstance(stmt, ir.Call) or stmt.receiver is not None:
+            return False
+        api = self.tables.lookup(stmt.callee, len(stmt.args))
+        return api is not None and api.effect is Effect.FREE and api.memory in _OF_THE_DEVICE
+
     def called(self, call: ir.Call, cls: str | None) -> list[ir.Function]:
         """The functions that allocate, and that a call may reach."""
         return [f for f in self.program.reached_by(call, cls) if id(f) in self.summaries]
+
+    def may_run(self, call: ir.Call, function: ir.Function) -> bool:
+        """Whether a call comes to run a function, by way of others."""
+        seen: set[int] = set()
+        stack = self.called(call, function.cls)
+        while stack:
+            one = stack.pop()
+            if one is function:
+                return True
+            if id(one) not in seen:
+                seen.add(id(one))
+                for stmt in ir.walk(one.body):
+                    stack += self.called(stmt, one.cls) if isinstance(stmt, ir.Call) else []
+        return False
 
     def below(self, functions: Iterable[ir.Function]) -> set[int]:
         """The allocations that functions run."""
@@ -164,13 +208,21 @@ class _Trials:
         return found
 
 
+def _returns_one_of(function: ir.Function, keys: frozenset[Key]) -> bool:
+    found = (stmt.value for stmt in ir.walk(function.body) if isinstance(stmt, ir.Return) and stmt.value is not None)
+    return bool(keys) and any(not keys.isdisjoint(keys_of(e, owner(function), function.types)) for e in found)
+
+
 def is_by_pointer(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Unknown) and stmt.why == ir.THROUGH_POINTER
 
 
 def _may_try(function: ir.Function) -> bool:
     """Whether there is any branch, loop or handler: else nothing depends on a failure."""
-    return any(isinstance(stmt, ir.If | ir.Loop | ir.Try | ir.Switch) for stmt in ir.walk(function.body))
+    return any(
+        isinstance(stmt, ir.If | ir.Loop | ir.Try | ir.Switch) or any(True for _ in handed_over(stmt))
+        for stmt in ir.walk(function.body)
+    )
 
 
 @dataclass(slots=True)
@@ -197,7 +249,9 @@ class _Walk:
         self.statuses: set[Key] = set()
         self.pointers: set[Key] = set()  # to what was allocated: null tells of a failure, and so do copies alone
         self.names: set[str] = set()
+        self.fails: dict[str, set[str]] = {}  # of variables and functions, how they tell of a failure in a condition
         self._flow()
+        self.names |= trials.askers
 
     def keys(self, expr: ir.Expr | None) -> frozenset[Key]:
         return frozenset(keys_of(expr, self.here, self.function.types)) if expr is not None else frozenset()
@@ -226,6 +280,7 @@ class _Walk:
                     self.statuses |= self._told(stmt)
                     if tells:
                         self.names.add(last(stmt.callee))
+                        self._told_by(stmt)
                         if result is not None:
                             self.statuses |= self.target(result)
                         if self.trials.is_allocation(stmt) and stmt.look is ir.Look.IGNORED:
@@ -254,6 +309,16 @@ class _Walk:
         if self.trials.is_allocation(call) or call.callee in _LAST_ERROR:
             return True
         return any(self.trials.summaries[id(f)].tells for f in self.trials.called(call, self.function.cls))
+
+    def _told_by(self, call: ir.Call) -> None:
+        """Keep how a call tells of a failure: a status is not zero then."""
+        known = [self.trials.summaries[id(f)].fails for f in self.trials.called(call, self.function.cls)]
+        ways = set[str]().union(*known) if known else {"true"}
+        names = {_last(call.callee)}
+        if call.result is not None:
+            names |= {name for _, name in self.target(call.result)}
+        for name in names:
+            self.fails.setdefault(name.removeprefix("."), set()).update(ways)
 
     def _told(self, call: ir.Call) -> frozenset[Key]:
         """The variables by which a function of the program tells of a failure, beside its result."""
@@ -293,14 +358,19 @@ class _Walk:
             assert api is not None
             given = zip(roles_of(api, len(call.args)), call.args, strict=False)
             sizes = tuple(expr for role, expr in given if role == "-")
-            event = _Event(frozenset[Key]().union(*map(self.keys, sizes)), sizes, self._made(call))
+            event = _Event(frozenset[Key]().union(*map(self.keys, sizes)), sizes, self._made(call), _into(call, sizes))
             self.events.setdefault(event, set()).add(id(call))
         elif callees := self.trials.called(call, self.function.cls):
             known = [self.trials.summaries[id(f)] for f in callees]
             written = tuple(e for n, e in enumerate(call.args) if any(n in one.params for one in known))
             shared = frozenset[Key]().union(*(one.shared for one in known))
             made = frozenset({_KEPT}) if any(one.keeps for one in known) else frozenset[Key]()
-            event = _Event(shared.union(*map(self.keys, written)), written, made)
+            if call.template_args:
+                written = (*written, ir.Const(call.template_args))
+            probes = any(one.tells and id(f) in self.trials.freeing for one, f in zip(known, callees, strict=True))
+            into = _into(call, written)
+            name = call.callee if probes else ""
+            event = _Event(shared.union(*map(self.keys, written)), written, made, into, name)
             self.events.setdefault(event, set()).update(self.trials.below(callees))
         if event is not None:
             self._sized(self._closure(event.sizes))
@@ -319,8 +389,17 @@ class _Walk:
 
     def run(self) -> None:
         end = self.block(self.function.body, _State())
+        if end is not None and end.caught and any(isinstance(s, ir.Return) for s in ir.walk(self.function.body)):
+            self.summary.tells = True  # nothing is returned where an exception has been caught
+            self.summary.fails |= {"false"}
         self._leaves(end)
+        self._stored_answers()
         self.summary.told = self._shared(frozenset(self.statuses))
+        asked = (s for s in ir.walk(self.function.body) if isinstance(s, ir.If) and self._is_about_failure(s.test))
+        own = {s.var.name for s in ir.walk(self.function.body) if isinstance(s, ir.Declare)}
+        seen = self._shared(frozenset[Key]().union(*(self._set_by((*s.then, *s.other)) for s in asked)))
+        captured = self.function.captures
+        self.summary.decided = any(not key[0] or key[1] in captured for key in seen if key[1] not in own)
         for n, param in enumerate(self.function.params):
             if (self.here, param.name) in self.statuses and (param.by_reference or "*" in param.type):
                 self.summary.told_params |= {n}
@@ -372,6 +451,14 @@ class _Walk:
     def statement(self, stmt: ir.Stmt, previous: ir.Stmt | None, state: _State) -> _State | None:
         match stmt:
             case ir.Assign(target, value):
+                if (
+                    isinstance(value, ir.Choice)
+                    and isinstance(previous, ir.If)
+                    and self._is_about_failure(previous.test)
+                ):
+                    inside = replace(state, failed=state.failed or 1)  # the condition of the choice
+                    stored = self._stored(self.target(target), self.keys(value), False, inside)
+                    return replace(stored, failed=state.failed)
                 return self._stored(self.target(target), self.keys(value), isinstance(target, ir.Var), state)
             case ir.Call():
                 return self._call(stmt, state)
@@ -399,7 +486,10 @@ class _Walk:
                 told = self.statuses | (self.pointers if isinstance(value, ir.Var | ir.Field | ir.Index) else set())
                 # of a choice the condition is not known
                 tells = bool(state.events) and (not returned.isdisjoint(told) or isinstance(value, ir.Choice))
-                self.summary.tells |= tells or bool(state.failed and state.events)
+                tells |= bool(state.failed and state.events) or (value is not None and bool(state.open))
+                self.summary.tells |= tells
+                if tells:
+                    self.summary.fails |= self._way(value, state)
                 if state.failed and self.loops and any(returned & self._closure(e.sizes) for e in state.events):
                     self._are_tried(state.events)
                 self._leaves(state)
@@ -423,6 +513,59 @@ class _Walk:
                 return state
             case _:
                 return state
+
+    def _way(self, value: ir.Expr | None, state: _State) -> frozenset[str]:
+        """How a condition sees what is returned, where it tells of a failure."""
+        match value:
+            case None:
+                return frozenset({"false"})
+            case ir.Const(text):
+                return frozenset({"false" if text in _FALSE else "true"})
+            case ir.Choice(options) if any(isinstance(one, ir.Const) and one.text in _FALSE for one in options):
+                constant = all(isinstance(one, ir.Const) for one in options)
+                return frozenset({"?" if constant else "false"})
+            case ir.Var() | ir.Field() | ir.Index():
+                names = {name.removeprefix(".") for _, name in self.keys(value)}
+                ways = set[str]().union(*(self.fails.get(name, set()) for name in names))
+                ways |= {"false"} if not self.keys(value).isdisjoint(self.pointers) else set()
+                return frozenset(ways or ({"?"} if state.failed or state.open else set()))
+            case _:
+                return frozenset({"?"})
+
+    def _stored_answers(self) -> None:
+        """Statuses that a loop stores in a container, and that no test reads which ends the function."""
+        for loop in (s for s in ir.walk(self.function.body) if isinstance(s, ir.Loop)):
+            inside = list(ir.walk(loop.body))
+            places = [s.result for s in inside if isinstance(s, ir.Call) and s.result is not None and self._tells(s)]
+            places += [s.target for s in inside if isinstance(s, ir.Assign) and self.keys(s.value) & self.statuses]
+            held = frozenset[Key]().union(
+                *(self.target(e) for e in places if isinstance(e, ir.Index) and not isinstance(e.index, ir.Const)),
+                *(
+                    self.keys(s.receiver)
+                    for s in inside
+                    if isinstance(s, ir.Call) and s.receiver is not None
+                    if any(self.keys(arg) & self.statuses for arg in s.args)
+                ),
+            )
+            if held and not self._is_ended(held):
+                calls = (s for s in inside if isinstance(s, ir.Call))
+                self._are_tried(event for call in calls if (event := self._event(call)) is not None)
+
+    def _is_ended(self, held: frozenset[Key]) -> bool:
+        """Whether a test reads what these hold and ends the function, or a function of the program is given it."""
+        flows = [(frozenset({into}), frozenset(values)) for into, values in self.feeds.items()]
+        found = set(held)
+        _grow(found, flows)
+        names = {name.removeprefix(".") for _, name in found}
+        for stmt in ir.walk(self.function.body):
+            if isinstance(stmt, ir.If) and (_ends_with_error(stmt.then) or _ends_with_error(stmt.other)):
+                if self.keys(stmt.test.place) & found or names & set(re.findall(r"[A-Za-z_]\w*", stmt.test.text)):
+                    return True
+            elif isinstance(stmt, ir.Call) and stmt.receiver is None and not stmt.callee.startswith(_OUTPUT):
+                ends = self.trials.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.function.cls)
+                if ends and any(self.keys(arg) & found for arg in stmt.args):
+                    return True
+        return False
 
     def _by_pointer(self, parts: tuple[ir.Expr, ...]) -> None:
         """A call of what nobody knows, in a loop that computes a size from what it was: any function may be meant of
@@ -448,22 +591,32 @@ class _Walk:
 
     def _stored(self, targets: frozenset[Key], values: frozenset[Key], whole: bool, state: _State) -> _State:
         state = replace(state, since=state.since | targets)
+        if not values.isdisjoint(state.untested):
+            state = replace(state, untested=state.untested | targets)
         after_failure = bool(state.events) and (state.failed > 0 or not values.isdisjoint(self.statuses))
         if after_failure or not values.isdisjoint(state.changed):
             return replace(state, changed=state.changed | targets)
         return replace(state, changed=state.changed - targets) if whole else state
 
     def _call(self, call: ir.Call, state: _State) -> _State | None:
-        if last(call.callee) in _ENDS:
+        if _last(call.callee) in _ENDS:
             return None
+        self._runs_for_each(call)
         event = self._event(call)
         if event is not None:
             again = not state.changed.isdisjoint(self._closure(event.sizes))
             itself = self.function in self.trials.called(call, self.function.cls)
             computed = any(isinstance(expr, ir.Opaque) for expr in event.written)  # perhaps another number each time
+            through = not itself and state.failed and self.trials.may_run(call, self.function)
+            if through:  # it comes back here by way of others, which may have computed another size
+                self._are_tried([event, *state.events])
             others = [other for other in state.events if computed or other.written != event.written]
             if again or (others and (state.failed == 2 or (itself and state.failed))):
                 self._are_tried([event, *(others or state.events)])
+            if state.failed == 1 and any(one.into == event.into or one.probes for one in others):
+                self._are_tried([event, *others])
+            if event.probes and (asked := [one for one in others if one in state.open and one.probes == event.probes]):
+                self._are_tried([event, *asked])
             known = [self.trials.summaries[id(f)] for f in self.trials.called(call, self.function.cls)]
             changed = state.changed.union(*(one.changed for one in known))
             for n, arg in enumerate(call.args):
@@ -473,19 +626,67 @@ class _Walk:
             status |= self._told(call)
             if self.trials.is_allocation(call) and call.look is ir.Look.IGNORED:
                 status |= self._made(call)
-            untested = frozenset(key for key in status if not key[1].startswith("%"))
-            return _State(state.events | {event}, changed, state.untested | untested, caught=state.caught)
+            is_open = self._is_open(call, event)
+            return _State(
+                state.events | {event},
+                changed,
+                state.untested | status,
+                open=state.open | {event} if is_open else state.open,
+                caught=state.caught,
+            )
         if call.callee in _LAST_ERROR:
             untested = self.target(call.result) if call.result is not None else frozenset[Key]()
             return replace(state, untested=state.untested | {key for key in untested if not key[1].startswith("%")})
         given = frozenset[Key]().union(*map(self.keys, call.given))
-        state = replace(state, untested=state.untested - given)  # a function that checks it
+        if not call.callee.startswith(_OUTPUT):
+            state = replace(state, untested=state.untested - given)  # a function that checks it
+            if not given.isdisjoint(self.statuses) and self._may_check(call):
+                state = replace(state, open=frozenset())
         if self._frees(call):
             state = replace(state, untested=frozenset(), given_up=False)
         written = frozenset[Key]().union(*(self.target(e.base) for e in call.given if isinstance(e, ir.Addr)))
         if call.result is not None:
             written |= self.target(call.result)
         return self._stored(written, given, False, state) if written else state
+
+    def _is_open(self, call: ir.Call, event: _Event) -> bool:
+        """Whether the answer of a call is kept, and not looked at by a check around it."""
+        if call.result is None or call.look is ir.Look.IGNORED or "(" in call.site.prefix:
+            return False
+        named = not any(name.startswith("%") for _, name in self.target(call.result))
+        return bool(event.probes) or (named and self.trials.is_allocation(call))
+
+    def _may_check(self, call: ir.Call) -> bool:
+        """Whether a function that is given a status may end the program for it: not one of a library."""
+        return call.receiver is None and self.trials.tables.lookup(call.callee, len(call.args)) is None
+
+    def _runs_for_each(self, call: ir.Call) -> None:
+        """An algorithm of a library that is given a probe may run it for one size after the other."""
+        if self.trials.program.resolve(call.callee, len(call.args), call.span.path, self.function.cls):
+            return
+        for name in handed_over(call):
+            for function in self.trials.program.resolve(name, 0, call.span.path):
+                summary = self.trials.summaries.get(id(function))
+                if summary is None or not summary.params or id(function) not in self.trials.freeing:
+                    continue
+                if summary.tells or summary.changed or summary.decided:
+                    self.tried |= self.trials.below([function])
+
+    def _bad_is_then(self, test: ir.Test) -> bool | None:
+        """Whether a condition holds where an allocation has failed; None if that is not known."""
+        found: set[bool] = set()
+        text = _MARKS.sub("", test.text).strip()
+        for part in re.split(r"\|\|| or |&&| and ", text):
+            match = _OPERAND.fullmatch(part.strip())
+            if match is None:
+                return None
+            negated, name, operator, _ = match.groups()
+            ways = self.fails.get(_last(re.split(r"[(<]", name)[0].strip().split("->")[-1]), set())
+            if len(ways) != 1 or ways == {"?"} or operator == "<":
+                return None
+            flipped = bool(negated) != (operator in ("==", "is"))
+            found.add((ways == {"true"}) != flipped)
+        return found.pop() if len(found) == 1 else None
 
     def _if(self, stmt: ir.If, test: ir.Test, state: _State) -> _State | None:
         then = other = state
@@ -501,8 +702,14 @@ class _Walk:
                 then, other = replace(before, failed=2), replace(before, failed=0)
             elif stmt.other and _ends_with_error(stmt.other):
                 then, other = replace(before, failed=0), replace(before, failed=2)
+            elif (known := self._bad_is_then(test)) is not None:
+                then, other = replace(before, failed=2 * known), replace(before, failed=2 * (not known))
             else:
                 then = other = replace(before, failed=1)
+            if self._ends(stmt.then):
+                other = replace(other, open=frozenset())
+            if self._ends(stmt.other):
+                then = replace(then, open=frozenset())
         then, other = (replace(s, given_up=s.given_up or bool(s.failed)) for s in (then, other))
         one, two = self.block(stmt.then, then), self.block(stmt.other, other)
         if one is not None and two is not None:
@@ -510,6 +717,12 @@ class _Walk:
             assert joined is not None
             return replace(joined, failed=state.failed if joined.events == state.events else 0)
         return one or two
+
+    def _ends(self, block: ir.Block) -> bool:
+        """Whether a branch ends the function as for an error, or goes where that is cleaned up."""
+        if block and isinstance(block[-1], ir.Return) and block[-1].value is not None:
+            return _ends_with_error(block) or not self.keys(block[-1].value).isdisjoint(self.statuses)
+        return _ends_with_error(block) or (bool(block) and isinstance(block[-1], ir.Goto))
 
     def _type_of(self, place: ir.Expr) -> str:
         return self.function.types.get(place.name, "") if isinstance(place, ir.Var) else ""
@@ -524,24 +737,31 @@ class _Walk:
         assigned = (self.target(s.target) for s in inside if isinstance(s, ir.Assign))
         given = (self.keys(e) for s in ir.walk(stmt.body) if isinstance(s, ir.Call) for e in s.given)
         handed = frozenset[Key]({_KEPT}).union(*given)
+        stored = (self.keys(s.value) for s in inside if isinstance(s, ir.Assign) and not isinstance(s.target, ir.Var))
+        stored_keys = frozenset[Key]().union(*stored)
+        handed |= stored_keys
         freed = (self.keys(e) for s in inside if isinstance(s, ir.Call) and self._frees(s) for e in s.args)
         kept = frozenset[Key]({_KEPT}).union(*(self._handed(s) for s in inside if isinstance(s, ir.Call)))
-        kept -= frozenset[Key]().union(*freed)
+        kept = (kept | stored_keys) - frozenset[Key]().union(*freed)
         exits = _Exits(
             assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index)),
-            frees=any(isinstance(s, ir.Call) and self._frees(s) for s in inside),
+            frees=any(isinstance(s, ir.Call) and self._frees_below(s) for s in inside),
         )
         made = (self._made(s) for s in inside if isinstance(s, ir.Call) and self.trials.is_allocation(s))
         # a condition may ask for a pointer that the rounds allocate, and need not for another one
         others = self.pointers - exits.assigned.union(*made)
         words = set(re.findall(r"[A-Za-z_]\w*", stmt.test))
-        in_condition = any(isinstance(s, ir.Call) and self._tells(s) for s in ir.walk(stmt.condition))
+        in_condition = any(
+            (isinstance(s, ir.Call) and self._tells(s)) or (isinstance(s, ir.If) and self._is_about_failure(s.test))
+            for s in ir.walk(stmt.condition)
+        )
         # what a `try` sets behind an allocation tells whether that has raised
         set_in_try = frozenset[Key]().union(*(self._set_by(s.body) for s in inside if isinstance(s, ir.Try)))
         may_ask_for_it = any(not words or name.removeprefix(".") in words for _, name in set_in_try)
 
         def may_ask(untested: frozenset[Key]) -> bool:
-            return any(not words or name.removeprefix(".") in words for _, name in untested - others)
+            names = {name for _, name in untested - others if not name.startswith("%") and name != _RAISED}
+            return any(not words or name.removeprefix(".") in words for name in names)
 
         open_condition = not stmt.forever and stmt.range is None
         entry: _State | None = state
@@ -567,11 +787,18 @@ class _Walk:
                 end = replace(end, changed=end.changed | end.since)
             if end is not None and (end.given_up or end.failed):
                 self._goes_on_with(end, exits)
+            if end is not None:
+                assigned_here = exits.assigned
+                probed = [e for e in end.open if e.probes and not self._closure(e.sizes).isdisjoint(assigned_here)]
+                self._are_tried(probed)
             if end is not None and stmt.at_least_once:
                 left.append(end)
             if stmt.forever:
                 for state_of_break in (s for s in exits.breaks if s.failed == 2):
                     self._takes_all(state_of_break, exits, kept)
+            if any(s.failed == 2 for s in exits.breaks) and self._counted(stmt):
+                for state_of_break in (s for s in exits.breaks if s.failed == 2):
+                    self._takes_all(state_of_break, exits, stored_keys | self._indexed(stmt))
             self.loops.pop()
             left += exits.breaks
             again = _joined([entry, end])
@@ -584,6 +811,35 @@ class _Walk:
         ways = left if not stmt.forever else [s for s in left if s in exits.breaks] or exits.breaks
         end = _joined(ways) if ways or stmt.forever else state
         return replace(end, failed=state.failed if end.events == state.events else 0) if end is not None else None
+
+    def _frees_below(self, call: ir.Call) -> bool:
+        called = self.trials.called(call, self.function.cls)
+        return self._frees(call) or any(id(f) in self.trials.freeing for f in called)
+
+    def _counted(self, loop: ir.Loop) -> bool:
+        """Whether what a loop has counted is read elsewhere in the function."""
+        own = set(map(id, ir.walk((loop,))))
+        counted = {
+            key
+            for stmt in ir.walk(loop.body)
+            if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Opaque | ir.Choice)
+            for key in self.target(stmt.target) & self.keys(stmt.value)
+        }
+        return bool(counted & self._read(s for s in ir.walk(self.function.body) if id(s) not in own))
+
+    def _read(self, stmts: Iterable[ir.Stmt]) -> frozenset[Key]:
+        found = frozenset[Key]()
+        for stmt in stmts:
+            values = (*ir.values_in(stmt), *(ir.places_in(stmt) if not isinstance(stmt, ir.Assign) else ()))
+            found = found.union(*map(self.keys, values))
+        return found
+
+    def _indexed(self, loop: ir.Loop) -> frozenset[Key]:
+        """The arrays of which a loop allocates one element after the other."""
+        calls = (s for s in ir.walk(loop.body) if isinstance(s, ir.Call) and self.trials.is_allocation(s))
+        args = (e for call in calls for e in call.args)
+        places = (e.base.base for e in args if isinstance(e, ir.Addr) and isinstance(e.base, ir.Index))
+        return frozenset[Key]().union(*map(self.keys, places))
 
     def _set_by(self, block: ir.Block) -> frozenset[Key]:
         """The variables of the program that a block assigns."""
@@ -605,8 +861,7 @@ class _Walk:
                 self._are_tried([event])
 
     def _frees(self, call: ir.Call) -> bool:
-        api = self.trials.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
-        return api is not None and api.effect is Effect.FREE and api.memory in _OF_THE_DEVICE
+        return self.trials.is_free(call)
 
     def _try(self, stmt: ir.Try, state: _State) -> _State | None:
         end = self.block(stmt.body, state)
@@ -618,11 +873,43 @@ class _Walk:
             thrown = replace(
                 state, events=state.events | events, changed=state.changed | changed, failed=2, caught=True
             )
+        if events and not all(map(_ends_with_error, stmt.handlers)):
+            for loop in (s for s in ir.walk(stmt.body) if isinstance(s, ir.Loop)):
+                self._left_by_exception(loop)
         ends = [self.block(handler, thrown) for handler in stmt.handlers]
         if end is None and len([e for e in ends if e is not None]) == 1:
             return next(e for e in ends if e is not None)
         joined = _joined([end, *ends])
         return replace(joined, failed=state.failed if joined.events == state.events else 0) if joined else None
+
+    def _left_by_exception(self, loop: ir.Loop) -> None:
+        """A loop over sizes, or one that takes blocks, ends by an exception, and something reads how far it came."""
+        inside = list(ir.walk((loop,)))
+        assigned = frozenset[Key]().union(*(self.target(s.target) for s in inside if isinstance(s, ir.Assign)))
+        own = set(map(id, inside))
+        if not assigned & self._read(s for s in ir.walk(self.function.body) if id(s) not in own):
+            return
+        calls = [s for s in inside if isinstance(s, ir.Call)]
+        frees = any(map(self._frees_below, calls))
+        for event in [event for call in calls if (event := self._event(call)) is not None]:
+            if (frees and not self._closure(event.sizes).isdisjoint(assigned)) or (loop.forever and not frees):
+                self._are_tried([event])
+
+
+def _into(call: ir.Call, written: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    """Where a call puts what it allocates, as far as it can be told: its object, its result, and what is no size."""
+    named = call.result if call.result is not None and not _is_temporary(call.result) else None
+    found = (call.receiver, *(arg for arg in call.args if arg not in written))
+    pointers = tuple(one for one in found if one is not None)
+    return pointers or ((named,) if named is not None else ())
+
+
+def _is_temporary(expr: ir.Expr) -> bool:
+    return isinstance(expr, ir.Var) and expr.name.startswith("%")
+
+
+def _last(name: str) -> str:
+    return last(name).rsplit(".", 1)[-1]
 
 
 def _grow(found: set[Key], flows: Iterable[tuple[frozenset[Key], frozenset[Key]]]) -> None:
@@ -648,6 +935,6 @@ def _ends_with_error(block: ir.Block) -> bool:
         case ir.Return(value):
             return isinstance(value, ir.Const) and _ERRORS.fullmatch(value.text) is not None
         case ir.Call(callee):
-            return last(callee) in _ENDS
+            return _last(callee) in _ENDS
         case _:
             return False

@@ -75,8 +75,8 @@ class Expressions(Calls):
                 asked = self._compared(node, values)
                 self._arithmetic(node, values)
                 return choice(NOTHING, *asked)
-            case cst.BooleanOperation(left=left, right=right):
-                return self._boolean(node, left, right)
+            case cst.BooleanOperation(left=left, operator=operator, right=right):
+                return self._boolean(node, left, right, isinstance(operator, cst.Or))
             case cst.IfExp(test=test, body=body, orelse=orelse):
                 return self._conditional(node, test, body, orelse)
             case cst.Lambda():
@@ -470,7 +470,8 @@ class Expressions(Calls):
             if node is not None and (self.resolver.origin(node) or "builtins.list()") in COMPARED:
                 self.shown(node, value)
 
-    def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression) -> Expr:
+    def _boolean(self, node: cst.CSTNode, left: cst.BaseExpression, right: cst.BaseExpression, either: bool) -> Expr:
+        """`left or right`, if `either`, else `left and right`; the second one runs where the first settles nothing."""
         first = self.value(left)
         self.asks(TRUTH, node, [(left, first)])
         with self.block() as inner:
@@ -478,7 +479,8 @@ class Expressions(Calls):
             second = self.value(right)
             self.conditional -= 1
         if inner:
-            self.emit(ir.If(ir.Test("other", None, self.source.text(left)), tuple(inner), (), self.span(node)))
+            then, other = ((), tuple(inner)) if either else (tuple(inner), ())
+            self.emit(ir.If(ir.Test("other", None, self.source.text(left)), then, other, self.span(node)))
         return choice(first, second)
 
     def _conditional(
@@ -491,7 +493,7 @@ class Expressions(Calls):
         with self.block() as other:
             two = self.value(orelse)
         self.conditional -= 1
-        if then or other:
+        if then or other or tested.kind in ("ok", "failed"):
             self.emit(ir.If(tested, tuple(then), tuple(other), self.span(node)))
         return choice(one, two)
 

@@ -347,7 +347,8 @@ class Loop:
     `index` and `range` (`"a:b"`, normalized text): two loops with the same range visit the same indices. A range with
     marks (`"0:{}"`) is the same only where the variables are that stand for them, its `bounds`.
     `at_least_once` is true for `do … while` and for constant bounds that make one round certain. `forever` is true for
-    `while (true)` and `for (;;)`. `test` is the text of a condition without calls and macros; else it is empty.
+    `while (true)` and `for (;;)`. `test` is the text of a condition without calls and macros; else it is empty. In
+    Python, that of a loop over elements is what it runs through, behind `in`, if no code of the program gives them.
     """
 
     body: Block

@@ -66,7 +66,8 @@ class _State:
     `given_up`: one may have failed, and nothing has been done since as if it had not; `caught`: an exception may have
     told so, and what follows runs all the same. `untested` are variables with a status that nobody has looked at, and
     `since` the ones that were changed since that. `open` are the probes and
-    allocations of which no test of the answer has ended the function yet.
+    allocations of which no test of the answer has ended the function yet; `reported` those of them of which a failure
+    has been printed, and nothing more.
     """
 
     events: frozenset[_Event] = frozenset()
@@ -74,6 +75,7 @@ class _State:
     untested: frozenset[Key] = frozenset()
     since: frozenset[Key] = frozenset()
     open: frozenset[_Event] = frozenset()
+    reported: frozenset[_Event] = frozenset()
     failed: int = 0
     given_up: bool = False
     caught: bool = False
@@ -89,6 +91,7 @@ def _joined(states: Iterable[_State | None]) -> _State | None:
         frozenset().union(*(s.untested for s in found)),
         frozenset().union(*(s.since for s in found)),
         frozenset().union(*(s.open for s in found)),
+        frozenset().union(*(s.reported for s in found)),
         min(s.failed for s in found),
         any(s.given_up for s in found),
         any(s.caught for s in found),
@@ -250,6 +253,7 @@ class _Walk:
         self.pointers: set[Key] = set()  # to what was allocated: null tells of a failure, and so do copies alone
         self.names: set[str] = set()
         self.fails: dict[str, set[str]] = {}  # of variables and functions, how they tell of a failure in a condition
+        self.tuples = self._tuples()
         self._flow()
         self.names |= trials.askers
 
@@ -266,11 +270,13 @@ class _Walk:
     def _flow(self) -> None:
         """What flows into which variable, and which of them tell whether an allocation has failed."""
         assigned: list[tuple[frozenset[Key], frozenset[Key]]] = []
+        answers: list[tuple[frozenset[Key], frozenset[Key]]] = []
         copies: list[tuple[frozenset[Key], frozenset[Key]]] = []
         for stmt in ir.walk(self.function.body):
             match stmt:
                 case ir.Assign(target, value):
                     assigned.append((self.target(target), self.keys(value)))
+                    answers.append((self.target(target), self._answers(value)))
                     if isinstance(value, ir.Var | ir.Field | ir.Index):
                         copies.append(assigned[-1])
                     if any(map(self._is_telling, ir.variables(value))):
@@ -288,18 +294,50 @@ class _Walk:
                     elif result is not None:
                         values = frozenset[Key]().union(*map(self.keys, stmt.given))
                         assigned.append((self.target(result), values))
+                        answers.append(assigned[-1])
                         if self._is_host_only(stmt):
                             into = (e for e in stmt.given if isinstance(e, ir.Addr))
-                            assigned += [(self.target(e.base), values) for e in into]
+                            more = [(self.target(e.base), values) for e in into]
+                            assigned += more
+                            answers += more
                 case _:
                     pass
         for targets, values in assigned:
             for one in targets:
                 self.feeds.setdefault(one, set()).update(values)
-        _grow(self.statuses, assigned)
+        _grow(self.statuses, answers)
         _grow(self.pointers, copies)
         told = {name for _, name in self.statuses | self.pointers}
         self.names |= {name.removeprefix(".") for name in told if not name.startswith("%")}
+
+    def _tuples(self) -> dict[str, frozenset[str]]:
+        """The temporary objects of which all elements are stored by a number, and in which of them is no status: of
+        what a call of Python returns, `(status, pointer)`.
+        """
+        stored: dict[str, dict[str, bool]] = {}
+        others: set[str] = set()
+        told = {call.result for call in ir.walk(self.function.body) if isinstance(call, ir.Call) and self._tells(call)}
+        for stmt in ir.walk(self.function.body):
+            if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Index) and _is_temporary(stmt.target.base):
+                assert isinstance(stmt.target.base, ir.Var)
+                name, index = stmt.target.base.name, stmt.target.index
+                if isinstance(index, ir.Const) and isinstance(stmt.value, ir.Var | ir.Const):
+                    stored.setdefault(name, {})[index.text] = stmt.value in told
+                else:
+                    others.add(name)
+        return {
+            name: frozenset(index for index, tells in one.items() if not tells)
+            for name, one in stored.items()
+            if name not in others
+        }
+
+    def _answers(self, value: ir.Expr) -> frozenset[Key]:
+        """What a value may have a status from."""
+        match value:
+            case ir.Index(ir.Var(name), ir.Const(index)) if index in self.tuples.get(name, ()):
+                return frozenset()
+            case _:
+                return self.keys(value)
 
     def _is_host_only(self, call: ir.Call) -> bool:
         api = self.trials.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
@@ -483,9 +521,10 @@ class _Walk:
                 return self._try(stmt, state)
             case ir.Return(value):
                 returned = self.keys(value)
-                told = self.statuses | (self.pointers if isinstance(value, ir.Var | ir.Field | ir.Index) else set())
-                # of a choice the condition is not known
-                tells = bool(state.events) and (not returned.isdisjoint(told) or isinstance(value, ir.Choice))
+                place = isinstance(value, ir.Var | ir.Field | ir.Index | ir.Choice)
+                told = self.statuses | (self.pointers if place else set())
+                told |= frozenset[Key]().union(*(event.made for event in state.reported)) if place else set()
+                tells = bool(state.events) and not returned.isdisjoint(told)
                 tells |= bool(state.failed and state.events) or (value is not None and bool(state.open))
                 self.summary.tells |= tells
                 if tells:
@@ -632,6 +671,7 @@ class _Walk:
                 changed,
                 state.untested | status,
                 open=state.open | {event} if is_open else state.open,
+                reported=state.reported,
                 caught=state.caught,
             )
         if call.callee in _LAST_ERROR:
@@ -641,7 +681,7 @@ class _Walk:
         if not call.callee.startswith(_OUTPUT):
             state = replace(state, untested=state.untested - given)  # a function that checks it
             if not given.isdisjoint(self.statuses) and self._may_check(call):
-                state = replace(state, open=frozenset())
+                state = replace(state, open=frozenset(), reported=frozenset())
         if self._frees(call):
             state = replace(state, untested=frozenset(), given_up=False)
         written = frozenset[Key]().union(*(self.target(e.base) for e in call.given if isinstance(e, ir.Addr)))
@@ -653,8 +693,7 @@ class _Walk:
         """Whether the answer of a call is kept, and not looked at by a check around it."""
         if call.result is None or call.look is ir.Look.IGNORED or "(" in call.site.prefix:
             return False
-        named = not any(name.startswith("%") for _, name in self.target(call.result))
-        return bool(event.probes) or (named and self.trials.is_allocation(call))
+        return bool(event.probes) or self._tells(call)
 
     def _may_check(self, call: ir.Call) -> bool:
         """Whether a function that is given a status may end the program for it: not one of a library."""
@@ -707,9 +746,12 @@ class _Walk:
             else:
                 then = other = replace(before, failed=1)
             if self._ends(stmt.then):
-                other = replace(other, open=frozenset())
+                other = replace(other, open=frozenset(), reported=frozenset())
             if self._ends(stmt.other):
-                then = replace(then, open=frozenset())
+                then = replace(then, open=frozenset(), reported=frozenset())
+            if (stmt.then or stmt.other) and self._only_reports((*stmt.then, *stmt.other)):
+                done = state.reported | state.open
+                then, other = (replace(s, open=frozenset(), reported=done) for s in (then, other))
         then, other = (replace(s, given_up=s.given_up or bool(s.failed)) for s in (then, other))
         one, two = self.block(stmt.then, then), self.block(stmt.other, other)
         if one is not None and two is not None:
@@ -717,6 +759,21 @@ class _Walk:
             assert joined is not None
             return replace(joined, failed=state.failed if joined.events == state.events else 0)
         return one or two
+
+    def _only_reports(self, block: ir.Block) -> bool:
+        """Whether statements do no more than print, as far as it can be told: they store nothing, and stay here."""
+        for stmt in block:
+            match stmt:
+                case ir.HostAccess(writes=()):
+                    pass
+                case ir.Call(result=result) if result is None or _is_temporary(result):
+                    if self.trials.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.function.cls):
+                        return False
+                    if self.trials.is_allocation(stmt) or self._frees(stmt):
+                        return False
+                case _:
+                    return False
+        return True
 
     def _ends(self, block: ir.Block) -> bool:
         """Whether a branch ends the function as for an error, or goes where that is cleaned up."""

@@ -233,7 +233,9 @@ class Containers(Special):
             not isinstance(element, cst.StarredElement) for element in iterable.elements
         )
         certain = display or (counted is not None and counted[2])
-        self.emit(ir.Loop(tuple(inner), span, tuple(condition), at_least_once=certain))
+        text = f"in {self.source.text(iterable)}"
+        asks = "iter(" in text or any(isinstance(stmt, ir.Call | ir.Unknown) for stmt in condition)
+        self.emit(ir.Loop(tuple(inner), span, tuple(condition), at_least_once=certain, test="" if asks else text))
 
     def _range(self, node: cst.BaseExpression) -> tuple[str, tuple[Expr, ...], bool] | None:
         """The bounds of `range(a, b)`: a text with a mark for each variable in it, these variables, and whether a round

@@ -34,6 +34,7 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `fn` | a host function that the call runs, or has run on the stream |
 | `kernel` | a kernel that the call launches: it uses variables of the device without being given them |
 | `params` | address of a struct that describes copies or nodes: everything that it reaches is read and written |
+| `op` | a function object, or another value, that runs on the device: all that it reaches is read and written |
 | `keep` | a pointer, or all that a struct reaches, that an object of this call keeps (see below) |
 | `keeper` `keeper_out` | the object that keeps it; the address of an object, made by the call, that keeps it |
 | `swap` | the two arguments of this role exchange their values |
@@ -127,6 +128,9 @@ class Api:
     `holds`: the object in `keeper_out` has memory of this kind of its own.
     `anywhere`: the host may read and write all memory that it can see, by addresses that the library was given before.
     `timed`: the call also tells the time, or measures what the device does.
+    `templates`: what it is given as memory may be an object of any class, an iterator, whose functions run on the
+    device: all that such an object reaches is read and written. So is all that the elements of memory reach where a
+    function object may follow them.
     `unset`: the field of the struct with the stream that has to be null or zero; where it may be set, the call is out
     of reach.
     `reads_files`: what the call gives comes from a file, a pipe or a socket, which is what a shared mapping shows; so
@@ -146,6 +150,7 @@ class Api:
     idle: bool = False
     anywhere: bool = False
     timed: bool = False
+    templates: bool = False
     holds: str | None = None
     reads_files: bool = False
     unset: str | None = None
@@ -169,7 +174,7 @@ class Api:
         return self.bytes or self.from_outside
 
 
-_WORKS_ON = frozenset(("r", "w", "rw", "params", "kernel"))
+_WORKS_ON = frozenset(("r", "w", "rw", "params", "op", "kernel"))
 
 HOST_EFFECTS = frozenset(
     {Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.EXIT, Effect.NOTHING, Effect.STATUS}

@@ -27,7 +27,7 @@ from cudafix.models.api import Api, Effect, Waits, field_of
 
 _ROLES = """
 r w rw hr hw hrw put look use hidden new free stream streams stream? event handle pool graph stream_out event_out
-handle_out pool_out graph_out out found alias of kind flags device fn kernel params keep keeper keeper_out swap path
+handle_out pool_out graph_out out found alias of kind flags device fn kernel params op keep keeper keeper_out swap path
 setting command -
 """
 ROLES = frozenset(_ROLES.split())
@@ -46,6 +46,7 @@ class Table:
     """Rows from one document, or from several (see `@`). `looks`, `on` and `idle` are what rows mean that do not say.
 
     `exact`: a C library, where a call with fewer arguments is a call of something else (of an older interface).
+    `templates`: see `Api`.
     `policies`: each function may be given an execution policy in front of its arguments (C++17, [algorithms.parallel]).
     """
 
@@ -56,6 +57,7 @@ class Table:
     exact: bool = False
     idle: bool = False
     policies: bool = False
+    templates: bool = False
 
     def index(self) -> Iterator[tuple[str, str, str]]:
         """Every name in the table with its line, not yet parsed, and the document that says it ("" if none does)."""
@@ -131,6 +133,7 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table, s
         any="any" in fields,
         bytes="bytes" in fields,
         returns=fields.get("returns"),
+        templates=table.templates,
         looks=table.looks and "silent" not in fields,
         idle=table.idle or "idle" in fields,
         holds=fields.get("holds"),

@@ -45,12 +45,12 @@ returns=same
 thrust::{make_zip_iterator,make_tuple,tie,make_pair,zip_iterator,tuple,pair,make_permutation_iterator} host keep* ; \
 returns=keeper
 thrust::{make_transform_iterator,make_transform_output_iterator,make_strided_iterator,make_reverse_iterator} host \
-keep - - ; \
+keep* ; \
 returns=keeper
-thrust::{transform_iterator,permutation_iterator,reverse_iterator} host keep - - ; returns=keeper
-thrust::{make_counting_iterator,make_constant_iterator,make_discard_iterator,counting_iterator,constant_iterator} \
-host -*
-thrust::{discard_iterator}              host            -*
+thrust::{transform_iterator,permutation_iterator,reverse_iterator} host keep* ; returns=keeper
+# those of pointers give pointers
+thrust::{make_counting_iterator,make_constant_iterator,counting_iterator,constant_iterator} host keep* ; returns=keeper
+thrust::{make_discard_iterator,discard_iterator} host   -*
 thrust::{get,next,prev,advance}         host            - -     ; returns=same
 thrust::distance                        host            - -
 thrust::{max,min,minimum,maximum,plus,minus,multiplies,divides,modulus,negate,less,less_equal,greater,greater_equal} \
@@ -92,26 +92,26 @@ _CUB = """
 # place have as many arguments with their stream as the others have without (`stream?`)
 cub::DeviceReduce::{Sum,Min,Max,ArgMin,ArgMax} work     rw - r w - stream -
 cub::DeviceReduce::{ArgMin,ArgMax}/7    work            rw - r w w - stream
-cub::DeviceReduce::Reduce               work            rw - r w - - - stream -
-cub::DeviceReduce::TransformReduce      work            rw - r w - - - - stream
-cub::DeviceReduce::ReduceByKey          work            rw - r w r w w - - stream -
+cub::DeviceReduce::Reduce               work            rw - r w - op op stream -
+cub::DeviceReduce::TransformReduce      work            rw - r w - op op op stream
+cub::DeviceReduce::ReduceByKey          work            rw - r w r w w op - stream -
 cub::DeviceSegmentedReduce::{Sum,Min,Max,ArgMin,ArgMax} work rw - r w - r r stream -
-cub::DeviceSegmentedReduce::Reduce      work            rw - r w - r r - - stream -
+cub::DeviceSegmentedReduce::Reduce      work            rw - r w - r r op op stream -
 cub::DeviceScan::{ExclusiveSum,InclusiveSum} work       rw - rw w - stream -
 cub::DeviceScan::{ExclusiveSum,InclusiveSum}/4 work     rw - rw -
 cub::DeviceScan::{ExclusiveSum,InclusiveSum}/5 work     rw - rw rw stream?
-cub::DeviceScan::{ExclusiveScan,InclusiveScanInit} work rw - rw w - - - stream -
-cub::DeviceScan::{ExclusiveScan,InclusiveScanInit}/7 work rw - rw rw - - stream?
-cub::DeviceScan::InclusiveScan          work            rw - rw w - - stream -
-cub::DeviceScan::InclusiveScan/6        work            rw - rw rw - stream?
-cub::DeviceScan::{Exclusive,Inclusive}SumByKey work     rw - r rw w - - stream -
-cub::DeviceScan::ExclusiveScanByKey     work            rw - r rw w - - - - stream -
-cub::DeviceScan::InclusiveScanByKey     work            rw - r rw w - - - stream -
+cub::DeviceScan::{ExclusiveScan,InclusiveScanInit} work rw - rw w op op - stream -
+cub::DeviceScan::{ExclusiveScan,InclusiveScanInit}/7 work rw - rw rw op op stream?
+cub::DeviceScan::InclusiveScan          work            rw - rw w op - stream -
+cub::DeviceScan::InclusiveScan/6        work            rw - rw rw op stream?
+cub::DeviceScan::{Exclusive,Inclusive}SumByKey work     rw - r rw w - op stream -
+cub::DeviceScan::ExclusiveScanByKey     work            rw - r rw w op op - op stream -
+cub::DeviceScan::InclusiveScanByKey     work            rw - r rw w op - op stream -
 # the forms with a `DoubleBuffer` have two or four pointers less: the last argument of the shorter form is a stream
-cub::DeviceRadixSort::SortPairs{,Descending} work       rw - rw rw rw rw - - - stream -
-cub::DeviceRadixSort::SortPairs{,Descending}/8 work     rw - rw rw rw rw - stream?
-cub::DeviceRadixSort::SortKeys{,Descending} work        rw - rw rw - - - stream -
-cub::DeviceRadixSort::SortKeys{,Descending}/7 work      rw - rw rw - - stream?
+cub::DeviceRadixSort::SortPairs{,Descending} work       rw - rw rw rw rw - op - stream -
+cub::DeviceRadixSort::SortPairs{,Descending}/8 work     rw - rw rw rw rw - op+stream?
+cub::DeviceRadixSort::SortKeys{,Descending} work        rw - rw rw - op - stream -
+cub::DeviceRadixSort::SortKeys{,Descending}/7 work      rw - rw rw - op op+stream?
 cub::DeviceSegmentedRadixSort::SortPairs{,Descending} work rw - rw rw rw rw - - r r - - stream -
 cub::DeviceSegmentedRadixSort::SortPairs{,Descending}/11 work rw - rw rw rw rw r r - - stream
 cub::DeviceSegmentedRadixSort::SortKeys{,Descending} work rw - rw rw - - r r - - stream -
@@ -120,25 +120,25 @@ cub::DeviceSegmentedSort::{SortPairs,StableSortPairs}{,Descending} work rw - rw 
 cub::DeviceSegmentedSort::{SortPairs,StableSortPairs}{,Descending}/9 work rw - rw rw - - r r stream
 cub::DeviceSegmentedSort::{SortKeys,StableSortKeys}{,Descending} work rw - rw rw - - r r stream
 cub::DeviceSegmentedSort::{SortKeys,StableSortKeys}{,Descending}/8 work rw - rw - - r r stream
-cub::DeviceMergeSort::{SortPairs,StableSortPairs} work  rw - rw rw - - stream -
-cub::DeviceMergeSort::SortPairsCopy     work            rw - r r w w - - stream -
-cub::DeviceMergeSort::{SortKeys,StableSortKeys} work    rw - rw - - stream -
-cub::DeviceMergeSort::{SortKeysCopy,StableSortKeysCopy} work rw - r w - - stream -
-cub::DeviceMerge::MergePairs            work            rw - r r - r r - w w - stream
-cub::DeviceMerge::MergeKeys             work            rw - r - r - w - stream
+cub::DeviceMergeSort::{SortPairs,StableSortPairs} work  rw - rw rw - op stream -
+cub::DeviceMergeSort::SortPairsCopy     work            rw - r r w w - op stream -
+cub::DeviceMergeSort::{SortKeys,StableSortKeys} work    rw - rw - op stream -
+cub::DeviceMergeSort::{SortKeysCopy,StableSortKeysCopy} work rw - r w - op stream -
+cub::DeviceMerge::MergePairs            work            rw - r r - r r - w w op stream
+cub::DeviceMerge::MergeKeys             work            rw - r - r - w op stream
 cub::DeviceSelect::Flagged              work            rw - r r w w - stream -
 cub::DeviceSelect::Flagged/7            work            rw - rw r rw rw stream?
-cub::DeviceSelect::If                   work            rw - r w w - - stream -
-cub::DeviceSelect::If/7                 work            rw - rw rw rw - stream?
-cub::DeviceSelect::FlaggedIf            work            rw - r r w w - - stream
-cub::DeviceSelect::FlaggedIf/8          work            rw - rw r rw rw - stream?
+cub::DeviceSelect::If                   work            rw - r w w - op stream -
+cub::DeviceSelect::If/7                 work            rw - rw rw rw op op+stream?
+cub::DeviceSelect::FlaggedIf            work            rw - r r w w - op stream
+cub::DeviceSelect::FlaggedIf/8          work            rw - rw r rw rw op op+stream?
 cub::DeviceSelect::Unique               work            rw - r w w - stream -
 cub::DeviceSelect::UniqueByKey          work            rw - r r w w w - stream -
-cub::DeviceSelect::UniqueByKey/10       work            rw - r r w w w - - stream
+cub::DeviceSelect::UniqueByKey/10       work            rw - r r w w w - op stream
 cub::DevicePartition::Flagged           work            rw - r r w w - stream -
-cub::DevicePartition::If                work            rw - r w w - - stream -
-cub::DevicePartition::If/10             work            rw - r w w w w - - -
-cub::DevicePartition::If/11             work            rw - r w w w w - - - stream
+cub::DevicePartition::If                work            rw - r w w - op stream -
+cub::DevicePartition::If/10             work            rw - r w w w w - op op
+cub::DevicePartition::If/11             work            rw - r w w w w - op op stream
 cub::DeviceHistogram::HistogramEven     work            rw - r w - - - - - - stream
 cub::DeviceHistogram::HistogramEven/9   work            rw - r w - - - - stream
 cub::DeviceHistogram::HistogramRange    work            rw - r w - r - - - stream
@@ -150,14 +150,14 @@ cub::DeviceHistogram::MultiHistogramRange/8 work        rw - r params - params -
 cub::DeviceRunLengthEncode::{Encode,NonTrivialRuns} work rw - r w w w - stream -
 cub::DeviceSpmv::CsrMV                  work            rw - r r r r w - - - stream -
 cub::Device{Copy,Memcpy}::Batched       work            rw - params params - - stream
-cub::DeviceFor::Bulk                    work            - params stream
-cub::DeviceFor::{ForEach,ForEachN,ForEachCopy,ForEachCopyN} work rw rw params stream
-cub::DeviceTransform::{Transform,TransformStableArgumentAddresses} work params w - params stream
-cub::DeviceAdjacentDifference::{SubtractLeft,SubtractRight} work rw - rw - - stream -
-cub::DeviceAdjacentDifference::{SubtractLeftCopy,SubtractRightCopy} work rw - r w - - stream -
-cub::{Sum,Min,Max,Equality,ArgMin,ArgMax,CountingInputIterator,ConstantInputIterator,DiscardOutputIterator} host -*
-cub::{TransformInputIterator,CacheModifiedInputIterator,CacheModifiedOutputIterator,ArgIndexInputIterator,\
-DoubleBuffer} host keep* ; \
+cub::DeviceFor::Bulk                    work            - op stream
+cub::DeviceFor::{ForEach,ForEachN,ForEachCopy,ForEachCopyN} work rw rw op stream
+cub::DeviceTransform::{Transform,TransformStableArgumentAddresses} work params w - op stream
+cub::DeviceAdjacentDifference::{SubtractLeft,SubtractRight} work rw - rw - op stream -
+cub::DeviceAdjacentDifference::{SubtractLeftCopy,SubtractRightCopy} work rw - r w - op stream -
+cub::{Sum,Min,Max,Equality,ArgMin,ArgMax,DiscardOutputIterator} host -*
+cub::{TransformInputIterator,CountingInputIterator,ConstantInputIterator,CacheModifiedInputIterator,\
+CacheModifiedOutputIterator,ArgIndexInputIterator,DoubleBuffer} host keep* ; \
 returns=keeper
 cub::DoubleBuffer.{Current,Alternate}   host            -       ; returns=same
 cub::CachingDeviceAllocator             host            -*
@@ -165,8 +165,8 @@ cub::CachingDeviceAllocator.{DeviceAllocate,DeviceFree,FreeAllCached} external r
 """
 
 TABLES = (
-    Table("Thrust, CCCL 3.0", _ALGORITHMS),
+    Table("Thrust, CCCL 3.0", _ALGORITHMS, templates=True),
     Table("Thrust, CCCL 3.0", _POINTERS, looks=False),
     Table("Thrust, CCCL 3.0", _METHODS),
-    Table("CUB, CCCL 3.0", _CUB),
+    Table("CUB, CCCL 3.0", _CUB, templates=True),
 )

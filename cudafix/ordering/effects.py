@@ -350,7 +350,7 @@ class Effects(Allocations):
             op.times = not kernels or any(kernel.times for kernel in kernels)
             reads, writes = reads | uses, writes | stores
         self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
-        if api.source.startswith(("Thrust", "CUB")):
+        if api.templates:
             self._copied_with(args, call, state)
         self._library_waits(api, streams, state, where)
         if api.waits is Waits.OWN and not self._without_waits(api):  # whichever stream it ran on

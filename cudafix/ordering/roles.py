@@ -72,6 +72,10 @@ class Roles(Calls):
                     args.reads |= values
                 if "w" in role:
                     args.writes |= values
+                if api.templates:
+                    values = self._through_objects(api, state, expr, values)
+                    args.reads |= values
+                    args.writes |= values
             elif role in ("hr", "hw", "hrw", "path"):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
@@ -113,7 +117,7 @@ class Roles(Calls):
                 values = self.reachable(state, kept) - kept
                 args.reads |= values
                 args.writes |= values
-            elif role == "params" or (role in ("keep", "keeper") and api.effect is Effect.WORK):
+            elif role in ("params", "op") or (role in ("keep", "keeper") and api.effect is Effect.WORK):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
                 args.writes |= values
@@ -151,6 +155,15 @@ class Roles(Calls):
             if of is not None:
                 self.store(state, self.cells(state, ir.Deref(expr)), self.values(state, of), call.span)
         return args
+
+    def _through_objects(self, api: Api, state: State, expr: ir.Expr, values: Values) -> Values:
+        """What a template reaches by the functions of what it is given as memory: all that an object leads to, as an
+        iterator, and not a pointer; with function objects, what the elements do too.
+        """
+        pointers = frozenset(v for v in self.values(state, expr) if isinstance(v, mem.Ptr | mem.Ref))
+        if any(role.startswith("op") for role in api.roles):
+            return values - pointers
+        return self.reachable(state, self.whole(state, expr) - pointers)
 
     def _sees_all(self, args: Arguments, state: State) -> None:
         """The host may read and write all memory that it can see."""

@@ -41,6 +41,10 @@ _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priorit
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
 _REFERRING = frozenset(("std::ref", "std::cref", "std::tie", "std::forward_as_tuple"))
 _GET = re.compile(r"(?:std::)?get<(\d)>")
+_ONE_OF = re.compile(r"(?:(?:(?:cuda::)?std|thrust|(?:std::)?ranges)::)?(minmax|min|max|clamp)")
+"""Functions that return a reference to one of what they compare, or references to both (C++17, 28.7.7 [alg.min.max],
+28.7.8 [alg.clamp]); of an initializer list, they return values.
+"""
 _ADDRESS_OF = frozenset(("std::addressof", "__builtin_addressof"))
 _ADVANCES = frozenset(("std::advance", "std::ranges::advance"))
 _PLACES = (Var, Field, Index, Deref)
@@ -365,8 +369,14 @@ class Calls(Initializers):
 
     def _computed(self, node: Node, callee: Expr, arguments: Node | None, target: Expr | None) -> Expr:
         values = self.for_any(node, arguments, self.arguments(arguments)[0])
-        self.unknown(ir.THROUGH_POINTER, node, (callee, *values))
-        return Opaque((callee, *values))
+        return self._through_pointer(node, (callee, *values))
+
+    def _through_pointer(self, node: Node, values: tuple[Expr, ...]) -> Expr:
+        """A call of a function that is not named. It may return a reference to what it is given."""
+        self.unknown(ir.THROUGH_POINTER, node, values)
+        result = Opaque(values)
+        self.unnamed.add(result)
+        return result
 
     def _named(
         self, node: Node, function: Node, arguments: Node | None, name: str, target: Expr | None, used: bool,
@@ -419,8 +429,7 @@ class Calls(Initializers):
         if name == "std::invoke" and arguments is not None and arguments.named_child_count:
             values, _ = self.arguments(arguments)
             if not (isinstance(values[0], Addr) or self._class_at(values[0]) is not None):
-                self.unknown(ir.THROUGH_POINTER, node, values)
-                return Opaque(values)
+                return self._through_pointer(node, values)
             return self.emit_call(node, function, name, values, (), None, target, used)
         if name == "std::exchange" and arguments is not None and len(arguments.named_children) == 2:
             return self._exchange(node, self.lvalue(arguments.named_children[0]), arguments.named_children[1])
@@ -460,6 +469,8 @@ class Calls(Initializers):
                 self.made_of_unseen(node, self.raw(function), values)
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
+            if (one := self._one_of(node, name, arguments, values)) is not None:
+                return one
             if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
                 return opaque(*(part for value in values for part in self.held_by(value)))
             return self.emit_call(node, function, name, values, spans, None, target, used)
@@ -481,19 +492,21 @@ class Calls(Initializers):
             elif name not in self.file.hosts:
                 place = self.resolve_variable(name, function)
                 if place is not None:
-                    self.unknown(ir.THROUGH_POINTER, node, (place, *values))
-                    return Opaque((place, *values))
+                    return self._through_pointer(node, (place, *values))
         if local is None and "::" in name:
             name = self._through_type(name)
         if receiver is None and not self._is_function(name) and self.file.may_be_made(name.rpartition("::")[2]):
             self.unread(f"`{name}`, which a macro may define", node)
             return opaque(*values)
+        one = self._one_of(node, name, arguments, values) if name not in self.file.hosts else None
+        target = None if one is not None else target
         kept = self.fixed
         self.fixed = self.fixed or fixed
         try:
-            return self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
+            back = self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
+        return back if one is None else one if isinstance(one, Var) else ir.Choice((back, *one.options))
 
     def _object_named(self, function: Node, name: str) -> Expr | None:
         """The data member or qualified variable that a name without an object means. A member hides functions at
@@ -526,10 +539,27 @@ class Calls(Initializers):
         """`std::ref(x)`, `std::tie(x, y)`: an object that keeps where these are."""
         values, _ = self.arguments(arguments)
         self.hands_over(node, "std::ref", values)
-        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in values if isinstance(one, _PLACES)]
+        return self._kept_references(node, values)
+
+    def _kept_references(self, node: Node, values: tuple[Expr, ...]) -> Var:
+        options = [one for value in values for one in (value.options if isinstance(value, ir.Choice) else (value,))]
+        kept = [one.base if isinstance(one, Deref) else Addr(one) for one in options if isinstance(one, _PLACES)]
         made = self.temporary("std::reference_wrapper")
         self.emit(ir.Assign(made, ir.Choice((*kept, *values)), self.span(node)))
         return made
+
+    def _one_of(
+        self, node: Node, name: str, arguments: Node | None, values: tuple[Expr, ...]
+    ) -> ir.Choice | Var | None:
+        """What a call of `std::max` and the like names: one of the arguments that it compares, or an object that keeps
+        where they are; None for any other call.
+        """
+        found = _ONE_OF.fullmatch(name)
+        nodes = [child for child in arguments.named_children if child.type != "comment"] if arguments else []
+        if found is None or len(values) < 2 or nodes[0].type == "initializer_list":
+            return None
+        compared = values[: 3 if found[1] == "clamp" else 2]
+        return self._kept_references(node, compared) if found[1] == "minmax" else ir.Choice(compared)
 
     def _asserted(self, node: Node, arguments: Node | None) -> Expr:
         checked = self.checked(node)
@@ -684,8 +714,7 @@ class Calls(Initializers):
         receiver = self.pointed(function, argument) if arrow else self.lvalue(argument)
         if self._is_to_member(function) or self._is_to_member(argument):  # `(o.*f)(x)`, `(o.*p.f)(x)`
             values, _ = self.arguments(arguments)
-            self.unknown(ir.THROUGH_POINTER, node, (Opaque(()), receiver, *values))
-            return Opaque((receiver, *values))
+            return self._through_pointer(node, (Opaque(()), receiver, *values))
         name = plain_name(self.raw(name_node))
         if not arrow and name in _ON_ELEMENTS and "<" in (kind := self.type_of(receiver)) and not self.is_unseen(kind):
             self.begin_unseen(node, receiver, kind)

@@ -170,6 +170,7 @@ class Expressions:
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
         self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
+        self.unnamed: set[Expr] = set()  # what calls through pointers return
         self.unwritten: set[str] = set()  # see `ir.Function`
         self.implicitly = False  # an object is made where none is written: of a value that is not converted itself
 
@@ -228,8 +229,8 @@ class Expressions:
 
     def touch(self, node: Node, place: Expr, write: bool = False) -> None:
         """Note that the host reads or writes a place, if it is memory that somebody else may see."""
-        if isinstance(place, Opaque):  # one of several
-            for one in place.parts:
+        if isinstance(place, (Opaque, ir.Choice)):  # one of several
+            for one in place.parts if isinstance(place, Opaque) else place.options:
                 self.touch(node, one, write)
             return
         if not write:
@@ -848,8 +849,9 @@ class Expressions:
             return place.base
         if isinstance(place, Index):
             return self.moved(place.base, place.index)
-        if isinstance(place, Opaque):  # one of several
-            return opaque(*(self.pointer_to(one) for one in place.parts))
+        if isinstance(place, (Opaque, ir.Choice)):  # one of several
+            parts = place.parts if isinstance(place, Opaque) else place.options
+            return opaque(*(self.pointer_to(one) for one in parts))
         return self.address(place)
 
     def address(self, place: Expr) -> Expr:

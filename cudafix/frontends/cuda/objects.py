@@ -345,6 +345,10 @@ class Objects(Expressions):
         not reference-compatible, the reference is bound to a temporary ([dcl.init.ref] 5); whether those of classes
         are, `converted_to` knows.
         """
+        if isinstance(place, ir.Choice):  # one of several
+            return ir.Choice(tuple(self.bound_reference(node, kind, one, self.address(one)) for one in place.options))
+        if place in self.unnamed:  # it may be a reference to an argument
+            address = ir.Choice((address, self.pointer_to(place)))
         wanted, own = _unqualified(kind), _unqualified(self.type_of(place))
         if is_temporary(place) or wanted == own or "auto" in wanted or _MADE_EXPLICITLY.match(wanted):
             return address

@@ -34,6 +34,7 @@ from cudafix.frontends.cuda.terms import (
     is_temporary,
     matters,
     opaque,
+    root_of,
 )
 from cudafix.ir import (
     NULL,
@@ -61,6 +62,8 @@ _CODE = frozenset(
     "compound_statement initializer_list call_expression kernel_call_expression assignment_expression "
     "update_expression lambda_expression".split()
 )
+# expressions of which `decltype` may be a reference (C++17, 10.1.7.2 [dcl.type.simple] 4)
+_MAY_REFER = frozenset("call_expression subscript_expression pointer_expression parenthesized_expression".split())
 _DECLTYPE = re.compile(r"decltype\s*\(\s*(\w+)\s*\)")
 _STATIC = frozenset(("static", "thread_local", "__thread"))  # made once, and there until the thread ends
 _OBJECT = re.compile(r"([\w:]+)\s*(?:\(\s*\)|\{\s*\})")  # made without arguments
@@ -105,11 +108,17 @@ class Variables(Blocks):
                 continue
             if one.parameters is not None and not one.pointer_to_function:
                 arguments = self._misread_arguments(one)
+                if arguments is None and one.reference and self._names_no_type(one.parameters):
+                    self.unknown("a declaration that is not understood", child)
+                    self.declare(one.name, one.type, one.node)
+                    continue
                 if arguments is None:  # a prototype, which hides the default arguments of others
                     if any(param.optional for param, _ in self.parameters(one.parameters)):
                         self.problems.append(("parse_error", self.span(child).start))
                     continue
-                if words & _STATIC:
+                if one.reference and len(arguments) == 1:
+                    self._reference(one, child, arguments[0], one.type)
+                elif words & _STATIC:
                     self._static(one, child, None, arguments)
                 else:
                     self._object(one, child, arguments, ())
@@ -277,6 +286,13 @@ class Variables(Blocks):
                 return None
         return tuple(found)
 
+    def _names_no_type(self, parameters: Node) -> bool:
+        """Whether what reads as parameters is an expression: `const T &x(f(y))`, where no type is named `f`."""
+        kinds = (child.child_by_field_name("type") for child in parameters.named_children)
+        names = [self.raw(kind) for kind in kinds if kind is not None and kind.type in _BY_VALUE_KINDS]
+        index = self.file.index
+        return any(index.class_of(name) is None and not index.names_type(name) for name in names)
+
     def _misread_element(self, node: Node, base: Expr, declarator: Node) -> Expr:
         """The argument of `T x(a[i])`, which reads as a parameter; of `T x(a * b)` what it is made of."""
         indices = []
@@ -335,7 +351,7 @@ class Variables(Blocks):
         kind = one.type
         if kind.startswith("auto") and value is not None and value.type in ("argument_list", "initializer_list"):
             value = first_named(value) if value.named_child_count == 1 else value  # `auto x(y)`, `auto x{y}`
-        if one.reference and value is not None:
+        if value is not None and (one.reference or (kind.startswith("decltype") and value.type in _MAY_REFER)):
             if one.array:  # as a pointer to its first element
                 element = pointee(kind)
                 var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
@@ -343,7 +359,10 @@ class Variables(Blocks):
                 first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)
                 self.emit(ir.Assign(var, first, self.span(node)))
             else:
-                self._reference(one, node, value, kind)
+                braced = value.type in ("argument_list", "initializer_list") and value.named_child_count == 1
+                if braced and self.file.index.class_of(kind.strip(" *&")) is None:
+                    value = value.named_children[0]
+                self._reference(one, node, self.lvalue(value), kind)
             return
         if value is not None and self._sole_object(one, node, value):
             return
@@ -452,8 +471,8 @@ class Variables(Blocks):
             return re.sub(r"\s*\*", " *", text.replace("const", " ").strip(), count=1).strip()
         return self.type_of(self.decayed(result))
 
-    def _reference(self, one: Declared, node: Node, value: Node, kind: str) -> None:
-        place = self.made_of(node, kind, self.lvalue(value))
+    def _reference(self, one: Declared, node: Node, place: Expr, kind: str) -> None:
+        place = self.made_of(node, kind, place)
         if kind.startswith("auto"):
             kind = self.type_of(place).removesuffix(" &") or kind
         if is_temporary(place):  # an object without another name
@@ -472,8 +491,8 @@ class Variables(Blocks):
             self.made_of_unseen(node, kind, (place,))
         self.lend(node, place)
         target = place.base if isinstance(place, Deref) else self.address(place)
-        if KEEPS_REFERENCES.search(self.type_of(place)) and not KEEPS_REFERENCES.search(kind):
-            target = ir.Choice((target, place))  # it is converted to a reference to what it refers to
+        if KEEPS_REFERENCES.search(self.type_of(root_of(place))) and not KEEPS_REFERENCES.search(kind):
+            target = ir.Choice((target, root_of(place)))  # it is converted to a reference to what it refers to
         else:
             target = self.bound_reference(node, kind, place, target)
         self.emit(ir.Assign(var, target, self.span(node)))

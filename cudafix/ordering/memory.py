@@ -594,10 +594,17 @@ class Environment:
         return [(other[n:], values) for other, values in inner.items() if len(other) >= n and overlaps(other[:n], path)]
 
     def parts(self, cells: Iterable[Cell]) -> dict[Path, Values]:
-        """What is inside of a place, itself included; where it may be one of several, what any of them holds there."""
+        """What is inside of a place, itself included; where it may be one of several, what any of them holds there. What
+        is in one of these inside of another is no part of that: `p->second` may be an element of a map or a part of it.
+        """
         found: dict[Path, Values] = {}
-        for cell in cells:
-            for path, values in self.under(cell):
+        targets = list(cells)
+        for root, base in targets:
+            n = len(base)
+            inner = [path[n:] for other, path in targets if other == root and len(path) > n and path[:n] == base]
+            for path, values in self.under((root, base)):
+                if any(path[: len(part)] == part for part in inner):
+                    continue
                 found[path] = found[path] | values if path in found else values
         return found
 

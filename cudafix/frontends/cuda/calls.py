@@ -61,9 +61,9 @@ _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_
 _ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
 _ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
-_INTO = frozenset(("data", "begin", "end", "cbegin", "cend", "front", "back"))
-_ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend"))
+_ITERATORS = frozenset(("begin", "end", "cbegin", "cend", "rbegin", "rend", "crbegin", "crend"))
 _ELEMENTS = frozenset(("front", "back"))
+_INTO = _ITERATORS | _ELEMENTS | {"data"}
 _LEAVES_FUNCTION = frozenset(("setjmp", "longjmp", "_setjmp", "sigsetjmp", "siglongjmp"))
 
 
@@ -761,8 +761,10 @@ class Calls(Initializers):
                 values, spans = self.arguments(arguments)
                 self.copied_inside(node, kind, values)
                 if not any(is_pointer(self.type_of(value)) for value in values):
-                    elements = (Index(receiver, Opaque(())),) if name in _ITERATORS else ()
-                    return opaque(receiver, *elements, *values)
+                    if name not in _ITERATORS:
+                        return opaque(receiver, *values)
+                    place = Index(receiver, Opaque(()))  # through an iterator, the elements are stored in too
+                    return opaque(receiver, place, Addr(place), *values)
                 return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
         values, spans = self.arguments(arguments)
         if name.startswith("compare_exchange_") and cls is None and values and self._is_small_number(values[0]):

@@ -37,7 +37,8 @@ CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cas
 # Methods of containers and strings that only look at the object.
 LOOKING = frozenset(
     (
-        "size empty length begin end cbegin cend rbegin rend c_str capacity max_size str count has_value width height"
+        "size empty length begin end cbegin cend rbegin rend crbegin crend c_str capacity max_size str count has_value "
+        "width height"
     ).split()
 )
 # Algorithms that compare the elements which they are given.

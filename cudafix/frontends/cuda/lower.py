@@ -344,7 +344,6 @@ def _initializing(
             cls = file.index.class_of(element) if not is_pointer(element) else None
             written = not value.type.endswith(("declarator", "identifier")) or value.type == "function_declarator"
             unseen = cls is None and lowering.unseen(element) is not None and not _is_misread(value)
-            unseen = unseen and not holds_function(value)  # it is handed out, from the start
             made = unseen if cls is None else file.index.has(cls, cls.constructor)
             if made or (written and lowering.active(element)):
                 lowering.make_global(variable, value)

@@ -630,8 +630,7 @@ class Scopes(NamedTuple):
 @dataclass(slots=True, eq=False)
 class GlobalVar:
     """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`; `number` the integer that it
-    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here. `unseen` is its
-    class, or that of objects in it, if nothing is known of that.
+    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here.
     """
 
     name: str
@@ -642,7 +641,6 @@ class GlobalVar:
     internal: bool = False
     number: str = ""
     elsewhere: bool = False
-    unseen: str = ""
 
 
 class Member(NamedTuple):

@@ -594,8 +594,9 @@ class Environment:
         return [(other[n:], values) for other, values in inner.items() if len(other) >= n and overlaps(other[:n], path)]
 
     def parts(self, cells: Iterable[Cell]) -> dict[Path, Values]:
-        """What is inside of a place, itself included; where it may be one of several, what any of them holds there. What
-        is in one of these inside of another is no part of that: `p->second` may be an element of a map or a part of it.
+        """What is inside of a place, itself included; where it may be one of several, what any of them holds there.
+        What is in one of these inside of another is no part of that: `p->second` may be an element of a map or a part
+        of it.
         """
         found: dict[Path, Values] = {}
         targets = list(cells)

@@ -463,11 +463,11 @@ class Calls(Initializers):
                 self.made_of_unseen(node, self.raw(function), values)
             if name.removeprefix("std::") in COMPARING:
                 self.compared(node, values)
-            if (one := self._one_of(node, name, arguments, values)) is not None:
-                return one
-            if name.startswith("std::") or not any(is_pointer(self.type_of(value)) for value in values):
-                return opaque(*(part for value in values for part in self.held_by(value)))
-            return self.emit_call(node, function, name, values, spans, None, target, used)
+            one = self._one_of(node, name, arguments, values)
+            if not name.startswith("std::") and any(is_pointer(self.type_of(value)) for value in values):
+                back = self.emit_call(node, function, name, values, spans, None, None if one else target, used)
+                return self._also(back, one)
+            return one or opaque(*(part for value in values for part in self.held_by(value)))
         if name in _LEAVES_FUNCTION:
             self.problems.append(("control_flow", self.span(node).start))
         values, spans = self.arguments(arguments)
@@ -500,6 +500,11 @@ class Calls(Initializers):
             back = self.emit_call(node, function, name, values, spans, receiver, target, used, pasted=fixed is not None)
         finally:
             self.fixed = kept
+        return self._also(back, one)
+
+    @staticmethod
+    def _also(back: Expr, one: ir.Choice | Var | None) -> Expr:
+        """What a call gives back, where it may be `one` of its arguments (see `_one_of`)."""
         return back if one is None else one if isinstance(one, Var) else ir.Choice((back, *one.options))
 
     def _object_named(self, function: Node, name: str) -> Expr | None:

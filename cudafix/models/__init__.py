@@ -181,7 +181,7 @@ def load(extra: Iterable[Mapping[str, object]] = ()) -> Tables:
 
 
 _TEXTS = frozenset(("name", "effect", "roles", "memory", "on", "waits", "returns", "holds", "why", "source"))
-_FLAGS = frozenset(("sync", "any", "idle", "looks", "bytes", "reads_files", "anywhere", "timed"))
+_FLAGS = frozenset(("sync", "any", "idle", "looks", "bytes", "reads_files", "anywhere", "timed", "asks"))
 _YOURS = Table(source="your own table", rows="")
 
 
@@ -205,7 +205,7 @@ def _checked(row: Mapping[str, object]) -> Api:
     if effect in (Effect.EXTERNAL.value, Effect.AT_EXIT.value) and "why" not in row:
         raise ValueError(f"`why` is missing; an `{effect}` row says what is out of reach")
     fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "holds", "why") if key in row}
-    flags = ("sync", "any", "idle", "bytes", "reads_files", "anywhere", "timed")
+    flags = ("sync", "any", "idle", "bytes", "reads_files", "anywhere", "timed", "asks")
     fields |= {key: "" for key in flags if row.get(key)}
     if not row.get("looks", True):
         fields["silent"] = ""

@@ -29,6 +29,8 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `flags` | creation flags: `cudaStreamNonBlocking`, `cudaHostAllocMapped`, … |
 | `device` | a device number |
 | `path` | the name of a file that the call opens, as host memory that it reads |
+| `mode` | how it is opened, as host memory that the call reads: no clock is read if it is made where it is not there |
+| `segment` | what names memory that other processes have too, by no file: they may keep a clock there |
 | `command` | what another program is started by: it may ask the device what it likes, how much memory is free for one |
 | `setting` | which attribute is asked for: where its name says that it is a setting, nothing is measured |
 | `fn` | a host function that the call runs, or has run on the stream |
@@ -131,6 +133,8 @@ class Api:
     `templates`: what it is given as memory may be an object of any class, an iterator, whose functions run on the
     device: all that such an object reaches is read and written. So is all that the elements of memory reach where a
     function object may follow them.
+    `asks`: its result tells what others may have done to files by then: which there are, how large they are. Whoever
+    uses it reads a clock.
     `unset`: the field of the struct with the stream that has to be null or zero; where it may be set, the call is out
     of reach.
     `reads_files`: what the call gives comes from a file, a pipe or a socket, which is what a shared mapping shows; so
@@ -151,6 +155,7 @@ class Api:
     anywhere: bool = False
     timed: bool = False
     templates: bool = False
+    asks: bool = False
     holds: str | None = None
     reads_files: bool = False
     unset: str | None = None

@@ -39,10 +39,10 @@ msync                                   output  hr - -
 munmap                                  free    free -      ; memory=host
 {mmap,mmap64}                           alloc   - - - flags - - ; memory=shared returns=pointer
 mremap                                  host    - -*        ; returns=same
-shmat                                   alloc   - - -       ; memory=shared returns=pointer
+shmat                                   alloc   segment - - ; memory=shared returns=pointer
 shmdt                                   free    free        ; memory=host
-MapViewOfFile                           alloc   -*          ; memory=shared returns=pointer
-MapViewOfFileEx                         alloc   -*          ; memory=shared returns=pointer
+MapViewOfFile                           alloc   segment -*  ; memory=shared returns=pointer
+MapViewOfFileEx                         alloc   segment -*  ; memory=shared returns=pointer
 UnmapViewOfFile                         free    free        ; memory=host
 {malloc_usable_size,malloc_trim}        host    -
 @ C17 7.24 and 7.29; POSIX.1-2017 strcasecmp, stpcpy, strtok_r, strndup; strsep(3), strchrnul(3), strlcpy(3)
@@ -85,14 +85,20 @@ fwrite                                  output  hr - - -
 write                                   output  - hr -
 {pwrite,send,sendto}                    output  - hr -*
 {fflush,fclose,pclose,close,fsync,fdatasync,sync} output -
-{syslog,psignal}                        output  - hr*
+psignal                                 output  - hr
+@ POSIX.1-2017 syslog: a line begins with the time; vsyslog(3)
+{syslog,vsyslog}                        output  - hr*       ; any timed
+@ POSIX.1-2017 openlog, closelog, setlogmask: openlog keeps its first argument
+openlog                                 host    keep - -
+{closelog,setlogmask}                   host    -*
 @ C17 7.21, K.3.5; POSIX.1-2017 open, read, pread, getline, fdopen, fseeko, lseek. What a file holds may be a time: \
 proc(5), sysfs(5)
-{fopen,fopen64}                         host    path hr
-freopen                                 host    path hr -
+{fopen,fopen64}                         host    path mode   ; asks
+freopen                                 host    path mode - ; asks
 tmpfile                                 host
-fopen_s                                 host    out path hr
-{open,open64,creat}                     host    path - -
+fopen_s                                 host    out path mode ; asks
+{open,open64}                           host    path mode - ; asks
+creat                                   host    path -
 {read,_read}                            read    - hw -
 pread                                   read    - hw - -
 fread                                   read    hw - - -
@@ -104,7 +110,11 @@ getdelim                                read    hw hw - -
 {ungetc,feof,ferror,clearerr,fileno,_fileno} host hr*
 {fscanf,vfscanf,fscanf_s}               read    - hr hw*
 {scanf,vscanf,scanf_s}                  read    hr hw*
-{fseek,fseeko,fseeko64,ftell,ftello,ftello64,rewind,lseek,lseek64,_fseeki64,_ftelli64,fgetpos} host hr*
+{fseek,fseeko,fseeko64,rewind,_fseeki64} host   hr*
+@ POSIX.1-2017 lseek, ftell, fgetpos: where the end is, others may have moved it
+{lseek,lseek64,ftell,ftello,ftello64,_ftelli64} host hr* ; asks
+fgetpos                                 clock   - hw
+@ C17 7.21.9.3
 fsetpos                                 host    - hr
 @ C17 7.21.5.5, 7.21.5.6: the stream uses the array as its buffer until it is closed
 setvbuf                                 host    - keep - -
@@ -128,7 +138,7 @@ fdopen                                  clock   - hr
 @ POSIX.1-2017 mkstemp
 mkstemp                                 host    hrw
 @ zlib.h 1.3
-gzopen                                  host    path hr
+gzopen                                  host    path mode   ; asks
 gzread                                  read    - hw -
 gzwrite                                 output  - hr -
 gzclose                                 output  -
@@ -136,8 +146,10 @@ gzclose                                 output  -
 recv                                    clock   - hw - -    ; reads_files
 recvfrom                                clock   - hw - - hrw hrw ; reads_files
 @ C17 7.21.4, 7.22.4.8; POSIX.1-2017 unlink, mkdir, rmdir, chdir, access, chmod, truncate, ftruncate
-{remove,unlink,rename,mkdir,_mkdir,rmdir,access,_access,chmod,truncate,ftruncate} output hr*
-chdir                                   host    path
+{remove,unlink,rename,mkdir,_mkdir,rmdir,chmod,truncate,ftruncate} output hr* ; asks
+{access,_access}                        host    hr -        ; asks
+faccessat                               host    - hr - -    ; asks
+chdir                                   host    path        ; asks
 @ C17 7.22.4.8: another program runs, and may tell the time or measure it
 system                                  output  hr+command ; timed
 @ POSIX.1-2017 sys/stat.h: the times of the last access and change
@@ -145,10 +157,11 @@ system                                  output  hr+command ; timed
 @ POSIX.1-2017 getcwd, realpath, opendir, readdir, closedir, readlink, basename, dirname, glob
 getcwd                                  host    hw -        ; returns=same
 realpath                                host    hr hw
-readlink                                read    hr hw -
+readlink                                read    hr hw -     ; asks
 {basename,dirname}                      host    hrw         ; returns=same
-opendir                                 host    path
-{readdir,closedir}                      read    hr
+opendir                                 host    path        ; asks
+readdir                                 read    hr          ; asks
+closedir                                host    hr
 globfree                                host    hr
 @ C17 7.22.6, 7.12; CUDA Math API 13.0 for the functions that it adds
 {abs,labs,llabs,div,ldiv,lldiv,imaxabs} host    - -
@@ -239,7 +252,9 @@ sem_{init,wait,post,destroy,open,close} external -*         ; why=orders host th
 {CreateThread,_beginthreadex,WaitForSingleObject,WaitForMultipleObjects} external rw* ; why=runs in another host thread
 {dlopen,dlsym,dlclose,LoadLibrary,GetProcAddress} external -* ; why=calls code that is loaded at run time
 @ POSIX.1-2017 shm_open, shm_unlink, shmget; memfd_create(2)
-{shm_open,shm_unlink,shmget,memfd_create} host hr*
+shm_open                                host    segment - -
+shmget                                  host    segment - -
+{shm_unlink,memfd_create}               host    hr*
 @ POSIX.1-2017 sys/socket.h, arpa/inet.h
 {socket,listen,shutdown,inet_addr,inet_ntoa,htons,htonl,ntohs,ntohl} host hr*
 setsockopt                              host    - - - hr -
@@ -352,7 +367,9 @@ valarray} host keep* ; returns=keeper
 {string_view,wstring_view,basic_string_view} host hr - ; returns=same
 {string,wstring,basic_string,bitset,locale,random_device,seed_seq,error_code,exception,type_index} host hr*
 {stringstream,ostringstream,istringstream,filebuf,stringbuf} host hr*
-{ifstream,fstream}                      host    path -
+# the object tells whether the file is there
+ifstream                                clock   path -      ; asks
+fstream                                 clock   path mode   ; asks
 ofstream                                host    hr*
 {runtime_error,logic_error,invalid_argument,out_of_range,domain_error,length_error,range_error,overflow_error,\
 bad_alloc} host hr*
@@ -376,9 +393,10 @@ ios::sync_with_stdio                    host    -
 {new,new[]}                             alloc   -*          ; memory=host returns=pointer
 {delete,delete[]}                       free    free        ; memory=host
 @ C++20 [filesystems]
-filesystem::{exists,is_directory,is_regular_file,file_size,current_path,absolute,path,temp_directory_path,\
-directory_iterator} host hr*
-filesystem::{create_directory,create_directories,remove,remove_all,rename,copy,copy_file} output hr*
+filesystem::{current_path,absolute,path,temp_directory_path} host hr*
+filesystem::{exists,is_directory,is_regular_file,is_empty,file_size,directory_iterator,recursive_directory_iterator,\
+space,hard_link_count} clock hr*
+filesystem::{create_directory,create_directories,remove,remove_all,rename,copy,copy_file} output hr* ; asks
 @ C++20 [time], [thread.thread.this]
 chrono::{steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
 {steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
@@ -471,9 +489,14 @@ istringstream}.{is_open,good,bad,eof,fail,clear,rdstate,setstate,exceptions,tie,
 istringstream}.{precision,width,fill,setf,unsetf,flags,copyfmt,sync_with_stdio} host -*
 {istream,ifstream,fstream,iostream,cin}.{ignore,peek} read -*
 {stringstream,istringstream}.{ignore,peek} host -*
-{istream,ifstream,fstream,iostream,cin,stringstream,istringstream}.{seekg,tellg,gcount,unget,putback} host -*
-{ifstream,fstream}.open                 host    - path -
-{ostream,ofstream,fstream,iostream,stringstream,ostringstream}.{seekp,tellp} host -*
+{istream,ifstream,fstream,iostream,cin,stringstream,istringstream}.{seekg,gcount,unget,putback} host -*
+{istream,ifstream,fstream,iostream,cin}.tellg host -        ; asks
+{stringstream,istringstream}.tellg      host    -
+ifstream.open                           clock   - path -    ; asks
+fstream.open                            clock   - path mode ; asks
+{ostream,ofstream,fstream,iostream,stringstream,ostringstream}.seekp host -*
+{ostream,ofstream,fstream,iostream}.tellp host -            ; asks
+{stringstream,ostringstream}.tellp      host    -
 ofstream.open                           host    - hr -
 ifstream.close                          host    -
 {stringstream,ostringstream,istringstream}.{str,view,write,put,flush,operator<<} host - hr*
@@ -502,7 +525,8 @@ atomic.compare_exchange_{strong,weak}   external hrw+keeper rw keep -* ; why=the
 length_error}.{what,code,message,value} host - ; returns=same
 {type_info,type_index}.{name,hash_code} host    -
 path.{string,c_str,filename,extension,stem,parent_path,u8string,generic_string,is_absolute,is_relative,empty} host -
-directory_entry.{path,is_directory,is_regular_file} host -
+directory_entry.path                    host    -
+directory_entry.{exists,is_directory,is_regular_file,file_size} clock -
 @ C++20 [thread]
 {thread,jthread,future,shared_future,promise,packaged_task,condition_variable,barrier,latch}.{join,detach,get,wait,\
 wait_for,set_value,notify_one,notify_all,get_future,arrive_and_wait,joinable,request_stop} external -* ; why=orders \

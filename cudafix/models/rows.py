@@ -8,8 +8,8 @@ the form with four arguments, for functions that changed their parameters; `type
 that starts so, `npp*_Ctx` every name that starts and ends so. A name that is written out counts before one with a `*`
 inside, that before one that ends in `*`; of each kind the table's first row of a name counts, of the last the longest.
 One role may be repeated or left out: it ends in `*`. An argument in `use+keep` plays both roles. Extras are the fields
-of `Api` by name, `sync`, `any`, `bytes`, `idle`, `reads_files`, `anywhere`, `timed` and `silent` (`looks=False`) as
-bare words, and `why=` last, to the end of the line. A line that starts with `#` is a comment.
+of `Api` by name, `sync`, `any`, `bytes`, `idle`, `reads_files`, `anywhere`, `timed`, `asks` and `silent`
+(`looks=False`) as bare words, and `why=` last, to the end of the line. A line that starts with `#` is a comment.
 
 A line `@ DOCUMENT` says where the rows below it are documented, up to the next such line; the rows above the first one
 are documented in the table's `source`. A row without a document counts as if it was not there: its names are those of
@@ -28,7 +28,7 @@ from cudafix.models.api import Api, Effect, Waits, field_of
 _ROLES = """
 r w rw hr hw hrw put look use hidden new free stream streams stream? event handle pool graph stream_out event_out
 handle_out pool_out graph_out out found alias of kind flags device fn kernel params op keep keeper keeper_out swap path
-setting command -
+setting command mode segment -
 """
 ROLES = frozenset(_ROLES.split())
 MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host", "shared"))
@@ -142,6 +142,7 @@ def build(effect: str, roles: list[str], fields: dict[str, str], table: Table, s
         why=fields.get("why"),
         anywhere="anywhere" in fields,
         timed="timed" in fields,
+        asks="asks" in fields,
         source=source,
     )
 
@@ -155,5 +156,5 @@ def check(what: str, word: str, words: frozenset[str]) -> None:
 _EFFECTS = frozenset(effect.value for effect in Effect)
 _WAITS = frozenset(waits.value for waits in Waits)
 _FIELDS = frozenset(
-    "memory on waits sync any bytes idle returns holds silent reads_files anywhere timed unset why".split()
+    "memory on waits sync any bytes idle returns holds silent reads_files anywhere timed asks unset why".split()
 )

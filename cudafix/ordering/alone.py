@@ -27,7 +27,7 @@ from cudafix.ordering.slicing import Slicer, expressions, names_in
 
 _THIS = ir.Deref(ir.Var("this"))
 HOLDS = frozenset(("keep", "swap", "new", "alias"))
-_ONLY_READ = frozenset(("-", "hr", "hr*", "look", "look*", "path", "kind", "flags", "hr+of"))
+_ONLY_READ = frozenset(("-", "hr", "hr*", "look", "look*", "path", "mode", "segment", "kind", "flags", "hr+of"))
 _MEMORY = frozenset((Effect.ALLOC, Effect.FREE))
 
 

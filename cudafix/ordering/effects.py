@@ -18,13 +18,14 @@ from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
-from cudafix.ordering.reach import Within, literal
+from cudafix.ordering.reach import Within, literal, makes_the_file
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
 from cudafix.shell import stays_off_the_device
 
 STREAM_STEPS = frozenset({Effect.RECORD, Effect.WAIT, Effect.SYNC_STREAM, Effect.QUERY})
+_READS = frozenset({"hr", "hrw", "look", "path"})
 HOST_MEMORY = frozenset({"host", "pinned", "mapped", "registered"})
 _PAGEABLE = frozenset({"host", "external", "registered"})  # as far as anybody knows
 _NOT_PAGEABLE = frozenset({"pinned", "mapped", "managed"})
@@ -134,6 +135,10 @@ class Effects(Allocations):
             self.result(call, mem.UNKNOWN, state)
             return state
         args = self.arguments(call, api, state)
+        given = list(zip(roles_of(api, len(call.given)), call.given, strict=False))
+        if api.effect in HOST_EFFECTS and state.orders.lost.get(HOST, 0):
+            pointers = () if api.any else [e for role, e in given if role in _READS and not isinstance(e, ir.Const)]
+            self.reads_of_others(state, call, args.host_reads, any(self.is_made(state, e) for e in pointers))
         if api.from_outside or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
             # a mapping shows the file (POSIX, `mmap`); who reads what is written here may look at shared memory too
             others = self.shared_bit | (1 if api.from_outside else 0)
@@ -145,7 +150,6 @@ class Effects(Allocations):
             point = Point(call.span, f"`{call.callee}` runs", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=args.host_reads, writes=args.host_writes)
             if state.unwaited:
-                given = list(zip(roles_of(api, len(call.given)), call.given, strict=False))
                 reads = self.led_to(state, (e for role, e in given if role in ("hr", "hrw")))
                 writes = self.led_to(state, (e for role, e in given if role in ("hw", "hrw")))
                 self.host_races(state, point, reads, writes)
@@ -154,6 +158,8 @@ class Effects(Allocations):
         if api.timed:
             point = Point(call.span, f"`{call.callee}` runs, which may measure the time", call)
             self.host_observes(state, Wrong.CLOCK, point, everything=True)
+        if api.asks and call.result is not None:
+            self._clock(call, api, args, state, where)
         if lacks_stream(call):  # it does not compile (docs/FACTS.md)
             op = self.operation("call", call, f"`{call.callee}`", state)
             self.wrong(Wrong.NO_STREAM_ARGUMENT, op, Point(call.span, f"`{call.callee}`", call))
@@ -809,8 +815,10 @@ class Effects(Allocations):
         return state
 
     def _clock(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        point = Point(call.span, f"`{call.callee}` reads a clock", call)
-        self.host_observes(state, Wrong.CLOCK, point, everything=True)
+        if not any(map(makes_the_file, args.named.get("mode", ()))):
+            what = "asks for what others may have done to files" if api.asks else "reads a clock"
+            point = Point(call.span, f"`{call.callee}` {what}", call)
+            self.host_observes(state, Wrong.CLOCK, point, everything=True)
         return state
 
     def _read(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

@@ -37,6 +37,8 @@ MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too l
 
 
 # Types whose destructor frees what they are given.
+ADDRESS_OF_A_DEVICE = re.compile(r"(?!0[xX]?0*[uUlL]*$)\d[\da-fA-FxX']*[uUlLzZ]*|[A-Za-z_]\w*")
+"""A number that is no null pointer, or a name of one."""
 _OWNER = re.compile(r"(?:unique|shared|scoped|auto)_?ptr", re.IGNORECASE)
 
 
@@ -622,6 +624,7 @@ class Engine(Machine):
             reads, writes = self.touched(state, stmt.reads), self.touched(state, stmt.writes)
             point = Point(stmt.span, "the host works on it", stmt)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=reads, writes=writes)
+            self.reads_of_others(state, stmt, reads, self.led_anywhere(state, stmt.reads))
         for place in stmt.writes:
             self.overwritten(state, self.cells(state, place))
             if self.in_disguise:
@@ -684,6 +687,39 @@ class Engine(Machine):
             if shows or self._leads_anywhere(state, place):
                 bits |= self.any_of_the_host(state)
         return bits
+
+    def reads_of_others(self, state: State, stmt: ir.HostAccess | ir.Call, reads: Bits, anywhere: bool) -> None:
+        """What the host reads may be a clock: others write to a mapping that they have too, and there may be a device
+        at an address that is a number. A mapping of a file that holds no times shows none (POSIX, `mmap`).
+        """
+        if anywhere or (self.wide(reads) & self.shared_bit and self.reach.reads_times):
+            point = Point(stmt.span, "the host reads memory that others may keep a clock in", stmt)
+            self.host_observes(state, Wrong.CLOCK, point, everything=True)
+
+    def led_anywhere(self, state: State, places: Iterable[ir.Expr]) -> bool:
+        """Whether places may be reached through an address that was made of a number, text or bytes."""
+        for place in places:
+            while not isinstance(place, ir.Var | ir.Const | ir.FuncRef | ir.Opaque | ir.Choice):
+                base = place.base
+                if isinstance(place, ir.Index | ir.Deref) and self.is_made(state, base):
+                    return True
+                place = base
+        return False
+
+    def is_made(self, state: State, pointer: ir.Expr) -> bool:
+        """Whether an address may have been made of a number, text or bytes."""
+        while isinstance(pointer, ir.Offset):
+            pointer = pointer.base
+        if self.in_python:
+            return False
+        values = self.values(state, pointer)
+        if mem.ANYWHERE in values:
+            return True
+        written = isinstance(pointer, ir.Const | ir.Opaque)
+        if not written and "*" not in self.type_of(pointer):
+            return False
+        numbers = any(isinstance(v, mem.Number) and ADDRESS_OF_A_DEVICE.fullmatch(v.text) for v in values)
+        return numbers or (isinstance(pointer, ir.Opaque) and not mem.leading(values))
 
     def _leads_anywhere(self, state: State, place: ir.Expr) -> bool:
         """Whether a place is reached through a pointer that somebody has stored in a way that was not understood: it

@@ -40,6 +40,7 @@ _ORDINARY_FILE = re.compile(
 `ir.LONG_TEXT` is no such name.
 """
 _LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'[^\'\\]*\'')
+_WORD = re.compile(r"[A-Za-z]\w*")
 _LITERALS = re.compile(rf"(?:\s*(?:{_LITERAL.pattern})\s*)+")
 THREAD = re.compile(r"\bstd::j?thread\b")
 
@@ -139,7 +140,9 @@ class Reach:
                 roles = roles_of(api, len(stmt.given))
                 names = [e for role, e in zip(roles, stmt.given, strict=False) if role == "path"]
                 opened |= bool(names)
-                if not all(isinstance(e, ir.Const) and _ORDINARY_FILE.fullmatch(e.text) for e in names):
+                if "segment" in roles or not all(
+                    isinstance(e, ir.Const) and _ORDINARY_FILE.fullmatch(e.text) for e in names
+                ):
                     return True
         return not opened
 
@@ -331,6 +334,19 @@ def literal(command: ir.Expr) -> str | None:
     if not isinstance(command, ir.Const) or command.text == ir.LONG_TEXT or not _LITERALS.fullmatch(command.text):
         return None
     return "".join(found[0][1:-1] for found in _LITERAL.finditer(command.text)).replace("\\n", "\n")
+
+
+def makes_the_file(mode: ir.Expr) -> bool:
+    """Whether a file that is opened so is made where it is not there, so that nobody learns whether it is: in C and
+    POSIX (C17, 7.21.5.3; POSIX.1-2017, `open`) and of a file stream (C++20, [filebuf.members], table 122).
+    """
+    if (text := literal(mode)) is not None:
+        return text[:1] in ("w", "a") and "x" not in text
+    words = set(_WORD.findall(str(mode)))
+    if "O_CREAT" in words:
+        return "O_EXCL" not in words
+    writes = "trunc" in words or "app" in words or ("out" in words and "in" not in words)
+    return writes and "noreplace" not in words
 
 
 def _makes_a_file(stmt: ir.Assign, function: ir.Function) -> bool:

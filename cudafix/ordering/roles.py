@@ -76,7 +76,7 @@ class Roles(Calls):
                     values = self._through_objects(api, state, expr, values)
                     args.reads |= values
                     args.writes |= values
-            elif role in ("hr", "hw", "hrw", "path"):
+            elif role in ("hr", "hw", "hrw", "path", "mode"):
                 bits = self.mask(self.values(state, expr)) | (
                     self.touched(state, (expr,)) if not isinstance(expr, ir.Addr) else 0
                 )
@@ -86,9 +86,9 @@ class Roles(Calls):
                     args.writes |= scalars if "w" in role[1:] else mem.NOTHING
                 if not api.any and self.may_lead_anywhere(state, expr):
                     bits |= self.any_of_the_host(state)
-                if role == "path" or "r" in role[1:]:
+                if role in ("path", "mode") or "r" in role[1:]:
                     args.host_reads |= bits
-                if role != "path" and "w" in role[1:]:
+                if role in ("hw", "hrw"):
                     args.host_writes |= bits
                     places = self._elements_of(state, expr) or self.cells(state, expr) if expr is call.receiver else []
                     self.overwritten(state, [*places, *self.cells(state, ir.Deref(expr))], array=True)

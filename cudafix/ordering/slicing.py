@@ -37,11 +37,11 @@ from cudafix.ordering.plain import (
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
-_HOST_ROLES = frozenset(("-", "hr", "hw", "hrw", "look", "hidden", "out", "put", "path", "kind", "flags", "device"))
+_HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
 _STORES = _WRITES | {"swap"}
 _OF_RECEIVERS = frozenset((role,) for role in _STORES)
-_HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path"))
+_HOST_MEMORY = frozenset(("hr", "hw", "hrw", "path", "mode"))
 _READS = frozenset(("hr", "hrw"))
 _MEMORY_WRITES = frozenset(("hw", "hrw"))
 _HANDED = _HOST_MEMORY | {"hidden"}

@@ -68,7 +68,7 @@ class Tables:
         self._policies: set[str] = set()
         self._own: set[str] = set()
         self._own_patterns: list[tuple[re.Pattern[str], str]] = []
-        self._answers: dict[tuple[str, int | str], Api | None] = {}
+        self._answers: dict[tuple[str, int] | tuple[str, str, int], Api | None] = {}
         self._own_families(extra)
 
     def lookup(self, name: str, arity: int) -> Api | None:
@@ -110,15 +110,19 @@ class Tables:
                 return api
         return None
 
-    def method(self, type: str, name: str) -> Api | None:  # noqa: A002
-        """The row of the method `name` of an object declared as `type` (`const std::vector<float *> &`).
+    def method(self, type: str, name: str, arity: int = 0) -> Api | None:  # noqa: A002
+        """The row of the method `name` of an object declared as `type` (`const std::vector<float *> &`), as written at
+        a call with `arity` arguments.
 
         Argument 0 of the row is the object. `auto`, or no type, finds only what plain types of the standard library
-        have; it is for objects whose type no declaration of the program can be.
+        have; it is for objects whose type no declaration of the program can be. A call with more arguments than the row
+        has is a call of something else: None.
         """
-        asked = (type, name)
+        asked = (type, name, arity)
         if asked not in self._answers:
-            self._answers[asked] = _documented(self._method(type, name))
+            api = _documented(self._method(type, name))
+            more = api is not None and len(roles_of(api, arity + 1)) < arity + bool(api.roles)
+            self._answers[asked] = None if more else api
         return self._answers[asked]
 
     def _method(self, type: str, name: str) -> Api | None:  # noqa: A002

@@ -207,8 +207,8 @@ class Alone:
         if call.receiver is None:
             return self._tables.lookup(call.callee, len(call.args))
         kind = self._type_of(call, function)
-        api = self._tables.method(kind, call.callee) if kind else None
-        return api or self._slicer.method_by_name(call.callee)
+        api = self._tables.method(kind, call.callee, len(call.args)) if kind else None
+        return api or self._slicer.method_by_name(call.callee, len(call.args))
 
     def _type_of(self, call: ir.Call, function: ir.Function) -> str:
         """The declared type of the object that a method is called on, as far as the function says it."""

@@ -176,11 +176,11 @@ class Calls(Operations):
                     [f for found, _ in several for f in found],
                     all(found and sure for found, sure in several),
                 )
-            api = self.tables.method(kind, name) if kind or not methods else None
+            api = self.tables.method(kind, name, arity) if kind or not methods else None
             if name in ("emplace_back", "emplace_front") and (made := THREAD.search(kind)):
                 api = self.tables.lookup(made[0], arity)  # its constructor runs
             if api is None and not methods and not self.classes.is_other_class(kind):
-                api = self.slicer.method_by_name(name)
+                api = self.slicer.method_by_name(name, arity)
             base = last(kind.removeprefix("const ").strip(" *&").partition("<")[0])
             if base and (own := [f for f in methods if base in map(last, f.bases)]):
                 return [(f, this) for f in own]  # of classes that are derived from one of a library
@@ -523,7 +523,8 @@ class Calls(Operations):
         if not isinstance(stmt, ir.Call):
             return isinstance(stmt, ir.Declare) and ("thrust::" in stmt.type or "device_vector" in stmt.type)
         if stmt.receiver is not None:
-            api = self.tables.method("thrust::device_vector", stmt.callee) if self._includes_thrust() else None
+            vector = "thrust::device_vector" if self._includes_thrust() else ""
+            api = self.tables.method(vector, stmt.callee, len(stmt.args)) if vector else None
         elif self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
             return False
         else:

@@ -311,7 +311,7 @@ class Classes:
         if call.receiver is None:
             api = self.reach.tables.lookup(call.callee, len(call.args))
         else:
-            api = Slicer.of(self.program, self.reach.tables).method_by_name(call.callee)
+            api = Slicer.of(self.program, self.reach.tables).method_by_name(call.callee, len(call.args))
         for n, expr in enumerate(call.given):
             if own:
                 position = n - (call.receiver is not None)

@@ -965,7 +965,7 @@ class Effects(Allocations):
     def _has_known_type(self, call: ir.Call) -> bool:
         """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
         kind = self.type_of(call.receiver) if call.receiver is not None else ""
-        return bool(kind) and self.tables.method(kind, call.callee) is not None
+        return bool(kind) and self.tables.method(kind, call.callee, len(call.args)) is not None
 
 
 _SETTING = re.compile(

@@ -150,7 +150,7 @@ class Reach:
         if call.receiver is None:
             return self.tables.lookup(call.callee, len(call.args))
         kind = function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
-        return self.tables.method(kind, call.callee)
+        return self.tables.method(kind, call.callee, len(call.args))
 
     def in_threads(self, call: ir.Call) -> bool:
         """Whether other host threads may run a call too."""

@@ -94,7 +94,7 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
             api = tables.lookup(stmt.callee, len(stmt.args))
         else:
             kind = function.types.get(stmt.receiver.name, "") if isinstance(stmt.receiver, ir.Var) else ""
-            api = tables.method(kind, stmt.callee) if kind else None
+            api = tables.method(kind, stmt.callee, len(stmt.args)) if kind else None
         if api is None or api.effect not in HOST_EFFECTS or api.any:
             continue
         given = list(zip(roles_of(api, len(stmt.given)), stmt.given, strict=False))
@@ -301,7 +301,7 @@ class Slicer:
         if stmt.receiver is not None and self._is_own_method(stmt, stmt.receiver, function):
             return False  # and so are all methods of this name
         if stmt.receiver is not None:
-            api = self.method_by_name(stmt.callee)
+            api = self.method_by_name(stmt.callee, len(stmt.args))
         else:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
         if api is None or api.effect not in _INERT or api.returns == "pointer" or "command" in played(api):
@@ -349,7 +349,8 @@ class Slicer:
         roles = roles_of(api, len(call.args)) if api is not None else []
         if call.receiver is not None:
             kind = function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
-            method = self._tables.method(kind, call.callee) if kind else self.method_by_name(call.callee)
+            arity = len(call.args)
+            method = self._tables.method(kind, call.callee, arity) if kind else self.method_by_name(call.callee, arity)
             if method is not None and method.roles[:1] in _OF_RECEIVERS:
                 yield call.receiver
         for n, expr in enumerate(call.args):
@@ -398,13 +399,13 @@ class Slicer:
         found = [self._program.globals.get(name.removeprefix("::")) for name in named if "::" in name]
         return any(v is None or (v.space == "host" and v.type not in NUMBERS) for v in found)
 
-    def method_by_name(self, method: str) -> Api | None:
+    def method_by_name(self, method: str, arity: int) -> Api | None:
         """A method of an object whose type is not known: of the standard library, if only that has such a method
         here.
         """
         if any("thrust" in include for module in self._program.modules for include in module.includes):
             return None
-        found = (self._tables.method(kind, method) for kind in _STANDARD)
+        found = (self._tables.method(kind, method, arity) for kind in _STANDARD)
         return next((api for api in found if api is not None), None)
 
     # -- observed variables ------------------------------------------------------------------------------------------
@@ -658,7 +659,7 @@ class Slicer:
             if not isinstance(call.receiver, ir.Var):
                 return None
             kind = self._function.types.get(call.receiver.name, "")
-            return self._tables.method(kind, name) if kind.startswith("std::") else None
+            return self._tables.method(kind, name, arity) if kind.startswith("std::") else None
         if name.startswith("#") or name in self._function.types:
             return None
         if not name.startswith(("cuda", "cublas")) and self._own(call):

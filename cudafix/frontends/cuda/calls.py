@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from tree_sitter import Node
 
@@ -67,6 +68,13 @@ def _acts(node: Node) -> bool:
 
 
 _STATEMENT_KEYWORDS = frozenset("case catch default do else for goto if return switch throw try while".split())
+
+
+def _name_in(macro: Macro) -> str:
+    """The name that an object-like macro puts in its place; empty where it is anything else."""
+    body = macro.body.decode("utf-8", "replace").strip()
+    named = macro.params is None and macro.kind in ("rename", "constant")
+    return body if named and re.fullmatch(r"[\w:]+", body) else ""
 
 
 class Calls(Initializers):
@@ -394,10 +402,12 @@ class Calls(Initializers):
             self.fixed = kept
             if done is not None:
                 return done
-            if macro.params is None and macro.kind in ("rename", "constant"):
-                body = macro.body.decode("utf-8", "replace").strip()
-                if re.fullmatch(r"[\w:]+", body):
-                    name, fixed = body, f"the name is made by the macro `{macro.name}`"
+            names = [_name_in(one) for one in macro.either or (macro,)]
+            if all(names):
+                reason = f"the name is made by the macro `{macro.name}`"
+                if macro.either:
+                    return self._one_of_names(macro, reason, node, function, arguments, used)
+                name, fixed = names[0], reason
         elif fixed is None:
             checked = self.checked(node)
             if checked is not None:
@@ -575,6 +585,22 @@ class Calls(Initializers):
         else:
             self.merge(block)
         return opaque(*values)
+
+    def _one_of_names(
+        self, macro: Macro, reason: str, node: Node, function: Node, arguments: Node | None, used: bool
+    ) -> Expr:
+        """A call of a name that a macro makes one of several."""
+        kept, self.expanding = self.expanding, (*self.expanding, macro.name)
+        try:
+            return self.any_of(
+                macro, node, lambda one: self._named(node, function, arguments, _name_in(one), None, used, reason)
+            )
+        finally:
+            self.expanding = kept
+
+    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
+        """A use of a macro that may be one of several: what `read` makes of each, which the program may do or not."""
+        return opaque(*(self.perhaps(node, macro.name, partial(read, one)) for one in macro.either))
 
     def _exchange(self, node: Node, place: Expr, second: Node) -> Expr:
         """`std::exchange(x, y)`: `x` becomes `y`, and what it was is the value."""
@@ -848,6 +874,13 @@ class Calls(Initializers):
         if macro.params is None:
             return None
         expands = any(len(self._pack(one)) > 1 for one in nodes)  # `__VA_ARGS__` is several arguments
+        if macro.either:
+
+            def read(one: Macro) -> Expr:
+                done = self._macro(node, function, one, arguments, None, used)
+                return self._unread(one, node, self.arguments(arguments)[0]) if done is None else done
+
+            return self.any_of(macro, node, read)
         # what is evaluated of the other arguments, and when, the body says; of one not seen nothing is known
         acts = macro.path and any(_acts(child) for n, child in enumerate(nodes) if n != macro.passes)
         if macro.kind == "transparent" and not expands and not acts and not self._vanishes(macro):

@@ -498,6 +498,8 @@ class Expressions:
         """`#define N 1024` is a constant; `#define BUF ctx->buf` is what it stands for."""
         if macro.kind == "rename":
             return FuncRef(macro.body.decode("utf-8", "replace").strip())
+        if macro.either:
+            return self.any_of(macro, node, lambda one: self._object_macro(one, node))
         if macro.kind == "opaque":
             return self.unread(f"macro `{macro.name}`", node)
         if not self._is_more_than_a_constant(macro, frozenset()):
@@ -1572,6 +1574,9 @@ class Expressions:
         raise NotImplementedError
 
     def perhaps(self, node: Node, when: str, run: Callable[[], Expr]) -> Expr:
+        raise NotImplementedError
+
+    def any_of(self, macro: Macro, node: Node, read: Callable[[Macro], Expr]) -> Expr:
         raise NotImplementedError
 
     def made_of(self, node: Node, kind: str, value: Expr, target: Expr | None = None, certain: bool = True) -> Expr:

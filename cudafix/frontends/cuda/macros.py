@@ -61,7 +61,9 @@ class Macro:
     - `operates`: the body acts itself (calls, launches, returns, jumps, statements): lowered like a function;
     - `constant`: an expression, a type, a qualifier or nothing, without a call that matters;
     - `rename`: another name for a callee, or one pasted together (`#define MALLOC cudaMalloc`, `cuda##x`);
-    - `opaque`: anything else: unbalanced braces, a loop header, a definition.
+    - `opaque`: anything else: unbalanced braces, a loop header, a definition, or one of several macros.
+
+    `either`: the macros that it may be, where it is one of several and nothing says which.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Macro:
     kind: str
     passes: int | None
     looks: bool
+    either: tuple[Macro, ...] = ()
 
     @property
     def opens_loop(self) -> bool:

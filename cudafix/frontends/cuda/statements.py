@@ -939,6 +939,8 @@ def _is_torn(body: Node, use: Node) -> bool:
     one is in there, or the `else` behind the use belongs to an `if` of the macro.
     """
     inside = [child for child in body.named_children if child.type != "comment"]
+    if inside and inside[-1].type == "expression_statement" and not inside[-1].named_children:
+        del inside[-1]  # the `;` behind a block
     last = inside[-1] if inside else None
     while last is not None and last.type in ("for_statement", "while_statement", "for_range_loop", "labeled_statement"):
         last = last.named_children[-1]

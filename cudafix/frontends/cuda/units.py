@@ -564,7 +564,8 @@ def merged(macros: Iterable[Macro], gone: bool = False) -> Macro | None:
     body = b" ".join(macro.body for macro in found)
     if gone:  # a macro in itself is the name of something else (C++17, 19.3.4 [cpp.rescan] 2)
         body += b" %b%b" % (one.name.encode(), b"()" if one.params is not None else b"")
-    return replace(one, body=body, kind="opaque", passes=None, looks=False)
+    either = () if gone else tuple(found)
+    return replace(one, body=body, kind="opaque", passes=None, looks=False, either=either)
 
 
 def _do_the_same(macros: Sequence[Macro]) -> bool:

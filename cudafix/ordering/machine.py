@@ -302,6 +302,9 @@ class Machine:
                     return frozenset({mem.OTHER})  # what an address leads to of which nothing is known
                 if mem.COMPUTED in leads:  # an iterator of what it is made of
                     found |= leads
+                for keeper in [v for v in leads if isinstance(v, mem.Handle)]:  # `*std::make_optional(view)`
+                    shown = state.env.read((("global", "", keeper.name), (("at", mem.ANY),)))
+                    found |= {mem.COMPUTED, *(m for v in shown if (m := mem.moved(v)) is not None)}
                 if isinstance(expr, ir.Deref) and isinstance(expr.base, ir.Var):  # `*f` is the function itself
                     found |= {v for v in self.values(state, expr.base) if isinstance(v, mem.Function)}
                 return found

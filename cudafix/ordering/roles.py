@@ -260,6 +260,8 @@ class Roles(Calls):
         if len(swapped) == 2:
             a, b = (self._exchanged(state, e) for e in swapped)
             inside = state.env.parts(a).keys() | state.env.parts(b).keys()
+            if any(state.env.is_overlaid(path) for _, path in (*a, *b)):
+                inside |= {()}
             of_a, of_b = (state.env.at_parts(cells, inside) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
             if not any(isinstance(e, ir.Index) and holds_numbers(e.base, self.frame.function) for e in swapped):

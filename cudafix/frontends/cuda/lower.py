@@ -144,6 +144,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         tuple(_lost(parsed, found, functions)),
         frozenset(file.checks),
         {cls.name: tuple(cls.bases) for cls in found.classes.values()},
+        found.overlays(),
     )
 
 

@@ -680,6 +680,8 @@ class Module:
     # the checks of headers that are not here, which are taken to evaluate what they are given
     checks: frozenset[str] = frozenset()
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of its classes
+    # the data members that share memory with others, in a union: by name
+    overlaid: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

@@ -124,7 +124,8 @@ class Api:
     be any.
     `sync` marks a copy without `Async` in its name. `source` is the document that says so; a row has one. `returns`:
     `pointer` for functions that return new memory (of kind `memory`), `same` for functions that return (a pointer into)
-    their first argument, `given` into any of their arguments, `time` for clocks, `handle` for functions that return a
+    their first argument, `view` for an object that shows the elements of its arguments from the first one on, `given`
+    into any of their arguments, `time` for clocks, `handle` for functions that return a
     new handle on the stream in `stream`, `keeper` for a new object that keeps the `keep` arguments, `hidden` for what
     may lead to any memory that the host can see.
     `holds`: the object in `keeper_out` has memory of this kind of its own.

@@ -305,7 +305,11 @@ copy_n                                  host    hr - hw     ; returns=given
 remove_copy/3                           host    hr hw -
 {merge,set_union,set_intersection,set_difference,set_symmetric_difference}/3 host hr hr hw
 views::{take,drop,reverse,iota,enumerate,keys,values,elements,join,common,all,counted,stride,chunk,slide,repeat,single,\
-empty} host hr* ; returns=same
+empty} host hr* ; returns=given
+@ C++20 [views.span], [range.subrange], [range.ref.view], [range.take], [range.drop], [range.reverse]; C++23 \
+[views.mdspan]
+{span,mdspan,subrange,ref_view,common_view} host -* ; returns=view
+{take_view,drop_view,reverse_view,counted_iterator,common_iterator} host -* ; returns=given
 {copy_if,remove_copy,remove_copy_if} host hr hr hw fn ; returns=given
 rotate_copy                             host    hr hr hr hw ; returns=given
 transform/4                             host    hr hr hw fn ; returns=given
@@ -341,8 +345,8 @@ reinterpret_pointer_cast} host hr ; returns=same
 {static_pointer_cast,dynamic_pointer_cast,const_pointer_cast} host - ; returns=same
 get                                     host    hr -        ; returns=same
 exchange                                external rw keep    ; why=the old value is returned and replaced
-{make_pair,make_tuple,tie,forward_as_tuple,pair,tuple,optional,make_optional,array,initializer_list,span} host keep* \
-; returns=keeper
+{make_pair,make_tuple,tie,forward_as_tuple,pair,tuple,optional,make_optional,array,initializer_list} host keep* ; \
+returns=keeper
 {make_unique,make_shared,allocate_shared,unique_ptr,shared_ptr,weak_ptr,bind,function,not_fn,mem_fn,make_any} host \
 keep* ; returns=keeper
 {plus,minus,multiplies,divides,modulus,negate,less,greater,less_equal,greater_equal,equal_to,not_equal_to,identity,\
@@ -445,6 +449,7 @@ contains} host hr -
 initializer_list}.{begin,end,cbegin,cend,rbegin,rend,crbegin,crend} host - ; returns=same
 {vector,deque,list,forward_list,array,string,basic_string,string_view,span,valarray,queue,stack,priority_queue}.{data,\
 front,back,at,top,operator[]} host - - ; returns=same
+span.{first,last,subspan}               host    - - -       ; returns=given
 {map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range,at,operator[]} host \
 - - ; returns=same
 {vector,deque,list,forward_list}.{push_back,push_front,assign} host keeper keep*

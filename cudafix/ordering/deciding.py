@@ -103,7 +103,7 @@ def _flow(function: ir.Function, tables: Tables) -> Flow:
                     for arg in stmt.args:
                         flows(held, keys(arg), not isinstance(arg, ir.Opaque | ir.Const))
                     flows(into, held, not is_number(stmt.result, function))
-                if api is not None and api.returns in ("same", "given", "keeper"):
+                if api is not None and api.returns in ("same", "view", "given", "keeper"):
                     for arg in stmt.args:
                         flows(into, keys(arg), not is_number(stmt.result, function))
                 for name in map(last, ir.names_of(stmt.callee)):

@@ -117,7 +117,8 @@ class Machine:
         self.steps = 0
         self.nesting = 0  # how many blocks are around here
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
-        self.in_disguise = False  # an address may have been made of text, bytes or a number
+        self.overlaid = program.kept("overlaid", lambda: _overlaid(program))
+        self.in_disguise = bool(self.overlaid)  # an address may have been made of text, bytes or a number
         self.of_bytes: set[Root] = set()  # the places with addresses that were written as bytes
         self.unfollowed: set[Root] = set()  # the variables whose address is kept where it is not followed
         self.aliased = program.kept("aliased", lambda: _aliased(program))
@@ -302,6 +303,9 @@ class Machine:
                     return frozenset({mem.OTHER})  # what an address leads to of which nothing is known
                 if mem.COMPUTED in leads:  # an iterator of what it is made of
                     found |= leads
+                for keeper in [v for v in leads if isinstance(v, mem.Handle)]:  # `*std::make_optional(view)`
+                    shown = state.env.read((("global", "", keeper.name), (("at", mem.ANY),)))
+                    found |= {mem.COMPUTED, *(m for v in shown if (m := mem.moved(v)) is not None)}
                 if isinstance(expr, ir.Deref) and isinstance(expr.base, ir.Var):  # `*f` is the function itself
                     found |= {v for v in self.values(state, expr.base) if isinstance(v, mem.Function)}
                 return found
@@ -819,6 +823,15 @@ def _own_containers(program: Program) -> frozenset[str]:
     """The classes of a program that are called like containers of the standard library."""
     named = (last(cls.partition("<")[0]) for module in program.modules for cls in module.fields)
     return NAMES.intersection(named)
+
+
+def _overlaid(program: Program) -> dict[str, frozenset[str]]:
+    """The data members that share memory with others, by name."""
+    found: dict[str, frozenset[str]] = {}
+    for module in program.modules:
+        for name, others in module.overlaid.items():
+            found[name] = found.get(name, frozenset()) | others
+    return found
 
 
 def _around(program: Program) -> dict[str, str]:

@@ -116,6 +116,7 @@ EXTERNAL = 0  # the memory object that stands for everything that was not seen b
 NOTHING: Values = frozenset()
 UNKNOWN: Values = frozenset({Ptr(EXTERNAL)})
 NO_CELLS: Cells = {}
+_OUT_OF_SIGHT: Root = ("memory", EXTERNAL, "")
 _NO_ROOTS: dict[Root, Cells] = {}
 
 
@@ -388,9 +389,11 @@ class Environment:
     of roots are shared until one side writes.
     """
 
-    __slots__ = ("_groups", "_own", "gone", "several")
+    __slots__ = ("_groups", "_overlaid", "_own", "gone", "several")
 
-    def __init__(self) -> None:
+    def __init__(self, overlaid: Mapping[str, frozenset[str]] | None = None) -> None:
+        self._overlaid = overlaid or {}
+        """The data members that share memory with others, by name: what is written to one of them is in all."""
         self._groups: dict[_Group, dict[Root, Cells]] = {}
         self._own: set[_Group] = set()
         """The groups that no other environment shares. The cells of a root are replaced, never changed."""
@@ -402,7 +405,7 @@ class Environment:
         """The memory that one `new` has made again while somebody held an earlier object: a write is to one of them."""
 
     def copy(self) -> Environment:
-        other = Environment()
+        other = Environment(self._overlaid)
         other._groups = self._groups.copy()
         self._own.clear()
         other.gone = self.gone
@@ -459,6 +462,39 @@ class Environment:
 
     def read(self, cell: Cell) -> Values:
         root, path = cell
+        found = self._read(root, path)
+        if self._overlaid and root != _OUT_OF_SIGHT and self.is_overlaid(path):
+            for part, values in self._through_others(self[root], path, found):
+                if not part:
+                    found |= values
+                elif leading(values):  # it begins with that, or is the array that it is in
+                    found |= {ANYWHERE}
+        return found
+
+    def is_overlaid(self, path: Path) -> bool:
+        """Whether a place is in a member of a union."""
+        return any(kind == "field" and name in self._overlaid for kind, name in path)
+
+    def _through_others(self, inner: Cells, path: Path, held: Values) -> Iterator[tuple[Path, Values]]:
+        """What is in a place in a member of a union because another member was written, as paths relative to it: the
+        same, where that leads through the same parts; else any bytes ([basic.types], [class.union]).
+        """
+        for n, (kind, name) in enumerate(path):
+            others = self._overlaid.get(name, ()) if kind == "field" else ()
+            for other, values in inner.items() if others else ():
+                if len(other) <= n or other[n][0] != "field" or other[n][1] not in others:
+                    continue
+                if other[:n] != path[:n] and not overlaps(other[:n], path[:n]):
+                    continue
+                there, here = other[n + 1 :], path[n + 1 :]
+                part = there[: len(here)]
+                if _kind(part) == _kind(here):
+                    if part == here or overlaps(part, here):
+                        yield there[len(here) :], values
+                elif leading(values) or leading(held):
+                    yield (), frozenset((ANYWHERE, *leading(values)))
+
+    def _read(self, root: Root, path: Path) -> Values:
         if root[0] == "memory" and root[1] == EXTERNAL:
             return UNKNOWN
         inner = self[root]
@@ -624,4 +660,7 @@ class Environment:
             yield from self[("memory", value.object, "")].items()
         elif isinstance(value, Ref):
             root, path = value.cell
-            yield from self.under((root, path[:-1] if path and path[-1][0] == "at" else path))
+            base = path[:-1] if path and path[-1][0] == "at" else path
+            yield from self.under((root, base))
+            if self._overlaid and self.is_overlaid(base):
+                yield from self._through_others(self[root], base, NOTHING)

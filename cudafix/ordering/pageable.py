@@ -21,6 +21,9 @@ _HOLDER = re.compile(
     r"|pair|tuple|optional|variant|(?:unique|shared|weak)_ptr|queue|stack|priority_queue|atomic|complex|bitset|any|string"
     r"|host_vector|device_vector|device_ptr|function|thread|mutex)\b|std::(?:\w+::)*\w+(?![\w:<])"
 )
+_DEDUCED = re.compile(  # class templates of which the arguments are not written ([over.match.class.deduct])
+    r"std::(?:vector|deque|valarray|array|(?:forward_)?list|(?:unordered_)?(?:multi)?(?:map|set)|pair|tuple|optional)"
+)
 _OTHERS = re.compile(r"&|\b(?:reference_wrapper|span|mdspan)\b|_(?:view|iterator)\b")
 NAMES = frozenset("vector deque valarray array string wstring u8string u16string u32string".split())
 """What a class of the program may be called, too."""
@@ -49,13 +52,15 @@ def shows_elements_of_others(kind: str) -> bool:
 
 def has_its_own(kind: str) -> bool:
     """Whether what is inside of an object of type `kind` is its own, as far as its words say: it is no view, no object
-    of references, and no other class template.
+    of references, and no other class template; nor one of which the arguments are deduced, which may be views.
     """
     plain = kind.removeprefix("const ").removeprefix("::").strip().rstrip("&").rstrip()
     if not plain or plain.startswith(("auto", "decltype")):
         return False
     if plain.endswith(("*", "]")) or "::" not in plain.partition("<")[0] and "<" not in plain:
         return True
+    if _DEDUCED.fullmatch(plain) is not None:
+        return False
     return _HOLDER.match(plain) is not None and _OTHERS.search(plain) is None
 
 

@@ -98,7 +98,8 @@ def points_to_bytes(kind: str) -> bool:
 
 def beside_elements(writes: Sequence[ir.Expr]) -> Iterator[ir.Field]:
     """The members of unions that change because elements of another member are written: `u.bytes[i] = x`."""
-    arrays = [place.base for place in writes if isinstance(place, ir.Index) and isinstance(place.base, ir.Field)]
+    within = [one.base for place in writes for one in ir.variables(place) if isinstance(one, ir.Index)]
+    arrays = [one for base in within for one in ir.variables(base) if isinstance(one, ir.Field)]
     for place in writes if arrays else ():
         if isinstance(place, ir.Field) and any(one != place and one.base == place.base for one in arrays):
             yield place

@@ -260,6 +260,8 @@ class Roles(Calls):
         if len(swapped) == 2:
             a, b = (self._exchanged(state, e) for e in swapped)
             inside = state.env.parts(a).keys() | state.env.parts(b).keys()
+            if any(state.env.is_overlaid(path) for _, path in (*a, *b)):
+                inside |= {()}
             of_a, of_b = (state.env.at_parts(cells, inside) for cells in (a, b))
             self.spend(state, (*a, *b), len(of_a) + len(of_b))
             if not any(isinstance(e, ir.Index) and holds_numbers(e.base, self.frame.function) for e in swapped):
@@ -318,8 +320,10 @@ class Roles(Calls):
             holds = is_container or (not mem.leading(values) and self.classes.is_open(kind))
             cells = self.cells(state, first) if holds or not values else []
             return values.union(mem.Ref((root, (*path, ("at", key)))) for root, path in cells)
+        if api.returns == "view":
+            return mem.NOTHING.union(*(self._shown(state, e) for e in call.given)) or frozenset({mem.OTHER})
         if api.returns == "given":
-            held = mem.NOTHING.union(*(self._addresses(state, e) for e in call.given))
+            held = mem.NOTHING.union(*(self._shown(state, e) for e in call.given))
             return held | {mem.OTHER, *(m for v in held if (m := mem.moved(v)) is not None)}
         if api.returns == "pointer":
             return frozenset(
@@ -384,9 +388,23 @@ class Roles(Calls):
             state.env.replace((root, path), values.union(*comes))
 
     def _memory_of(self, state: State, expr: ir.Expr) -> Values:
-        """Where an argument leads that a host function reads or writes; of a container, to its elements."""
+        """Where an argument leads that a host function reads or writes; of a container, to its elements; of an object
+        that keeps something, which may be a view, to what that shows.
+        """
         values = self.values(state, expr)
+        for keeper in [v for v in values if isinstance(v, mem.Handle)]:
+            values |= state.env.read((("global", "", keeper.name), (("at", mem.ANY),)))
         return values if mem.leading(values) else values.union(map(mem.Ref, self._elements_of(state, expr)))
+
+    def _shown(self, state: State, expr: ir.Expr) -> Values:
+        """Where iterators and views lead that are made of an argument; of a container, to its elements."""
+        values = self._addresses(state, expr)
+        if self.in_python or mem.leading(values) or not isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
+            return values
+        if self.is_number(expr):
+            return values
+        elements = (mem.Ref((root, (*path, mem.FIRST))) for root, path in self.cells(state, expr))
+        return values.union(elements)
 
     def _elements_of(self, state: State, expr: ir.Expr) -> list[mem.Cell]:
         """The first elements of the containers that an expression may name, as far as something is in there."""

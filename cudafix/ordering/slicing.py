@@ -179,7 +179,9 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
     for role, arg in zip_longest(roles, call.args, fillvalue="-"):
         if isinstance(arg, str | ir.Const | ir.FuncRef):
             continue
-        if role in _HANDED or (role == "-" and api.returns not in ("same", "given") and not isinstance(arg, ir.Opaque)):
+        if role in _HANDED or (
+            role == "-" and api.returns not in ("same", "view", "given") and not isinstance(arg, ir.Opaque)
+        ):
             yield arg
 
 
@@ -469,7 +471,7 @@ class Slicer:
                     self._pointers(expr)
                 elif role != "-":
                     names_in(expr, self._observed)
-            for expr in given[:1] if api.returns == "same" else given if api.returns == "given" else ():
+            for expr in given[:1] if api.returns == "same" else given if api.returns in ("view", "given") else ():
                 self._pointers(expr, exact=True)
         if call.result is not None and not isinstance(call.result, ir.Var):
             names_in(call.result, self._observed)

@@ -12,7 +12,7 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import WIDE, is_number, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.declarations import WIDE, elements, is_number, is_pointer, plain_name, pointee, tidy
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.initializers import Initializers
 from cudafix.frontends.cuda.macros import Macro, variadic_name
@@ -729,9 +729,26 @@ class Calls(Initializers):
                 template_args,
             )
         )
+        for value in values:
+            if isinstance(value, (Addr, ir.Offset)):
+                self._changes_bytes(node, value.base)
+            elif callee in ("std::swap", "swap", "std::exchange"):
+                self._changes_bytes(node, value)
         if made is not None and target is None and isinstance(result, Var):
             self._ends(node, result, made)
         return result if result is not None else Opaque(())
+
+    def _changes_bytes(self, node: Node, place: Expr) -> None:
+        """A call may write the numbers in a member of a union: they are the bytes of what its other members hold."""
+        field = place
+        while isinstance(field, ir.Index):
+            field = field.base
+        kind = self.type_of(field)
+        if not isinstance(field, ir.Field) or not is_number(elements(kind)[0]):
+            return
+        for other in list(self.overlaid(field)):
+            self.touch(node, ir.Index(field, Opaque(())), write=True)
+            self.touch(node, other, write=True)
 
     def _method(self, node: Node, function: Node, arguments: Node | None, target: Expr | None, used: bool) -> Expr:
         argument, name_node = function.child_by_field_name("argument"), function.child_by_field_name("field")

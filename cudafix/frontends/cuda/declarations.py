@@ -399,7 +399,8 @@ class Class:
     null: list[str] = field(default_factory=list)  # those that are null unless a constructor says otherwise
     extents: dict[str, str] = field(default_factory=dict)  # of the data members that are arrays, where it is written
     places: dict[str, tuple[int, int]] = field(default_factory=dict)  # where the data members are declared
-    unions: dict[str, int] = field(default_factory=dict)  # of the data members that are in a union, where that starts
+    # of the data members that are in unions, through anonymous ones too: where each starts, and the member of it
+    unions: dict[str, dict[int, int]] = field(default_factory=dict)
     defaulted: bool = False  # the compiler writes the constructor without parameters, beside others
     copied: bool = False  # it writes the constructor that copies or moves an object, beside others
     assigned: bool = False  # it writes an assignment, beside others
@@ -410,8 +411,8 @@ class Class:
 
     def overlaid(self, name: str) -> list[str]:
         """The data members that share their memory with one."""
-        start = self.unions.get(name)
-        return [other for other, at in self.unions.items() if at == start and other != name]
+        own = self.unions.get(name, {})
+        return [other for other, at in self.unions.items() if any(own.get(n, m) != m for n, m in at.items())]
 
     @property
     def constructor(self) -> str:
@@ -805,6 +806,16 @@ class Declarations:
             outer = self.visible.classes.values() if self.visible is not None else ()
             classes = [cls for cls in (*outer, *self.classes.values()) if name in cls.unions]
         return list(dict.fromkeys(other for cls in classes for other in cls.overlaid(name)))
+
+    def overlays(self) -> dict[str, frozenset[str]]:
+        """The data members that share their memory with others, by name, where one of these may be an address."""
+        found: dict[str, set[str]] = {}
+        for cls in self.classes.values():
+            for name in cls.unions:
+                others = cls.overlaid(name)
+                if not all(self.means_number(elements(cls.fields.get(one, ""))[0]) for one in (name, *others)):
+                    found.setdefault(name, set()).update(others)
+        return {name: frozenset(others) for name, others in found.items()}
 
     def specializes(self, template: str) -> bool:
         """Whether a class template of the standard library is specialized for a class of the program."""
@@ -1366,9 +1377,8 @@ def _declaration(
             continue
         if cls is not None:
             (cls.statics if static else cls.fields)[one.name] = one.type + " &" * (one.reference and not static)
-            around = node.parent.parent if node.parent is not None else None
-            if around is not None and around.type == "union_specifier":
-                cls.unions[one.name] = around.start_byte
+            if unions := _unions_around(node, child):
+                cls.unions[one.name] = unions
             if not static:
                 cls.places[one.name] = node.start_byte, node.end_byte
                 value = node.child_by_field_name("default_value")
@@ -1420,6 +1430,21 @@ def _offers(found: Declarations, node: Node, one: Declared, text: bytes, namespa
         owner = cls.name if cls is not None else None
         found.evaluating.append(Definition(name, node, node, listed, namespace, owner, True, "host", "void"))
         found.evaluated.add(name)
+
+
+def _unions_around(node: Node, declarator: Node) -> dict[int, int]:
+    """Where the unions start that a data member is in, through anonymous ones too, and in which member of each it is
+    (C++20, 11.5.2 [class.union.anon]).
+    """
+    found: dict[int, int] = {}
+    member, at = node, declarator.start_byte
+    while member.parent is not None and (around := member.parent.parent) is not None and around.type in CLASS_NODES:
+        if around.type == "union_specifier":
+            found[around.start_byte] = at
+        if around.child_by_field_name("name") is not None or around.parent is None or _named(around.parent):
+            break
+        member, at = around.parent, around.start_byte
+    return found
 
 
 def _is_object(found: Declarations, one: Declared, text: bytes) -> bool:

@@ -269,9 +269,12 @@ class Expressions:
             self.writes[other] = None
 
     def lend(self, node: Node, place: Expr) -> None:
-        """Somebody gets the address of a place: what is stored there is in the other members of its unions too."""
+        """Somebody gets the address of a place: a number that another member of its unions is may change from here on.
+        Addresses in them are followed (`cudafix.ordering.memory`).
+        """
         for other in self.overlaid(place):
-            self.emit(ir.Assign(other, opaque(other, place), self.span(node)))
+            if self.file.index.means_number(self.type_of(other)):
+                self.emit(ir.Assign(other, opaque(other), self.span(node)))
 
     def overlaid(self, place: Expr) -> Iterator[Expr]:
         """The other members of the unions that a place is in."""
@@ -1208,7 +1211,7 @@ class Expressions:
         ):
             return
         self.emit(ir.Assign(place, value, self.span(node)))
-        if isinstance(place, Field):  # the other members of a union hold it too
+        if isinstance(place, Field) and not self.may_lead(value):  # a number in another member of a union
             for other in self.overlaid(place):
                 self.emit(ir.Assign(other, value, self.span(node)))
 

@@ -24,6 +24,7 @@ from cudafix.ir import NULL, Addr, Const, Expr, Field, FuncRef, Index, Opaque, S
 CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
 _HOLDS_MANY = re.compile(
     r"(?:(?:cuda::)?std::|thrust::host_)?(?:vector|deque|(?:forward_)?list|array|initializer_list|(?:unordered_)?(?:multi)?(?:map|set))\s*<"
+    r"|(?:std::)?array$"  # deduced from what is in the braces: its elements ([array.cons])
 )
 _FIXED = re.compile(r"(?:const )?std::array\s*<")
 _VIEWS_TEXT = re.compile(
@@ -311,8 +312,9 @@ class Initializers(Objects):
         self, node: Node, place: Expr, kind: str, children: list[Node], values: list[tuple[str, Expr]]
     ) -> None:
         span, given = self.span(node), tuple(initial for _, initial in values)
-        element = template_arguments(kind)[0] if _HOLDS_MANY.match(kind) else ""
+        element = (template_arguments(kind) or [""])[0] if _HOLDS_MANY.match(kind) else ""
         leads = is_pointer(element) or WIDE.search(element) is not None
+        leads = leads or (not element and any(map(self.may_lead, given)))
         fixed = _FIXED.match(kind) is not None
         if (leads and children) or self.are_elements(kind, given):
             counted = not fixed and len(values) == 2 and is_number(self.type_of(given[0]) or "int")  # `v{n, p}`

@@ -144,6 +144,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         tuple(_lost(parsed, found, functions)),
         frozenset(file.checks),
         {cls.name: tuple(cls.bases) for cls in found.classes.values()},
+        found.overlays(),
     )
 
 
@@ -336,7 +337,9 @@ def _initializing(
             element = element_type(variable.type).rstrip()
             cls = file.index.class_of(element) if not is_pointer(element) else None
             written = not value.type.endswith(("declarator", "identifier")) or value.type == "function_declarator"
-            if (cls is not None and file.index.has(cls, cls.constructor)) or (written and lowering.active(element)):
+            reads_as_function = value.type == "function_declarator"  # `std::span<T> x(a, n);`
+            made = (cls is not None and file.index.has(cls, cls.constructor)) or (written and lowering.active(element))
+            if made or (reads_as_function and holds_address(value)):
                 lowering.make_global(variable, value)
             elif variable.type.endswith(" &"):
                 if not _is_misread(value):

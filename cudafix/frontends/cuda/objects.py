@@ -43,6 +43,7 @@ NUMBER_OBJECT = re.compile(
     r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
     r"|\w+_engine|ranlux\w*|knuth_b|hash|less|greater|plus|minus|multiplies|minimum|maximum)\b"
 )
+_VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
 _COMPARISONS = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
@@ -1028,7 +1029,8 @@ class Objects(Expressions):
         if name == "now" and "::" in callee and name not in self.file.hosts:  # of a clock, or of an alias of one
             return "std::chrono::time_point"
         number = callee.startswith("std::") and NUMBER_OBJECT.match(callee) is not None
-        if number or (_THREAD.fullmatch(callee) and name not in self.file.hosts):  # its constructor
+        made = _THREAD.fullmatch(callee) or _VIEW_OBJECT.fullmatch(callee)
+        if number or (made and name not in self.file.hosts):  # its constructor
             return callee
         kinds = index.returned(name) - {""} | {f"{kind} &" for kind in index.referred(name) - {""}}
         kind = kinds.pop() if len(kinds) == 1 else ""

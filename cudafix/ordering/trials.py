@@ -113,7 +113,13 @@ class _Summary:
     told_params: frozenset[int] = frozenset()  # and the parameters, if they are references or pointers
     keeps: bool = False  # a block that it allocates may outlive the call
     decided: bool = False  # what others see is changed in a branch that depends on whether an allocation has failed
+    leaves_open: bool = False  # it may end after a failure that no test in it has ended it for
     fails: frozenset[str] = frozenset()  # what it returns then: "false", "true" (for a condition), or "?"
+
+    @property
+    def tells_elsewhere(self) -> bool:
+        """Whether it tells of a failure in what others see, beside its result."""
+        return self.leaves_open and bool(self.told or self.told_params or self.decided)
 
 
 def trials(program: Program, tables: Tables) -> frozenset[int]:
@@ -405,7 +411,8 @@ class _Walk:
             made = frozenset({_KEPT}) if any(one.keeps for one in known) else frozenset[Key]()
             if call.template_args:
                 written = (*written, ir.Const(call.template_args))
-            probes = any(one.tells and id(f) in self.trials.freeing for one, f in zip(known, callees, strict=True))
+            tells = [one.tells or one.tells_elsewhere for one in known]
+            probes = any(tell and id(f) in self.trials.freeing for tell, f in zip(tells, callees, strict=True))
             into = _into(call, written)
             name = call.callee if probes else ""
             event = _Event(shared.union(*map(self.keys, written)), written, made, into, name)
@@ -471,6 +478,7 @@ class _Walk:
     def _leaves(self, state: _State | None) -> None:
         if state is None:
             return
+        self.summary.leaves_open |= bool(state.open or (state.failed and state.events))
         self.summary.changed |= self._shared(state.changed)
         for n, param in enumerate(self.function.params):
             if (self.here, param.name) in state.changed and (param.by_reference or "*" in param.type):
@@ -691,6 +699,9 @@ class _Walk:
 
     def _is_open(self, call: ir.Call, event: _Event) -> bool:
         """Whether the answer of a call is kept, and not looked at by a check around it."""
+        called = self.trials.called(call, self.function.cls)
+        if event.probes and any(self.trials.summaries[id(f)].tells_elsewhere for f in called):
+            return True
         if call.result is None or call.look is ir.Look.IGNORED or "(" in call.site.prefix:
             return False
         return bool(event.probes) or self._tells(call)

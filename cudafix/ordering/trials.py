@@ -278,8 +278,12 @@ class _Walk:
         assigned: list[tuple[frozenset[Key], frozenset[Key]]] = []
         answers: list[tuple[frozenset[Key], frozenset[Key]]] = []
         copies: list[tuple[frozenset[Key], frozenset[Key]]] = []
+        before: ir.Stmt | None = None
         for stmt in ir.walk(self.function.body):
+            previous, before = before, stmt
             match stmt:
+                case ir.HostAccess(writes=writes) if isinstance(previous, ir.Call) and self._is_compared(previous):
+                    self.statuses |= frozenset[Key]().union(*map(self.target, writes))  # `*ok = f() == 0`
                 case ir.Assign(target, value):
                     assigned.append((self.target(target), self.keys(value)))
                     answers.append((self.target(target), self._answers(value)))
@@ -353,6 +357,11 @@ class _Walk:
         if self.trials.is_allocation(call) or call.callee in _LAST_ERROR:
             return True
         return any(self.trials.summaries[id(f)].tells for f in self.trials.called(call, self.function.cls))
+
+    def _is_compared(self, call: ir.Call) -> bool:
+        """Whether the statement around a call may store what it tells: no check stands around it."""
+        unseen = call.look is ir.Look.IGNORED or "(" in call.site.prefix
+        return call.result is not None and _is_temporary(call.result) and not unseen and self._tells(call)
 
     def _told_by(self, call: ir.Call) -> None:
         """Keep how a call tells of a failure: a status is not zero then."""

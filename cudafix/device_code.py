@@ -6,6 +6,7 @@ in a scope around the call, and no library is searched too; everything else may 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -34,6 +35,42 @@ def closed(
 ) -> list[ir.Kernel]:
     """The kernels among some functions of some files, each with what it may reach."""
     return _Closure(functions, namespaces, scopes).kernels()
+
+
+class FunctionObjects:
+    """What algorithms of CUB and Thrust run on the device, each function with what it may reach: call operators and
+    other operators, constructors and destructors of what they are given, and lambdas.
+    """
+
+    def __init__(
+        self, functions: Iterable[ir.Kernel], namespaces: Mapping[str, tuple[str, ...]], scopes: Iterable[ir.Scopes]
+    ) -> None:
+        given = (replace(one, is_kernel=_runs_for_objects(one)) for one in functions if not one.is_kernel)
+        self._closure = _Closure(given, namespaces, scopes)
+        self._all = self._closure.kernels()
+        self._classes = {_class_of(one) for one in self._all if one.member} | self._closure.made_of.keys()
+
+    def of(self, types: Iterable[str]) -> list[ir.Kernel]:
+        """Those that objects of these types have. A type that is not known, or empty, is any."""
+        words: set[str] = set()
+        for kind in types:
+            plain = kind.partition("<")[0].strip(" *&").removeprefix("const ").removeprefix("::")
+            is_known = "*" in kind or plain.partition("::")[0] in _LIBRARIES or last(plain) in self._classes
+            if not is_known and not _NUMBER.fullmatch(plain):
+                return self._all
+            words.update(_WORD.findall(kind))
+        classes = self._closure.expand(frozenset(words)) & self._classes
+        return [one for one in self._all if (_class_of(one) in classes if one.member else one.names & classes)]
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_NUMBER = re.compile(r"(?:(?:unsigned|signed|long|short|int|char|bool|float|double|\w+_t) ?)+")
+
+
+def _runs_for_objects(one: ir.Kernel) -> bool:
+    """Whether a function is called without its name."""
+    name = last(one.name)
+    return name.startswith("operator") or name == LAMBDA or (one.member and _class_of(one) == name.removeprefix("~"))
 
 
 class _Closure:
@@ -101,7 +138,7 @@ class _Closure:
         return list(found.values())
 
     def _implicit(self, one: ir.Kernel) -> Iterator[ir.Kernel]:
-        names = self._types(one.names)
+        names = self.expand(one.names)
         for name in self.implicit.keys() & names:
             yield from self.implicit[name]
         mentioned = one.mentions.union(*(self.started_by[name] for name in names & self.started_by.keys()))
@@ -109,7 +146,7 @@ class _Closure:
             yield from self.named[name]
         yield from self.always
 
-    def _types(self, names: frozenset[str]) -> frozenset[str]:
+    def expand(self, names: frozenset[str]) -> frozenset[str]:
         """Names, and those that the types among them are made of: bases, members, what an alias stands for."""
         if names not in self.expanded:
             found, queue = set(names), list(names & self.made_of.keys())

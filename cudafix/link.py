@@ -79,6 +79,15 @@ class Program:
         """The kernels by last name component, each with what it reaches in all files."""
         return self.kept("kernels", self._kernels)
 
+    @property
+    def function_objects(self) -> device_code.FunctionObjects:
+        """What algorithms that run on the device may call."""
+        return self.kept("function objects", self._function_objects)
+
+    def _function_objects(self) -> device_code.FunctionObjects:
+        functions = [one for module in self.modules for one in module.device]
+        return device_code.FunctionObjects(functions, self.namespaces, [module.scopes for module in self.modules])
+
     def _kernels(self) -> dict[str, list[ir.Kernel]]:
         found: dict[str, list[ir.Kernel]] = defaultdict(list)
         scopes = [module.scopes for module in self.modules]

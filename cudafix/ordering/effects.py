@@ -358,6 +358,12 @@ class Effects(Allocations):
             op.says = not kernels or any(kernel.prints for kernel in kernels)
             op.times = not kernels or any(kernel.times for kernel in kernels)
             reads, writes = reads | uses, writes | stores
+        if api.templates and (functions := self.program.function_objects.of(self._types_given(args))):
+            uses, stores, prints = self._used_by(functions, state)
+            op.says = any(function.prints for function in functions)
+            op.times = any(function.times for function in functions)
+            reads, writes = reads | uses, writes | stores
+            self._stored_in_variables(functions, mem.leading(args.reads), state)
         self.issue(op, streams, state, where, call.span, reads, writes, prints, certain=not api.idle)
         if api.templates:
             self._copied_with(args, call, state)
@@ -365,6 +371,39 @@ class Effects(Allocations):
         if api.waits is Waits.OWN and not self._without_waits(api):  # whichever stream it ran on
             state.orders.finish(1 << op.number, where)
         return state
+
+    def _types_given(self, args: Arguments) -> Iterator[str]:
+        """The types of what a template gets as memory or to call, as far as its functions may run on the device: empty
+        for one that is not known.
+        """
+        for role in ("r", "w", "rw", "op", "params"):
+            for expr in args.named.get(role, ()):
+                yield from self._types_of(expr, frozenset())
+
+    def _types_of(self, expr: ir.Expr, seen: frozenset[str]) -> Iterator[str]:
+        """The type of an expression, or the types of what a library has made it of."""
+        while isinstance(expr, ir.Offset | ir.Addr):
+            expr = expr.base
+        if isinstance(expr, ir.Const) or self.is_number(expr):
+            return
+        kind = self.type_of(expr)
+        if kind and kind != "auto":
+            yield kind
+            return
+        function = self.frame.function
+        made = self.program.kept(f"made by calls {id(function)}", lambda: _made_by_calls(function))
+        name = expr.name if isinstance(expr, ir.Var) else ""
+        makers = made.get(name, []) if name not in seen else []
+        if not makers:
+            yield ""
+        for call in makers:
+            if call.receiver is None:
+                seen_here = self.program.resolve(call.callee, len(call.args), call.span.path)
+                yield "" if seen_here else f"{call.callee}<{call.template_args}>"
+            elif not self._has_known_type(call):
+                yield ""
+            for given in call.given:
+                yield from self._types_of(given, seen | {name})
 
     def _is_unset(self, stream: ir.Expr | None, field: str, state: State) -> bool:
         """Whether a field of the struct that `stream` is a field of is null for certain: of a local variable, in which
@@ -499,11 +538,19 @@ class Effects(Allocations):
                     unknown = not member and len(path) > 1
                     if kernel.keeps or unknown or self.classes.leads_to_pointers(member):
                         holders += values
-            for variable in self._variables(kernel, kernel.globals_written):
-                if variable is not None and (kernel.keeps or self.classes.leads_to_pointers(f"{variable.type} *")):
-                    holders.append(mem.Ptr(self.symbol(variable).number))
-            for cell in [c for value in holders if (c := mem.at(value, mem.ANY)) is not None]:
-                state.env.write([cell], given)
+            self._stored_in(holders, given, state)
+        self._stored_in_variables(kernels, given, state)
+
+    def _stored_in_variables(self, kernels: list[ir.Kernel], given: Values, state: State) -> None:
+        """Functions may store the pointers that they have in variables of the device."""
+        for kernel in kernels if given else ():
+            variables = (one for one in self._variables(kernel, kernel.globals_written) if one is not None)
+            kept = (v for v in variables if kernel.keeps or self.classes.leads_to_pointers(f"{v.type} *"))
+            self._stored_in([mem.Ptr(self.symbol(variable).number) for variable in kept], given, state)
+
+    def _stored_in(self, holders: Iterable[mem.Value], given: Values, state: State) -> None:
+        for cell in [c for value in holders if (c := mem.at(value, mem.ANY)) is not None]:
+            state.env.write([cell], given)
 
     # -- streams and events ------------------------------------------------------------------------------------------
 
@@ -984,6 +1031,18 @@ def _is_held(value: mem.Value, state: State, replaced: Collection[mem.Cell]) -> 
     kept = [(root, path) for root, inner in state.env for path, values in inner.items() if value in values]
     new = {root for root, path in replaced if root[0] == "memory" or mem.is_summary(path)}
     return any(cell not in replaced or len(replaced) > 1 or cell[0] in new for cell in kept)
+
+
+def _made_by_calls(function: ir.Function) -> dict[str, list[ir.Call]]:
+    """The variables of a function that only calls set, with these."""
+    found: dict[str, list[ir.Call]] = {}
+    others: set[str] = set()
+    for stmt in walk(function.body):
+        if isinstance(stmt, ir.Call) and isinstance(stmt.result, ir.Var):
+            found.setdefault(stmt.result.name, []).append(stmt)
+        elif isinstance(stmt, ir.Assign):
+            others |= {part.name for part in ir.variables(stmt.target) if isinstance(part, ir.Var)}
+    return {name: calls for name, calls in found.items() if name not in others}
 
 
 def _stream_of(handle: mem.Handle) -> mem.Cell:

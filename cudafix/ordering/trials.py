@@ -12,13 +12,15 @@ through variables, fields, arguments and calls; fields are told apart by name, w
 A function that allocates, frees again and tells its caller whether that has worked is a probe. It is tried where it
 runs again with another size before a test of its answer has ended the function, whatever is done with the answer: what
 an answer is computed into is not followed. So are answers that a loop stores in a container, where no such test reads
-them, and blocks that a loop takes until one fails, where what it has counted is read behind it.
+them, and blocks that a loop takes until one fails, where what it has counted is read behind it. So is what a loop
+allocates in different sizes, or keeps, where it prints every status, or what it computes from them, or changes where
+one is good or bad, is used behind it, and no test of that has ended the function.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -113,7 +115,13 @@ class _Summary:
     told_params: frozenset[int] = frozenset()  # and the parameters, if they are references or pointers
     keeps: bool = False  # a block that it allocates may outlive the call
     decided: bool = False  # what others see is changed in a branch that depends on whether an allocation has failed
+    leaves_open: bool = False  # it may end after a failure that no test in it has ended it for
     fails: frozenset[str] = frozenset()  # what it returns then: "false", "true" (for a condition), or "?"
+
+    @property
+    def tells_elsewhere(self) -> bool:
+        """Whether it tells of a failure in what others see, beside its result."""
+        return self.leaves_open and bool(self.told or self.told_params or self.decided)
 
 
 def trials(program: Program, tables: Tables) -> frozenset[int]:
@@ -272,8 +280,12 @@ class _Walk:
         assigned: list[tuple[frozenset[Key], frozenset[Key]]] = []
         answers: list[tuple[frozenset[Key], frozenset[Key]]] = []
         copies: list[tuple[frozenset[Key], frozenset[Key]]] = []
+        before: ir.Stmt | None = None
         for stmt in ir.walk(self.function.body):
+            previous, before = before, stmt
             match stmt:
+                case ir.HostAccess(writes=writes) if isinstance(previous, ir.Call) and self._is_compared(previous):
+                    self.statuses |= frozenset[Key]().union(*map(self.target, writes))  # `*ok = f() == 0`
                 case ir.Assign(target, value):
                     assigned.append((self.target(target), self.keys(value)))
                     answers.append((self.target(target), self._answers(value)))
@@ -348,6 +360,11 @@ class _Walk:
             return True
         return any(self.trials.summaries[id(f)].tells for f in self.trials.called(call, self.function.cls))
 
+    def _is_compared(self, call: ir.Call) -> bool:
+        """Whether the statement around a call may store what it tells: no check stands around it."""
+        unseen = call.look is ir.Look.IGNORED or "(" in call.site.prefix
+        return call.result is not None and _is_temporary(call.result) and not unseen and self._tells(call)
+
     def _told_by(self, call: ir.Call) -> None:
         """Keep how a call tells of a failure: a status is not zero then."""
         known = [self.trials.summaries[id(f)].fails for f in self.trials.called(call, self.function.cls)]
@@ -405,7 +422,8 @@ class _Walk:
             made = frozenset({_KEPT}) if any(one.keeps for one in known) else frozenset[Key]()
             if call.template_args:
                 written = (*written, ir.Const(call.template_args))
-            probes = any(one.tells and id(f) in self.trials.freeing for one, f in zip(known, callees, strict=True))
+            tells = [one.tells or one.tells_elsewhere for one in known]
+            probes = any(tell and id(f) in self.trials.freeing for tell, f in zip(tells, callees, strict=True))
             into = _into(call, written)
             name = call.callee if probes else ""
             event = _Event(shared.union(*map(self.keys, written)), written, made, into, name)
@@ -471,6 +489,7 @@ class _Walk:
     def _leaves(self, state: _State | None) -> None:
         if state is None:
             return
+        self.summary.leaves_open |= bool(state.open or (state.failed and state.events))
         self.summary.changed |= self._shared(state.changed)
         for n, param in enumerate(self.function.params):
             if (self.here, param.name) in state.changed and (param.by_reference or "*" in param.type):
@@ -691,6 +710,9 @@ class _Walk:
 
     def _is_open(self, call: ir.Call, event: _Event) -> bool:
         """Whether the answer of a call is kept, and not looked at by a check around it."""
+        called = self.trials.called(call, self.function.cls)
+        if event.probes and any(self.trials.summaries[id(f)].tells_elsewhere for f in called):
+            return True
         if call.result is None or call.look is ir.Look.IGNORED or "(" in call.site.prefix:
             return False
         return bool(event.probes) or self._tells(call)
@@ -848,13 +870,17 @@ class _Walk:
                 assigned_here = exits.assigned
                 probed = [e for e in end.open if e.probes and not self._closure(e.sizes).isdisjoint(assigned_here)]
                 self._are_tried(probed)
+                self._are_recorded(stmt, end, exits)
             if end is not None and stmt.at_least_once:
                 left.append(end)
             if stmt.forever:
                 for state_of_break in (s for s in exits.breaks if s.failed == 2):
                     self._takes_all(state_of_break, exits, kept)
-            if any(s.failed == 2 for s in exits.breaks) and self._counted(stmt):
-                for state_of_break in (s for s in exits.breaks if s.failed == 2):
+            bad = [s for s in exits.breaks if s.failed == 2]
+            if bad and (
+                self._counted(stmt) or self._is_shown_behind(stmt, self._assigned_in(stmt.step) | self.keys(stmt.index))
+            ):
+                for state_of_break in bad:
                     self._takes_all(state_of_break, exits, stored_keys | self._indexed(stmt))
             self.loops.pop()
             left += exits.breaks
@@ -868,6 +894,112 @@ class _Walk:
         ways = left if not stmt.forever else [s for s in left if s in exits.breaks] or exits.breaks
         end = _joined(ways) if ways or stmt.forever else state
         return replace(end, failed=state.failed if end.events == state.events else 0) if end is not None else None
+
+    def _are_recorded(self, loop: ir.Loop, state: _State, exits: _Exits) -> None:
+        """The allocations of a round that no test of the status has ended, where the statuses of all rounds are shown,
+        or what was computed from them, or counted where one was good or bad.
+        """
+        found = [event for event in state.open if not event.probes]
+        if not found:
+            return
+        sized = [e for e in found if not exits.frees or not self._closure(e.sizes).isdisjoint(exits.assigned)]
+        computed = [e for e in found if not e.sizes and any(isinstance(size, ir.Opaque) for size in e.written)]
+        recorded = self._recorded(loop.body)
+        shown = not self._shown(loop.body, output=True).isdisjoint(self.statuses)
+        if self._is_read_out_of_sight(loop):  # in the condition of a choice
+            recorded |= self._assigned_in(loop.body)
+            prints = (s for s in ir.walk(loop.body) if isinstance(s, ir.Call) and self._prints(s))
+            shown |= any(isinstance(e, ir.Choice) for s in prints for e in s.given)
+        if (sized or computed) and self._is_shown_behind(loop, recorded):
+            self._are_tried((*sized, *computed))
+        elif sized and shown and not self._is_ended(frozenset(self.statuses)):
+            self._are_tried(sized)
+
+    def _is_read_out_of_sight(self, loop: ir.Loop) -> bool:
+        """Whether a loop keeps a status in a variable that no statement reads."""
+        stmts = list(ir.walk(self.function.body))
+        tests = [s.test for s in stmts if isinstance(s, ir.If)]
+        values = (*(e for s in stmts for e in ir.values_in(s)), *(test.place for test in tests))
+        read = frozenset[Key]().union(*map(self.keys, values))
+        words = {word for test in tests for word in re.findall(r"[A-Za-z_]\w*", test.text)}
+        calls = [s for s in ir.walk(loop.body) if isinstance(s, ir.Call) and self._tells(s)]
+        kept = (s.result for s in calls if isinstance(s.result, ir.Var) and not _is_temporary(s.result))
+        return any(not self.keys(e) & read and e.name not in words for e in kept)
+
+    def _recorded(self, block: ir.Block) -> frozenset[Key]:
+        """The variables that tell how the allocations of a block went: by their values, or by being changed where one
+        was good or bad.
+        """
+        found = frozenset[Key]()
+        before: ir.Stmt | None = None
+        for stmt in ir.walk(block):
+            previous, before = before, stmt
+            chosen = isinstance(previous, ir.Call) and self._is_compared(previous)
+            match stmt:
+                case ir.Assign(target, value) if (chosen and isinstance(value, ir.Choice)) or (
+                    not self.keys(value).isdisjoint(self.statuses)
+                ):
+                    found |= self.target(target)
+                case ir.HostAccess(writes=writes):
+                    told = (place for place in writes if not self.keys(place).isdisjoint(self.statuses))
+                    found = found.union(*map(self.target, told), *(map(self.target, writes) if chosen else ()))
+                case ir.If(test) if self._is_about_failure(test):
+                    found |= self._assigned_in((*stmt.then, *stmt.other))
+                case _:
+                    pass
+        return found
+
+    def _assigned_in(self, block: ir.Block) -> frozenset[Key]:
+        """The variables that a block computes from what they were, or from others."""
+        stmts = (s for s in ir.walk(block) if isinstance(s, ir.Assign) and not isinstance(s.value, ir.Const))
+        return frozenset[Key]().union(*(self.target(s.target) for s in stmts))
+
+    def _is_shown_behind(self, loop: ir.Loop, keys: frozenset[Key]) -> bool:
+        """Whether what a loop has stored is used behind it, and no test of that ends the function."""
+        if not keys:
+            return False
+        own = set(map(id, ir.walk((loop,))))
+        used = self._shown(self.function.body, own)
+        return not used.isdisjoint(keys) and not self._is_ended(keys)
+
+    def _shown(self, block: ir.Block, but: Container[int] = (), output: bool = False) -> frozenset[Key]:
+        """The variables that are printed, given to a call or stored elsewhere, but where an allocation has failed."""
+        found = frozenset[Key]()
+        for stmt in block:
+            match stmt:
+                case _ if id(stmt) in but:
+                    pass
+                case ir.If(test, then, other) if self._is_about_failure(test):
+                    bad = then if test.kind == "failed" else other if test.kind == "ok" else ()
+                    branches = (one for one in (then, other) if one is not bad and not self._only_reports(one))
+                    found = found.union(*(self._shown(one, but, output) for one in branches))
+                case ir.Call() if not self._frees(stmt) and (not output or self._prints(stmt)):
+                    found = found.union(*map(self._named_in, stmt.given))
+                case ir.Loop(bounds=bounds) if not output and not self._only_frees(stmt.body):
+                    found = found.union(self._shown(stmt.body, but), *map(self._named_in, bounds))
+                case ir.Launch() if not output:
+                    found = found.union(*map(self._named_in, stmt.args))
+                case ir.Assign(target, value) if not output:
+                    found |= self._named_in(value) - self.target(target)
+                case _:
+                    found = found.union(*(self._shown(one, but, output) for one in ir.blocks_of(stmt)))
+        return found
+
+    def _only_frees(self, block: ir.Block) -> bool:
+        used = (s for s in ir.walk(block) if isinstance(s, ir.Launch | ir.Call))
+        return all(isinstance(s, ir.Call) and self._frees(s) for s in used)
+
+    def _prints(self, call: ir.Call) -> bool:
+        api = self.trials.tables.lookup(call.callee, len(call.args)) if call.receiver is None else None
+        return api is not None and api.effect is Effect.OUTPUT
+
+    def _named_in(self, expr: ir.Expr) -> frozenset[Key]:
+        """The variables whose values an expression has; not those that only say which element it is."""
+        match expr:
+            case ir.Opaque(parts) | ir.Choice(parts):
+                return frozenset[Key]().union(*map(self._named_in, parts))
+            case _:
+                return self.target(expr)
 
     def _frees_below(self, call: ir.Call) -> bool:
         called = self.trials.called(call, self.function.cls)

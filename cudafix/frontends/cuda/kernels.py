@@ -109,10 +109,11 @@ def summarize(
     """
     sides = ("kernel", "device", "both")
     found = [one for one in index.functions if one.side in sides or _may_be_on_device(one, text)]
-    if not any(one.side in sides for one in index.functions):
+    objects = _OBJECTS.search(text) is not None
+    if not (objects or any(one.side in sides for one in index.functions)):
         found = []
     touched: dict[bytes, tuple[str, ...]] = {}
-    for variable in index.all_globals() if found else ():
+    for variable in index.all_globals() if found or objects else ():
         if variable.space != "host":  # the device sees no host globals
             name = variable.name.rpartition("::")[2].encode()
             touched[name] = (*touched.get(name, ()), variable.name)
@@ -125,7 +126,7 @@ def summarize(
     device = [_described(one, _summary(one, text, index, macros(one.node), touched, made), text, path) for one in found]
     lambdas = (
         node
-        for part in (root.children if found else ())
+        for part in (root.children if found or objects else ())
         if _INTRODUCER.search(text, part.start_byte, part.end_byte)
         for node in captures_of(_lambdas(), part).get("lambda", ())
     )
@@ -133,6 +134,10 @@ def summarize(
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
     return tuple(kernels), tuple(device), scopes
+
+
+_OBJECTS = re.compile(rb"\b(?:thrust|cub)\b|\boperator\s*\(\s*\)")
+"""What function objects of algorithms come with: a class of them, or the name of a library that runs them."""
 
 
 def _outermost(nodes: Iterable[Node]) -> Iterator[Node]:
@@ -149,7 +154,8 @@ def _may_be_on_device(one: Definition, text: bytes) -> bool:
     (`--expt-relaxed-constexpr`), or has a macro in front, which may stand for them.
     """
     head = text[one.node.start_byte : one.body.start_byte]
-    return re.search(rb"\bconstexpr\b|^[^(]*\b[A-Z][A-Z0-9_]{2,}\b[^(]*\w\s*\(", head) is not None
+    letters = rb"{1,}" if one.name.endswith("operator()") else rb"{2,}"
+    return re.search(rb"\bconstexpr\b|^[^(]*\b[A-Z][A-Z0-9_]%s\b[^(]*\w\s*\(" % letters, head) is not None
 
 
 def _described(one: Definition, summary: _Summary, text: bytes, path: str) -> ir.Kernel:
@@ -235,7 +241,9 @@ def _types(text: bytes) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
 
 _ALIAS_TYPE = re.compile(rb"\busing\s+(\w+)\s*=\s*([^;]*);")
 _TYPEDEF = re.compile(rb"\btypedef\s+([^;{}]*?)(\w+)\s*;")
-_CLASS = re.compile(rb"\b(?:struct|class|union)\s+(?:__align__\(\d+\)\s*|alignas\([^)]*\)\s*)?(\w+)([^;{}()]*)\{")
+_CLASS = re.compile(
+    rb"\b(?:struct|class|union)\s+(?:__align__\(\d+\)\s*|alignas\([^)]*\)\s*)?(\w+)\b(?!\s*[,>=])([^;{}()]*)\{"
+)
 _BRACE = re.compile(rb"[{}]")
 _BODY = re.compile(rb"(?:\)|\b(?:const|noexcept|override|final|try))\s*(?::[^;]*|->[^;]*)?$")
 _STARTS = re.compile(rb"[^(]*[^(=!<>]=[^=]|[^(]*\w\s*\{")
@@ -275,6 +283,7 @@ def _of_lambda(
         names, names, frozenset(), ir.Span(path, node.start_byte, node.end_byte), True,
         frozenset(word.decode() for word in words), True, False, False,
         tuple(ir.DeviceCall(name, "", False, (), ()) for name in sorted(called) if device(name, 0) is None),
+        times=_CLOCK.search(body) is not None,
     )  # fmt: skip
 
 

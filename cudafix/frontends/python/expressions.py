@@ -74,7 +74,7 @@ class Expressions(Calls):
                 values = self._operands(node)
                 asked = self._compared(node, values)
                 self._arithmetic(node, values)
-                return choice(NOTHING, *asked)
+                return choice(opaque(*(value for value in values if value in self.statuses)), *asked)
             case cst.BooleanOperation(left=left, operator=operator, right=right):
                 return self._boolean(node, left, right, isinstance(operator, cst.Or))
             case cst.IfExp(test=test, body=body, orelse=orelse):

@@ -13,6 +13,7 @@ from cudafix import ir
 from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
+from cudafix.ordering.classes import Classes
 from cudafix.ordering.clients import assumption, called, is_client, never_runs, roots
 from cudafix.ordering.effects import Effects
 from cudafix.ordering.engine import OutOfBudget
@@ -126,7 +127,7 @@ def start(engine: Effects, root: ir.Function) -> None:
         engine.unseen_caller(root, state)
     ready: State | None = state
     if is_main or is_client(root):
-        _globals(program, state)
+        _globals(program, engine.classes, state)
     if is_main:
         for function in program.functions():
             if last(function.name) == ir.INITIALIZERS and ready is not None:  # globals, before `main`
@@ -144,7 +145,7 @@ def start(engine: Effects, root: ir.Function) -> None:
             engine.returns(value.union(*held, *engine.returned_inside.values()), point, end)
 
 
-def _globals(program: Program, state: State) -> None:
+def _globals(program: Program, classes: Classes, state: State) -> None:
     """The pointers at namespace scope when the program starts: null, before initializers run; where another source has
     made them, they may lead anywhere.
     """
@@ -161,7 +162,8 @@ def _globals(program: Program, state: State) -> None:
                 state.env.write([(root, ())], frozenset({mem.ZERO}))
             elif variable.name not in defined:
                 members = fields.get(last(variable.type), {})
-                held = [(("field", name),) for name, member in members.items() if "*" in member.type]
+                pointers = [name for name, member in members.items() if "*" in member.type]
+                held = [classes.path_to(name, variable.type) for name in pointers]
                 for path in [()] if "*" in variable.type else held:
                     state.env.write([(root, (*inside, *path))], mem.UNKNOWN)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -10,6 +11,7 @@ from cudafix import ir
 from cudafix.ir import walk
 from cudafix.link import Program, last, takes
 from cudafix.models.api import Effect, roles_of
+from cudafix.ordering import memory as mem
 from cudafix.ordering.clients import ELEMENT
 from cudafix.ordering.plain import ADDRESS, may_lead
 from cudafix.ordering.reach import Reach
@@ -26,6 +28,8 @@ _OF_RESOURCES = frozenset(("do_allocate", "do_deallocate", "do_is_equal"))
 _STORED_IN = frozenset(
     "hw hrw hidden out swap new alias found stream_out event_out handle_out pool_out graph_out".split()
 )
+_MAX_SUBOBJECTS = 256
+_WORDS = re.compile(r"\w+")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
 
 
@@ -388,6 +392,79 @@ class Classes:
                 found.setdefault(last(cls), set()).update(last(_plain(base)) for base in bases)
         return found
 
+    @cached_property
+    def repeated(self) -> dict[str, frozenset[str]]:
+        """The data members that an object may have several of by one name, in its class and the bases of that, with
+        the classes that such an object may be seen as an object of.
+        """
+        fields: dict[str, set[str]] = {}
+        for module in self._in_cpp:
+            for cls, members in module.fields.items():
+                fields.setdefault(cls, set()).update(members)
+        found: dict[str, set[str]] = {}
+        for cls in fields:
+            subobjects = self._subobjects(cls)
+            if len(subobjects) > 1:
+                counts = Counter(name for one in subobjects for name in fields.get(one, ()))
+                for name in (name for name, count in counts.items() if count > 1):
+                    found.setdefault(name, set()).update(subobjects)
+        return {name: frozenset(classes) for name, classes in found.items()}
+
+    def path_to(self, name: str, kind: str) -> mem.Path:
+        """The steps from an object of this type to a data member: to one of several of this name, unless the class is
+        another one.
+        """
+        if name not in self.repeated:
+            return (("field", name),)
+        meant = self._meant(_plain(kind))
+        return ("field", name), mem.FIRST if meant and meant.isdisjoint(self.repeated[name]) else ("at", mem.ANY)
+
+    def _subobjects(self, cls: str) -> list[str]:
+        """The classes of an object of a class and of its base subobjects, one for each (C++17, 4.5 [intro.object] 2).
+        Of a base that is a parameter of a template, those that may be given for it. Virtual bases are counted as
+        others: there may be several where not all are virtual.
+        """
+        found = [cls]
+        stack = [(cls, frozenset({cls}))]
+        while stack and len(found) < _MAX_SUBOBJECTS:
+            current, around = stack.pop()
+            for base in self._whole_bases.get(current, ()):
+                meant = self._meant(base)
+                if not meant:
+                    meant = self._of_name.get(last(base), frozenset()) | self._given_to(last(current))
+                for one in meant - around:
+                    found.append(one)
+                    stack.append((one, around | {one}))
+        return found
+
+    @cached_property
+    def _whole_bases(self) -> dict[str, list[str]]:
+        """The bases of each class, by its whole name."""
+        found: dict[str, list[str]] = {}
+        for module in self._in_cpp:
+            for cls, bases in module.bases.items():
+                if len(bases) > len(found.get(cls, ())):
+                    found[cls] = [base.partition("<")[0].strip() for base in bases]
+        return found
+
+    def _given_to(self, template: str) -> frozenset[str]:
+        """The classes of the program that stand among the arguments of a class template, in the type of anything."""
+        words = {word for kind in self._all_types for text in _given(template, kind) for word in _WORDS.findall(text)}
+        return frozenset[str]().union(*(self._of_name.get(word, frozenset()) for word in words))
+
+    @cached_property
+    def _all_types(self) -> frozenset[str]:
+        """The types of variables and members that are templates."""
+        kinds = {kind for function in self.program.functions() for kind in function.types.values()}
+        for module in self._in_cpp:
+            kinds.update(variable.type for variable in module.globals)
+            kinds.update(kind for members in module.members.values() for kind in members)
+        return frozenset(kind for kind in kinds if "<" in kind)
+
+    @property
+    def _in_cpp(self) -> list[ir.Module]:
+        return [module for module in self.program.modules if not module.path.endswith(ir.PYTHON)]
+
     @staticmethod
     def class_of(kind: str) -> str:
         """The class of an object of this type, or of what a pointer of this type leads to, by last name component."""
@@ -471,6 +548,11 @@ class Classes:
 def _plain(kind: str) -> str:
     """A type without its qualifiers, template arguments, stars and dimensions."""
     return _QUALIFIERS.sub("", kind).partition("<")[0].strip(" *&[]")
+
+
+def _given(template: str, kind: str) -> list[str]:
+    """What follows the name of a template in a type."""
+    return re.findall(rf"\b{re.escape(template)}\s*<(.*)", kind, re.DOTALL)
 
 
 def _looks_elsewhere(stmt: ir.Stmt) -> bool:

@@ -212,7 +212,8 @@ class Machine:
                 return self.referred_by(state, root) or [(root, ())]
             case ir.Field(base, name):
                 within = self.cells(state, base)
-                parts = [(root, (*path, ("field", name))) for root, path in within]
+                member = self._member(base, name)
+                parts = [(root, (*path, *member)) for root, path in within]
                 # an element of a map is a pair; `m[k]` and `m.at(k)` name what is mapped alone
                 return parts + [cell for cell in within if name == "second" and cell[1] and cell[1][-1][0] == "at"]
             case ir.Deref(base):
@@ -234,6 +235,14 @@ class Machine:
                 return self.cells(state, ir.Deref(place))
             case _:
                 return []
+
+    def _member(self, base: ir.Expr, name: str) -> mem.Path:
+        """The steps to a data member. Where several subobjects of one object may have one of this name (C++17, 13.2
+        [class.member.lookup] 1, 13.1.2 [class.mi] 4), which of them it is is not known.
+        """
+        if self.in_python or name not in self.classes.repeated:
+            return (("field", name),)
+        return self.classes.path_to(name, self.type_of(base))
 
     def in_place(self, base: ir.Expr) -> bool:
         """Whether the elements of an array or a pointer are where its values lead, and nowhere else."""
@@ -293,8 +302,9 @@ class Machine:
                 cells = self.cells(state, expr)
                 for cell in cells:
                     held = state.env.read(cell)
-                    if not held and len(cells) > 1 and state.env.read((cell[0], ())):
-                        held = frozenset({mem.OTHER})  # a part of a whole of which nothing is known
+                    if not held and len(cells) > 1 and (cell[0][0] == "global" or state.env.read((cell[0], ()))):
+                        # zero, as in all static storage before it is set, or a part of a whole that is not known
+                        held = frozenset({mem.OTHER})
                     if mem.has_stream(held) and self._may_be_null(state, cell):
                         held |= {mem.ZERO}
                     found |= held

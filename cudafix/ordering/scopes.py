@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 
 from cudafix import ir
@@ -74,6 +75,12 @@ class Scopes:
     def functions(self) -> frozenset[str]:
         """The names of all functions."""
         return frozenset(function.name for function in self.program.functions())
+
+    @cached_property
+    def alike(self) -> Counter[str]:
+        """How many variables of namespaces there are by each last name component."""
+        homes = self.functions | self.classes
+        return Counter(last(name) for name in self.program.globals if name.rpartition("::")[0] not in homes)
 
     @cached_property
     def classes(self) -> frozenset[str]:

@@ -61,7 +61,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
                 (value,) = values
                 stream = _stream_in(machine, value, state)
                 if stream is not None:
-                    name = _spell(var, text, path, indices) if _may_name(machine, path) else None
+                    name = _spell(var, text, _written(machine, path), indices) if _may_name(machine, path) else None
                     if name is not None:
                         found.setdefault(name, stream)
                 elif not path and deep:
@@ -82,12 +82,17 @@ def _spelled(machine: Machine, name: str) -> str:
     """
     function = machine.frame.function
     scope, _, own = name.rpartition("::")
-    if machine.in_python or not scope or scope == function.name:
+    if machine.in_python or scope == function.name:
         return own
     if scope in machine.scopes.functions or (
-        scope != function.cls and scope in machine.scopes.classes and name not in machine.scopes.members_named_outside
+        scope
+        and scope != function.cls
+        and scope in machine.scopes.classes
+        and name not in machine.scopes.members_named_outside
     ):
         return ""
+    if scope not in machine.scopes.classes and machine.scopes.alike[own] > 1:  # a `using` may hide it
+        return f"::{name}"
     around, parts = function.name.split("::"), name.split("::")
     shared = next((n for n, (a, b) in enumerate(zip(around, parts, strict=False)) if a != b), len(parts))
     return "::".join(parts[min(shared, len(parts) - 1) :])
@@ -107,7 +112,7 @@ def _members(
         return
     root, base = cell  # what is stored at an index that is not known may be there, or not
     inside = state.env[root].items()
-    known = ((path[len(base) :], values) for path, values in inside if path[: len(base)] == base)
+    known = ((_written(machine, path[len(base) :]), values) for path, values in inside if path[: len(base)] == base)
     function = machine.frame.function
     is_reference = isinstance(var, ir.Var) and (
         function.types.get(var.name, "").endswith("&")
@@ -213,6 +218,18 @@ def _part(outer: StreamName, path: mem.Path, indices: dict[str, str]) -> StreamN
     if key in indices:
         return StreamName(ir.Index(outer.expr, ir.Var(indices[key])), f"{outer.text}[{indices[key].split('@')[0]}]")
     return None
+
+
+def _written(machine: Machine, path: mem.Path) -> mem.Path:
+    """The members and indices that name a cell: without the step that `Classes.path_to` adds where it is known which
+    member it is.
+    """
+    repeated = machine.classes.repeated
+    return tuple(
+        step
+        for n, step in enumerate(path)
+        if not (step == mem.FIRST and n and path[n - 1][0] == "field" and path[n - 1][1] in repeated)
+    )
 
 
 def _spell(var: ir.Expr, text: str, path: mem.Path, indices: dict[str, str]) -> StreamName | None:

@@ -21,9 +21,9 @@ from cudafix.ir import (
 
 SKIPPED = frozenset(
     (
-        "comment ; { } using_declaration static_assert_declaration struct_specifier "
+        "comment ; { } static_assert_declaration struct_specifier "
         "class_specifier union_specifier enum_specifier preproc_call preproc_include preproc_def "
-        "namespace_alias_definition attribute_declaration access_specifier template_declaration empty_declaration"
+        "attribute_declaration access_specifier template_declaration empty_declaration"
     ).split()
 )
 

@@ -617,6 +617,8 @@ class Calls(Initializers):
 
     def resolve_variable(self, name: str, node: Node) -> Expr | None:
         """A member or global variable of that name, which a call goes through; not a macro or function."""
+        if (found := self.brought(name)) is not None:
+            return found
         if self.cls is not None:
             for cls in self.file.index.lineage(self.cls):
                 if name in cls.fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -237,8 +237,27 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
 @dataclass(slots=True)
 class Scope:
     names: dict[str, str] = field(default_factory=dict)
+    # the variables at namespace scope that declarations in the block make visible: `using N::x;`, `extern T x;`
+    brought: dict[str, list[ir.GlobalVar]] = field(default_factory=dict)
+    opened: list[str] = field(default_factory=list)  # by using-directives; "" for one that is not seen
+    aliases: dict[str, frozenset[str]] = field(default_factory=dict)  # of namespaces
     # objects, or arrays of so many of them; of a class that is not seen instead its name
     destroyed: list[tuple[ir.Expr, Class | None, str]] = field(default_factory=list)
     breaks: bool = False  # `break` leaves up to here
     continues: bool = False
     catches: bool = False  # `throw` leaves up to here
+
+
+def together(scopes: Iterable[Scope]) -> Scope:
+    """What is visible in scopes that stand in each other, the outermost first."""
+    made = Scope()
+    for scope in scopes:
+        for name in scope.names:
+            made.brought.pop(name, None)
+        for name in scope.brought:
+            made.names.pop(name, None)
+        made.names |= scope.names
+        made.brought |= scope.brought
+        made.opened += scope.opened
+        made.aliases |= scope.aliases
+    return made

@@ -16,6 +16,7 @@ from typing import Any
 
 from tree_sitter import Node
 
+from cudafix.frontends.cuda.lookup import Lookup, Names, Use, renaming, using
 from cudafix.ir import Const, GlobalVar, Opaque, Param, Span, found_as, template_arguments
 
 ASSIGNMENT = "operator="
@@ -476,12 +477,14 @@ class Declarations:
     given: frozenset[str] = frozenset()  # the parameters of templates that may be functions
     # namespaces in which names of a namespace are found too
     namespaces: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
     _members: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_member`
     # see `class_of` and `_named_alike`
     _classes: dict[tuple[str, str, int, int, int], Class | None] = field(default_factory=dict, init=False)
     _alike: tuple[int, dict[str, list[Class]]] = field(default=(-1, {}), init=False)
+    _lookup: Lookup | None = field(default=None, init=False)
 
     @classmethod
     def together(cls, headers: Iterable[Declarations]) -> Declarations:
@@ -494,7 +497,10 @@ class Declarations:
                     found.classes[name] = one
                 else:
                     found.classes.setdefault(name, one)
-            found.globals.update(header.globals)
+            found.globals.update(
+                (name, one) for name, one in header.globals.items() if name == one.name or name not in found.globals
+            )
+            found.names.include(header.names)
             found.enumerators |= header.enumerators
             found.prototypes |= header.prototypes
             found.types |= header.types
@@ -635,12 +641,28 @@ class Declarations:
         kinds += [cls.statics[last] for cls in (*self.classes.values(), *outer.values()) if last in cls.statics]
         return any(not is_pointer(kind) and self.class_of(kind) is not None for kind in kinds)
 
-    def found_global(self, name: str) -> GlobalVar | None:
-        """The global variable with this qualified name, or that is found by it through other namespaces."""
-        if (found := self.global_named(f"::{name}")) is not None or "::" not in name:
+    @property
+    def lookup(self) -> Lookup:
+        """What names mean, as soon as all is declared."""
+        if self._lookup is None:
+            seen = (one for one in (self, self.visible) if one is not None)
+            self._lookup = Lookup((one.names, one.globals) for one in seen)
+        return self._lookup
+
+    def variables(self, name: str, use: Use) -> list[GlobalVar]:
+        """The variables at namespace scope that a name may mean where it is used: one where lookup decides that."""
+        if (found := self.lookup.variables(name, use)) or "::" not in name:
             return found
-        names = found_as(name, self.all_namespaces)
-        return next((one for other in names if (one := self.global_named(f"::{other}")) is not None), None)
+        scope, plain = "" if name.startswith("::") else use.scope, name.removeprefix("::")
+        while True:  # through what may be a name of a namespace
+            names = found_as(f"{scope}::{plain}" if scope else plain, self.all_namespaces)
+            if "::" in plain or scope:
+                meant = (one for other in names if (one := self.global_named(f"::{other}")) is not None)
+                if found := list({one.name: one for one in meant}.values()):
+                    return found
+            if not scope:
+                return []
+            scope = scope.rpartition("::")[0]
 
     def all_globals(self) -> Iterable[GlobalVar]:
         outer = self.visible.globals if self.visible is not None else {}
@@ -1223,10 +1245,13 @@ def index(
             inner_name = "::".join(_NAMESPACE.findall(text_of(name_node, text))) if name_node is not None else ""
             joined = "::".join(part for part in (namespace, inner_name) if part)
             body = node.child_by_field_name("body")
+            is_inline = text[node.start_byte : node.end_byte].partition(b"{")[0].find(b"inline") >= 0
+            if joined:
+                found.names.opens(joined, is_inline)
             if body is not None:
                 within = internal or name_node is None
                 stack.extend((child, joined, cls, within, hidden) for child in reversed(body.children))
-            if text[node.start_byte : node.end_byte].partition(b"{")[0].find(b"inline") >= 0:
+            if is_inline:
                 found.opens(joined.rpartition("::")[0], joined)
         elif kind == "using_declaration" and cls is not None:
             named = "".join(text_of(node.named_children[-1], text).split())
@@ -1234,9 +1259,14 @@ def index(
             of_base = tuple(base for base in cls.bases if base.rpartition("::")[2] == last)
             if plain_name(named.rpartition("::")[0]).rpartition("::")[2] == last:
                 cls.inherits += of_base or cls.bases  # by another name of one of them
-        elif kind == "using_declaration" and namespace:
-            named = text_of(node.named_children[-1], text)
-            found.opens(namespace, named if node.children[1].type == "namespace" else named.rpartition("::")[0])
+        elif kind == "using_declaration":
+            for one in using(text_of(node, text)):
+                found.names.uses(namespace, one, node.start_byte)
+                if namespace:
+                    found.opens(namespace, one.name if one.is_directive else one.name.rpartition("::")[0])
+        elif kind == "namespace_alias_definition":
+            if (renamed := renaming(text_of(node, text))) is not None:
+                found.names.renames(namespace, *renamed, node.start_byte)
         elif kind == "enum_specifier":
             body = node.child_by_field_name("body")
             for child in body.named_children if body is not None else ():
@@ -1409,6 +1439,7 @@ def _declaration(
             integer(value, one, text) if constant else "",
             "extern" in words and value is None,
         )
+        found.names.declares(made, found.globals.get(name), child.start_byte)
         found.globals[name] = made
         found.globals.setdefault("::" + name.rpartition("::")[2], made)
         if space == "host" and ("extern" not in words or value is not None):

@@ -20,6 +20,7 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     pointee,
 )
+from cudafix.frontends.cuda.lookup import Use
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
 from cudafix.frontends.cuda.terms import (
@@ -131,6 +132,7 @@ class Expressions:
         self.name = name
         self.cls = cls
         self.namespace = namespace
+        self.begins = 0  # where the function or initializer begins
         self.out: list[Stmt] = []
         self.made: dict[Expr, str] = {}  # the results of calls in this block, and whose each is
         self.reads: dict[Expr, Node | None] = {}
@@ -388,6 +390,7 @@ class Expressions:
         if visible or self.used.get(name, kind) != kind or self.source.stop is not None:
             resolved = f"{name}@{at.start_byte + self.source.shift}"
         self.scopes[-1].names[name] = resolved
+        self.scopes[-1].brought.pop(name, None)
         self.bumped.discard(name)
         self.numbers.pop(resolved, None)
         self.owning.discard(resolved)
@@ -403,6 +406,8 @@ class Expressions:
 
     def local(self, name: str) -> Expr | None:
         for scope in reversed(self.scopes):
+            if name in scope.brought:
+                return None
             resolved = scope.names.get(name)
             if resolved is not None:
                 var = Var(resolved)
@@ -410,7 +415,7 @@ class Expressions:
         return None
 
     def resolve(self, name: str, node: Node) -> Expr:
-        found = self.local(name)
+        found = self.local(name) or self.brought(name)
         if found is not None:
             return found
         index = self.file.index
@@ -450,25 +455,51 @@ class Expressions:
         self.types.setdefault(var.name, cls.statics[name])
         return opaque(var) if cls.templated and not is_number(cls.statics[name]) else var
 
-    def _global(self, name: str) -> Var | Deref | None:
-        """A variable at namespace scope, or what it refers to."""
-        found = self._named_global(name)
-        if found is None:
+    def brought(self, name: str) -> Expr | None:
+        """The variable at namespace scope that a declaration in a block around makes visible."""
+        return self._global(name) if any(name in scope.brought for scope in self.scopes) else None
+
+    def _global(self, name: str) -> Expr | None:
+        """A variable at namespace scope, or what it refers to; one of several where it is not known which."""
+        found = self._named_globals(name)
+        for one in found:
+            self.types.setdefault(one.name, one.type)
+            if one.type.endswith(" &"):
+                self.references.add(one.name)
+        if not found:
             return None
-        self.types.setdefault(found.name, found.type)
-        if not found.type.endswith(" &"):
-            return Var(found.name)
-        self.references.add(found.name)
-        return Deref(Var(found.name))
+        index = self.file.index
+        places = [
+            opaque(var) if index.lookup.are_several(one) else Deref(var) if var.name in self.references else var
+            for one in found
+            for var in (Var(one.name),)
+        ]
+        if len(places) == 1:
+            return places[0]
+        return Deref(ir.Choice(tuple(one.base if isinstance(one, Deref) else Addr(one) for one in places)))
 
     def _named_global(self, name: str) -> GlobalVar | None:
-        index = self.file.index
-        namespace = self.namespace
-        while True:
-            found = index.found_global((f"{namespace}::" if namespace else "") + name)
-            if found is not None or not namespace:
-                return found
-            namespace = namespace.rpartition("::")[0]
+        found = self._named_globals(name)
+        return found[0] if len(found) == 1 and not self.file.index.lookup.are_several(found[0]) else None
+
+    def _named_globals(self, name: str) -> list[GlobalVar]:
+        for scope in reversed(self.scopes):
+            if name in scope.brought:
+                return scope.brought[name]
+        return self.file.index.variables(name, self.here)
+
+    @property
+    def here(self) -> Use:
+        """The place of a name, for lookup. A member of a namespace or class may be defined outside of it (C++17, 6.4.1
+        [basic.lookup.unqual] 6, 8).
+        """
+        home = self.name.partition("::<")[0].rpartition("::")[0]
+        return Use(
+            home if len(home) > len(self.namespace) else self.namespace,
+            self.begins,
+            tuple(space for scope in self.scopes for space in scope.opened),
+            tuple(one for scope in self.scopes for one in scope.aliases.items()),
+        )
 
     def constant(self, name: str, used: Node) -> str | None:
         """The integer that a name certainly means where it is used, a constant of this function or at namespace
@@ -533,6 +564,11 @@ class Expressions:
                     return self.types.get(expr.base.name, "").removesuffix(" &")
                 if expr.base.name == "this" and self.cls:
                     return self.cls
+            if isinstance(expr.base, ir.Choice):
+                kinds = {self.type_of(Deref(one)) for one in expr.base.options}
+                return kinds.pop() if len(kinds) == 1 else ""
+            if isinstance(expr.base, Addr):
+                return self.type_of(expr.base.base)
             kind = self.type_of(expr.base)
             return kind.removesuffix(" &") if kind.endswith(" &") else pointee(kind)
         if isinstance(expr, Index):
@@ -679,7 +715,7 @@ class Expressions:
                 return static
             if self.cls is not None and last in cls.fields:
                 return self.member(Deref(Var("this")), last)
-        variable = self._global(name.removeprefix("::"))
+        variable = self._global(name)
         if variable is not None:
             return variable
         if last in self.file.hosts or last in self.file.kernels or (cls is not None and last in cls.methods):
@@ -771,7 +807,7 @@ class Expressions:
         if operator is not None and operator.type.endswith("*"):
             return self.unknown(ir.POINTER_TO_MEMBER, node, (base,))
         if name.type == "dependent_field_identifier" or not label.isidentifier():
-            label = plain_name(label)
+            label = plain_name(label).rpartition("::")[2]  # `b.Base::e`: a member is known by its own name
         return self.member(base, label)
 
     def member(self, base: Expr, name: str) -> Expr:

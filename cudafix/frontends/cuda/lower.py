@@ -29,6 +29,7 @@ from cudafix.frontends.cuda import owners, sites
 from cudafix.frontends.cuda.context import File, Source
 from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
+    Class,
     Declarations,
     Definition,
     element_type,
@@ -143,9 +144,15 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         named_in(scan(parsed.original).code if NAMES.search(parsed.original) is not None else b""),
         tuple(_lost(parsed, found, functions)),
         frozenset(file.checks),
-        {cls.name: tuple(cls.bases) for cls in found.classes.values()},
+        {cls.name: tuple(_base(found, base, cls) for base in cls.bases) for cls in found.classes.values()},
         found.overlays(),
     )
+
+
+def _base(found: Declarations, name: str, derived: Class) -> str:
+    """The whole name of a base, where the class is seen."""
+    base = found.class_of(name, derived.name)
+    return base.name if base is not None else name
 
 
 def _lost(parsed: Parsed, found: Declarations, functions: Sequence[ir.Function]) -> Iterator[tuple[int, str]]:
@@ -314,8 +321,8 @@ def _initializing(
     def holds_address(value: Node) -> bool:
         """Whether a constant initializer may have the address of another variable in it."""
         text = source.text[value.start_byte : value.end_byte]
-        found = (file.index.found_global(word.decode()) for word in _WORDS.findall(text))
-        return b"&" in text or any(one is not None and (one.array or is_pointer(one.type)) for one in found)
+        found = (one for word in _WORDS.findall(text) for one in file.index.lookup.alike(word.decode()))
+        return b"&" in text or any(one.array or is_pointer(one.type) for one in found)
 
     def keeps_references(variable: ir.GlobalVar, value: Node) -> bool:
         name = source.text[value.start_byte : value.end_byte].decode("utf-8", "replace")
@@ -334,6 +341,7 @@ def _initializing(
         for variable, value in variables:
             file.begin(value)
             lowering.namespace = variable.name.removeprefix("::").rpartition("::")[0]
+            lowering.begins = value.start_byte
             element = element_type(variable.type).rstrip()
             cls = file.index.class_of(element) if not is_pointer(element) else None
             written = not value.type.endswith(("declarator", "identifier")) or value.type == "function_declarator"

@@ -10,7 +10,7 @@ from tree_sitter import Node
 
 from cudafix import ir
 from cudafix.frontends.cuda import sites
-from cudafix.frontends.cuda.context import Bound, File, Scope, Source
+from cudafix.frontends.cuda.context import Bound, File, Scope, Source, together
 from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
     Class,
@@ -334,7 +334,8 @@ class Statements(Loops):
             found += [value for _, value, _ in captures.initialized.values()]
             return opaque(*(part for place in found for part in self.held_by(place)))
         inner = Statements(self.file, self.source, name, self.cls, self.namespace, self.text)
-        inner.scopes = [Scope({k: v for scope in self.scopes for k, v in scope.names.items()})]
+        inner.scopes = [together(self.scopes)]
+        inner.begins = self.begins
         inner.types, inner.used = dict(self.types), dict(self.used)
         inner.references, inner.lambdas = set(self.references), self.lambdas
         inner.addressed, inner.bindings, inner.expanding = self.addressed, self.bindings, self.expanding
@@ -881,7 +882,7 @@ def lower_function(file: File, definition: Definition, source: Source) -> ir.Fun
     text = text_of(definition.body, source.text)
     lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
     lowering.addressed = addressed_names(text, file.index)
-    lowering.end = node.end_byte
+    lowering.begins, lowering.end = node.start_byte, node.end_byte
     head = source.text[node.start_byte : definition.body.start_byte].partition(b"(")[0]
     lowering.gives = definition.returns if not definition.by_reference else ""
     lowering.gives_one = len(set(_RETURNED.findall(text))) < 2
@@ -899,7 +900,7 @@ def lower_defaults(file: File, definition: Definition, source: Source) -> ir.Fun
     file.begin(definition.node)
     file.index.inside = definition.name
     lowering = Statements(file, source, definition.name, definition.cls, definition.namespace, source.text)
-    lowering.end = definition.node.end_byte
+    lowering.begins, lowering.end = definition.node.start_byte, definition.node.end_byte
     return lowering.defaults(definition.params, definition.node)
 
 
@@ -910,6 +911,8 @@ def _bases(file: File, cls: str | None) -> tuple[str, ...]:
 
 
 Statements.handlers = {
+    "using_declaration": Statements._using,
+    "namespace_alias_definition": Statements._renames,
     "expression_statement": Statements._expression,
     "compound_statement": Statements._compound,
     "declaration": Statements._declaration,

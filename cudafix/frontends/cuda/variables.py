@@ -30,6 +30,7 @@ from cudafix.frontends.cuda.declarations import (
 )
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, first_named
 from cudafix.frontends.cuda.initializers import CONTAINER
+from cudafix.frontends.cuda.lookup import of_library, renaming, using
 from cudafix.frontends.cuda.terms import (
     is_temporary,
     matters,
@@ -82,6 +83,7 @@ class Variables(Blocks):
         base = self.type_specifier(node)
         words = {self.raw(c) for c in node.children if c.type in ("storage_class_specifier", "type_qualifier")}
         if "extern" in words:
+            self._declares_outside(node, base)
             return
         kind = node.child_by_field_name("type")
         if kind is not None and kind.type in CLASS_NODES and self.source.stop is not None:
@@ -141,6 +143,36 @@ class Variables(Blocks):
                 self._variable(one, child, value, base)
             if words & CONSTANT and (number := integer(value, one, self.source.text)):
                 self.numbers[self.scopes[-1].names[one.name]] = number
+
+    def _declares_outside(self, node: Node, base: str) -> None:
+        """`extern T x;` is a member of the innermost namespace around (C++17, 6.5 [basic.link] 6, 7)."""
+        for child in node.children_by_field_name("declarator"):
+            one = declared(base, child, self.source.text)
+            if one is not None and (one.parameters is None or one.pointer_to_function):
+                name = f"::{self.namespace}::{one.name}" if self.namespace else f"::{one.name}"
+                known = self.file.index.global_named(name)
+                if known is None or known.name != name:
+                    kind = one.type + " &" * (one.reference and not one.array)
+                    known = ir.GlobalVar(name, kind, "host", one.array, self.span(child), elsewhere=True)
+                self.scopes[-1].brought[one.name] = [known]
+                self.scopes[-1].names.pop(one.name, None)
+
+    def _using(self, node: Node) -> None:
+        """A using-directive or using-declaration in a block."""
+        for one in using(self.raw(node)):
+            index, scope = self.file.index, self.scopes[-1]
+            if one.is_directive:
+                spaces = index.lookup.spaces_named(one.name, self.here)
+                scope.opened += sorted(spaces) or ([] if of_library(one.name) else [""])
+            elif found := index.variables(one.name if "::" in one.name else f"::{one.name}", self.here):
+                scope.brought[one.last] = found
+                scope.names.pop(one.last, None)
+
+    def _renames(self, node: Node) -> None:
+        """An alias of a namespace in a block."""
+        if (renamed := renaming(self.raw(node))) is not None:
+            name, meant = renamed
+            self.scopes[-1].aliases[name] = self.file.index.lookup.spaces_named(meant, self.here)
 
     def _type_name(self, node: Node) -> None:
         """`typedef int A[n];`, `using A = int[n];`"""

@@ -162,6 +162,16 @@ NOT_PARSED = "text that could not be parsed"
 THROUGH_POINTER = "call through a function pointer"
 """Why a call is `Unknown` of which the first part is what is called, and the others are what that is given."""
 
+AT_ANY_TIME = "runs at any time"
+"""How the reason of an `Unknown` ends that stands where a function is registered, which runs at moments that no
+statement shows.
+"""
+
+IS_KEPT = "is kept"
+"""How the reason of an `Unknown` ends that stands where a method is a value, together with its object: `called` are the
+methods that it may be.
+"""
+
 POINTER_TO_MEMBER = "a pointer to a member"
 """Why a place is `Unknown` of which the first part is the object."""
 

@@ -206,7 +206,7 @@ def _checked(row: Mapping[str, object]) -> Api:
     words = [str(role) for role in roles] if isinstance(roles, list) else str(roles).split()
     if effect in (Effect.ALLOC.value, Effect.FREE.value) and "memory" not in row:
         raise ValueError(f"`memory` is missing; an `{effect}` row says which kind of memory it is")
-    if effect in (Effect.EXTERNAL.value, Effect.AT_EXIT.value) and "why" not in row:
+    if effect in (Effect.EXTERNAL.value, Effect.AT_EXIT.value, Effect.ANY_TIME.value) and "why" not in row:
         raise ValueError(f"`why` is missing; an `{effect}` row says what is out of reach")
     fields = {key: str(row[key]) for key in ("memory", "on", "waits", "returns", "holds", "why") if key in row}
     flags = ("sync", "any", "idle", "bytes", "reads_files", "anywhere", "timed", "asks")

@@ -84,9 +84,11 @@ class Effect(Enum):
     HOST = "host"  # plain host function: touches only what `hr`/`hw` say, returns a plain value
     OUTPUT = "output"  # as HOST, and the user sees something: stdout, stderr, a file, a socket
     CLOCK = "clock"  # as HOST, and the program reads a clock
+    TIMER = "timer"  # as CLOCK, and what runs at any time may from here on do so by the time
     READ = "read"  # as HOST, and the program reads a file: a clock, unless all that it opens are known to hold no times
     EXIT = "exit"  # the process ends
     AT_EXIT = "at_exit"  # `fn` runs when the process ends; as EXTERNAL where it is not known, or works on the device
+    ANY_TIME = "any_time"  # `fn` runs at any moment from here on; as AT_EXIT where it is not only host work
     STATUS = "status"  # the program looks at the last error
     CAPTURE_BEGIN = "capture_begin"
     CAPTURE_END = "capture_end"
@@ -130,7 +132,7 @@ class Api:
     may lead to any memory that the host can see.
     `holds`: the object in `keeper_out` has memory of this kind of its own.
     `anywhere`: the host may read and write all memory that it can see, by addresses that the library was given before.
-    `timed`: the call also tells the time, or measures what the device does.
+    `timed`: the call also tells the time, or measures what the device does; of `any_time`, the moment tells something.
     `templates`: what it is given as memory may be an object of any class, an iterator, whose functions run on the
     device: all that such an object reaches is read and written. So is all that the elements of memory reach where a
     function object may follow them.
@@ -183,7 +185,7 @@ class Api:
 _WORKS_ON = frozenset(("r", "w", "rw", "params", "op", "kernel"))
 
 HOST_EFFECTS = frozenset(
-    {Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.EXIT, Effect.NOTHING, Effect.STATUS}
+    {Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.TIMER, Effect.READ, Effect.EXIT, Effect.NOTHING, Effect.STATUS}
 )
 """What never reaches the device."""
 

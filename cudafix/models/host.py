@@ -189,8 +189,26 @@ sincos{,f,l}                            host    - out out
 {warn,warnx,warnc,vwarn,vwarnx} output  hr*                 ; any
 {assert,static_assert,_STATIC_ASSERT,NDEBUG} host hr* ; any
 {atexit,at_quick_exit}                  at_exit fn      ; why=a function runs at the end of the process
-{on_exit,set_terminate,signal,sigaction} external fn* ; why=a function runs at the end of the process or at a signal
-{fork,vfork,waitpid,wait}               external -*         ; why=another process
+set_terminate                           at_exit fn      ; why=a function runs at the end of the process
+@ on_exit(3)
+on_exit                                 at_exit fn -    ; why=a function runs at the end of the process
+@ C17 7.14, POSIX.1-2017 sigaction, sigset; sysv_signal(3)
+{signal,bsd_signal,sysv_signal,sigset}  any_time - fn   ; why=a function runs at a signal
+sigaction                               any_time - fn hw ; why=a function runs at a signal
+{sigemptyset,sigfillset}                host    hw
+{sigaddset,sigdelset,sigismember}       host    hr -
+# the handler runs in them, or the process ends
+{raise,kill,killpg}                     output  -*
+@ POSIX.1-2017 timer_create, alarm, setitimer, timer_settime, fork, waitpid; ualarm of POSIX.1-2001; timerfd_create(2)
+timer_create                            any_time - fn hw ; timed why=a function of a timer
+{alarm,ualarm}                          timer   -*          ; returns=time
+{setitimer,getitimer}                   timer   - hr*
+{timer_settime,timer_gettime,timerfd_settime,timerfd_gettime} timer hr* ; returns=time
+{timer_delete,timer_getoverrun,timerfd_create} timer hr*  ; returns=time
+# the child may do in memory that both share what a host thread may do
+{fork,vfork}                            any_time -* ; timed why=another process
+{waitpid,wait}                          external -*         ; why=another process
+@ C17 7.22.4, POSIX.1-2017 exec, posix_spawn; fexecve(3)
 {execv,execvp,execl,execlp,execve,execle,execvpe,fexecve} external command -* ; why=another process
 {posix_spawn,posix_spawnp}              external - command -* ; why=another process
 {setjmp,longjmp,_setjmp,sigsetjmp,siglongjmp} external -*   ; why=control leaves the function

@@ -257,7 +257,8 @@ pathlib.Path                            host    path*
 psutil.*                                clock   hrw*
 subprocess.*                            output  hrw+command hrw* ; timed
 os.posix_spawn{,p}                      external rw+command rw* ; why=runs in another process
-os.{fork,forkpty}*                      external rw*        ; why=runs in another process
+# the child may do in memory that both share what a host thread may do
+os.{fork,forkpty}                       any_time -* ; timed why=runs in another process
 sys.exit                                exit    -*
 os.{_exit,abort,kill,execv,execvp}      exit    -*
 sys.{stdout,stderr}.writelines          output  look*
@@ -273,7 +274,18 @@ logging.{getLogger,Formatter,StreamHandler,FileHandler,basicConfig} host hr*
 threading.{Lock,RLock,current_thread,get_ident} host -*
 threading.{Lock,RLock}().{acquire,release,__enter__,__exit__,locked} host -*
 atexit.register                         at_exit fn rw*     ; why=a function that runs later
-{signal.signal,weakref.finalize}        external rw* ; why=a function that runs later
+signal.signal                           any_time -  fn      ; why=a function that runs at a signal
+signal.{alarm,setitimer,getitimer,sigtimedwait} timer hr*   ; returns=time
+signal.{raise_signal,pthread_kill}      output  -*
+signal.SIG*                             nothing
+signal.ITIMER_*                         nothing
+signal.{Signals,Handlers,getsignal,strsignal,valid_signals,siginterrupt} host -*
+weakref.finalize                        any_time rw fn rw* ; timed why=a function that runs when an object ends
+{sys,threading}.{settrace,setprofile,settrace_all_threads,setprofile_all_threads} any_time fn ; timed why=a function \
+that runs at each step
+sys.addaudithook                        any_time fn ; timed why=a function that runs at each step
+weakref.{ref,proxy,WeakMethod}/2        any_time rw fn     ; timed why=a function that runs when an object ends
+gc.callbacks.{append,insert,extend}     any_time fn* ; timed why=a function that runs when memory is looked through
 {json.{dump,dumps},copy.deepcopy,dataclasses.{astuple,asdict},string.*} host look*
 os.{read,pread,readv,preadv,sendfile,copy_file_range} host hrw* ; reads_files
 io.*.{read,readline,readlines,readinto,readall,read1} host hrw* ; reads_files

@@ -302,7 +302,7 @@ class Allocations(Roles):
         # P's barrier comes first: what it waited for is what Q may lose.
         self._free_and_wait(call, objects, values, state, In.ORIGINAL)
         if state.threads:
-            self._others_look(call, "another host thread may look at what it has done", state)
+            self._others_look(call, "other code of the host may look at what it has done at any time", state)
         if unseen := self.classes.look_at_the_host:
             point = Point(call.span, f"`{unseen}` may run, for which no call is written", call)
             self.host_observes(state, Wrong.HOST_ACCESS, point, reads=self._of_the_host())

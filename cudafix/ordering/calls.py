@@ -14,6 +14,7 @@ from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect
 from cudafix.ordering import memory as mem
 from cudafix.ordering.alone import Alone
+from cudafix.ordering.any_time import AnyTime
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.clients import ELEMENT, OBJECT, assumption, is_client, is_meant
 from cudafix.ordering.engine import MAX_DEPTH, OutOfBudget
@@ -821,6 +822,9 @@ class Calls(Operations):
         self.escaped |= device
         self._may_be_pinned(args, values, state)
         self._give_away(values, state)
+        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        if not all(map(AnyTime.of(self.program, self.tables).leaves_no_trace, functions)):
+            state.threads = True  # it may keep them, and run them where no call shows it: at the end of an object
         if self.hands_out(values, args, stmt, state):
             within = Within(works=True)
         name = f"`{said(stmt)}`" if stmt is not None else why

@@ -12,6 +12,7 @@ from cudafix.models import Tables
 from cudafix.models.api import HOST_EFFECTS, Api, Effect, Waits, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.allocations import Allocations
+from cudafix.ordering.any_time import AnyTime
 from cudafix.ordering.calls import said
 from cudafix.ordering.clients import BEYOND, CALLER
 from cudafix.ordering.frames import State, joined
@@ -59,9 +60,11 @@ class Effects(Allocations):
             Effect.RESET: self._reset,
             Effect.OUTPUT: self._output,
             Effect.CLOCK: self._clock,
+            Effect.TIMER: self._clock,
             Effect.READ: self._read,
             Effect.EXIT: self._exit,
             Effect.AT_EXIT: self._at_exit,
+            Effect.ANY_TIME: self._any_time,
             Effect.CAPTURE_BEGIN: self._capture,
             Effect.CAPTURE_END: self._capture,
             Effect.GRAPH_LAUNCH: self._graph_launch,
@@ -949,6 +952,30 @@ class Effects(Allocations):
             self.at_exit[id(function)] = function, given | values
         return state
 
+    def _any_time(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
+        """The function runs at any moment from here on: who looks at what the host does is as another host thread, but
+        where nobody can tell when it ran (`cudafix.ordering.any_time`).
+        """
+        values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
+        if "fn" in args.named and all(_is_no_function(v, api, self.in_python) for v in values):
+            return state
+        any_time = AnyTime.of(self.program, self.tables)
+        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        known = self._only_host_work(values)
+        if known and not api.timed and not any_time.by_time and all(map(any_time.leaves_no_trace, functions)):
+            return state
+        state.threads = True
+        self._others_look(call, f"`{call.callee}` has a function run at any time", state)
+        if not known:
+            return self._external(call, api, args, state, where)
+        for function in functions:
+            name = f"{self.frame.name}/{call.span.path}:{call.span.start}@{function.span.start}{''.join(self.family)}"
+            given = [mem.UNKNOWN | values] * len(function.params)
+            after, _ = self.inline(function, given, name, mem.UNKNOWN, state.copy())
+            if after is not None:
+                state.join(after)
+        return state
+
     def _external(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """Named, but out of reach: other threads, other processes, other libraries."""
         state.may_wait()
@@ -1015,6 +1042,19 @@ class Effects(Allocations):
         return bool(kind) and self.tables.method(kind, call.callee, len(call.args)) is not None
 
 
+def _is_no_function(value: mem.Value, api: Api, in_python: bool) -> bool:
+    """Whether what is registered to run is certainly none of the program, nor one that is not seen: `SIG_IGN`, null, or
+    what was registered before; in Python also what a table has, which does nothing with the number of a signal.
+    """
+    if isinstance(value, mem.Number):
+        return _NO_FUNCTION.fullmatch(value.text) is not None
+    if in_python:
+        return value is mem.OTHER and not api.timed
+    return value is mem.OTHER or isinstance(value, mem.Ref)
+
+
+_NO_FUNCTION = re.compile(r"[0-9]\w*|NULL|nullptr|None|(?:SIG|SA_|CLOCK_)\w*")
+"""A number, or a constant of `<signal.h>` or `<time.h>`, by its text."""
 _SETTING = re.compile(
     r"(?:.*\W)?(?:cudaMemPoolAttr|CU_MEMPOOL_ATTR_)(?:Reuse|REUSE|ReleaseThreshold$|RELEASE_THRESHOLD$)\w*"
 )

@@ -17,6 +17,7 @@ from cudafix.link import Program, last
 from cudafix.models import Tables
 from cudafix.ordering import memory as mem
 from cudafix.ordering import ranges
+from cudafix.ordering.any_time import AnyTime
 from cudafix.ordering.frames import ANY_ELEMENT, LAMBDA, Catching, Frame, State, Unwinding, joined
 from cudafix.ordering.machine import Followed, Machine
 from cudafix.ordering.memory import Cell, Root, Values
@@ -391,6 +392,8 @@ class Engine(Machine):
         assert isinstance(stmt, ir.Unknown)
         if stmt.parts and (called := self.through_pointer(stmt, state)) is not None:
             return called
+        if stmt.why.endswith(ir.IS_KEPT) and AnyTime.of(self.program, self.tables).may_run(stmt.called, stmt.span.path):
+            return state
         within: Within | None = None
         if stmt.why == ir.THROUGH_POINTER:
             if meant := self.may_mean(len(stmt.parts) - 1):
@@ -399,6 +402,7 @@ class Engine(Machine):
                 within = Within(works=True)
         else:
             within = self.reach.within_text(stmt)
+        state.threads |= stmt.why.endswith(ir.AT_ANY_TIME)
         if not stmt.parts:
             self.control(stmt.why, stmt.span, state)
         self.unknown(stmt.why, stmt.parts or stmt.reaches, None, stmt.span, state, within, not stmt.parts)

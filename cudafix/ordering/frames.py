@@ -32,7 +32,7 @@ class State:
     unreported: Bits = 0  # operations whose error P would have reported by now
     allocated: bool = False  # Q has allocated from the pool
     freed_early: Bits = 0  # objects that Q may have freed and P has not
-    threads: bool = False  # other host threads may run: what the host learns, they may be told
+    threads: bool = False  # others may run on the host at any time: what the host learns, they may be told
     unwaited: Bits = 0  # work on memory that the host sees too, for which it has certainly not waited
     issued: Bits = 0  # work that may have been issued, where the program is looked at for defects
     apart: Bits = 0  # work on non-blocking streams for which certainly nobody has waited

@@ -287,8 +287,8 @@ class Reach:
             if stmt.receiver is not None or self.program.resolve(stmt.callee, len(stmt.args), stmt.span.path):
                 return False
             api = self.tables.lookup(stmt.callee, len(stmt.args))
-            if api is None or (api.why is not None and "thread" in api.why and self._hands_over_known(stmt)):
-                return False  # what a thread runs is asked on its own
+            if api is None or (runs_on_its_own(api) and self._hands_over_known(stmt)):
+                return False  # what a thread, or a signal, runs is asked on its own
             return api.effect not in HOST_EFFECTS
         if isinstance(stmt, ir.Unknown):
             return self._text_works(stmt, HOST_EFFECTS)
@@ -311,6 +311,11 @@ class Reach:
             if not known and self.tables.lookup(stmt.callee, len(stmt.args)) is None and stmt.callee != "throw":
                 return True
         return isinstance(stmt, ir.Unknown) or self._is_device_work(stmt)
+
+
+def runs_on_its_own(api: Api) -> bool:
+    """Whether a call has functions run at other moments, in a host thread or without one."""
+    return api.effect is Effect.ANY_TIME or (api.why is not None and "thread" in api.why)
 
 
 def _is_unwritten(function: ir.Function) -> bool:

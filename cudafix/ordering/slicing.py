@@ -461,7 +461,7 @@ class Slicer:
     def _arguments(self, call: ir.Call) -> None:
         api = self._api(call)
         given = call.given
-        if api is None or api.effect in (Effect.EXTERNAL, Effect.MESSAGE, Effect.AT_EXIT):
+        if api is None or api.effect in (Effect.EXTERNAL, Effect.MESSAGE, Effect.AT_EXIT, Effect.ANY_TIME):
             for expr in given:
                 names_in(expr, self._observed)
         else:

@@ -37,6 +37,7 @@ _KINDS = {
     Effect.RESET: "synchronize",
     Effect.OUTPUT: "host",
     Effect.CLOCK: "host",
+    Effect.TIMER: "host",
     Effect.STREAM_DESTROY: "host",
 }
 _SHOWN = frozenset({Effect.SYNC_STREAM, Effect.SYNC_EVENT, Effect.SYNC_DEVICE, Effect.RESET, Effect.FREE, Effect.ALLOC})

@@ -183,7 +183,9 @@ class Expressions(Calls):
                 if function.cls is not None:
                     owner = self.value(node.value)
                     if is_place(owner):  # whoever calls it works on this object
-                        self.emit(ir.Unknown(f"`{self.source.text(node)}` is kept", self.span(node), (owner,)))
+                        methods = (function.name, *(one.name for one in others))
+                        why = f"`{self.source.text(node)}` {ir.IS_KEPT}"
+                        self.emit(ir.Unknown(why, self.span(node), (owner,), None, methods))
                 return choice(FuncRef(function.name), *(FuncRef(one.name) for one in others))
             case OwnClass() | OwnModule():
                 return NOTHING

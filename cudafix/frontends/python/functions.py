@@ -168,7 +168,9 @@ class Functions(CupyObjects):
         classes = choice(*(Const(f"{outline.id}::{one.name}") for one in outline.ancestors(cls)))
         self.emit(ir.Assign(Field(Deref(made), ir.CLASS), classes, self.span(node)))
         if self._ends_late(outline, cls):
-            self.emit(ir.Unknown(f"`{cls.name}.__del__` runs at any time", self.span(node)))
+            ends = (f"{outline.id}::{one.name}::__del__" for one in outline.ancestors(cls) if "__del__" in one.methods)
+            why = f"`{cls.name}.__del__` {ir.AT_ANY_TIME}"
+            self.emit(ir.Unknown(why, self.span(node), names=tuple(ends)))
         init = self.unit.modules.method(outline, cls, "__init__")
         new = self.unit.modules.method(outline, cls, "__new__")
         outside = any(one.outside for one in outline.ancestors(cls))

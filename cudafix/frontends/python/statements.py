@@ -13,7 +13,7 @@ from cudafix.frontends.python.checks import Parts, Result, Symbol
 from cudafix.frontends.python.expressions import Expressions
 from cudafix.frontends.python.functions import DEVICE, TRANSPARENT, default_of
 from cudafix.frontends.python.lowering import CURRENT, RAISED, ApiCall, Place, Unit
-from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnGlobal, Scope, scope_of
+from cudafix.frontends.python.meaning import Dotted, OwnClass, OwnFunction, OwnGlobal, Scope, scope_of
 from cudafix.frontends.python.names import (
     Class,
     bindings_of,
@@ -148,6 +148,7 @@ class Statements(Expressions):
 
     def augmented(self, node: cst.AugAssign, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
         old, given = self.value(target), self.value(value)
+        self._hooked_in(target, value)
         place = self.target(target)
         reads = tuple(ir.Index(v, NOTHING) for v in (old, given) if is_place(v))
         asked = self.operator(node, node.operator, [(target, old), (value, given)])
@@ -192,6 +193,10 @@ class Statements(Expressions):
             if isinstance(target, cst.Tuple | cst.List):
                 self._assign_parts(target, value, given)
                 continue
+            if isinstance(target, cst.Subscript):
+                self._hooked_in(target, value)
+            else:
+                self._hooked(target, value, given)
             if isinstance(target, cst.Attribute) and self.is_set_by_method(target):
                 with self.once([target.value]):
                     place = self.target(target, is_set=True)
@@ -200,7 +205,6 @@ class Statements(Expressions):
                     self.set_by_method(target, given)
                 continue
             place = self.target(target)
-            self._hooked(target, value)
             if place is not None:
                 if (
                     isinstance(target, cst.Subscript)
@@ -216,13 +220,37 @@ class Statements(Expressions):
                 if given in self.statuses:
                     self.statuses.add(place)
 
-    def _hooked(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
+    def _hooked(self, target: cst.BaseExpression, value: cst.BaseExpression, given: Expr) -> None:
         """A module of others gets something of the program, which it may call whenever it likes."""
         if not isinstance(target, cst.Attribute) or not isinstance(self.resolver.meaning(target.value), Dotted):
             return
         is_output = self.source.text(target) in OUTPUTS and self.resolver.cls_of(value) is not None
-        if not is_output and self.resolver.origin(value) is None and not self.only_computes(value):
-            self.emit(ir.Unknown(f"`{self.source.text(target)}` is set", self.span(target)))
+        has_function = self._has_function(value)
+        if has_function or (not is_output and self.resolver.origin(value) is None and not self.only_computes(value)):
+            names = (given.name,) if isinstance(given, ir.FuncRef) else None
+            why = f"`{self.source.text(target)}` is set to what {ir.AT_ANY_TIME}"
+            self.emit(ir.Unknown(why, self.span(target), names=names))
+
+    def _hooked_in(self, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
+        """A list or dictionary of a module of others gets a function of the program."""
+        while isinstance(target, cst.Subscript):
+            target = target.value
+        meaning = self.resolver.meaning(target)
+        if isinstance(meaning, Dotted) and (meaning.name == "gc.callbacks" or self._has_function(value)):
+            why = f"`{self.source.text(target)}` has what {ir.AT_ANY_TIME}"
+            self.emit(ir.Unknown(why, self.span(target)))
+
+    def _has_function(self, node: cst.BaseExpression) -> bool:
+        """Whether a function of the program is written here, or stands in the list or dictionary that is written."""
+        match node:
+            case cst.List(elements) | cst.Tuple(elements) | cst.Set(elements) | cst.Dict(elements):
+                return any(self._has_function(one.value) for one in elements)
+            case cst.Lambda():
+                return not self.only_computes(node)
+            case cst.Name() | cst.Attribute():
+                return isinstance(self.resolver.meaning(node), OwnFunction)
+            case _:
+                return False
 
     def _is_container(self, node: cst.BaseExpression) -> bool:
         return (self.resolver.origin(node) or "").startswith(("builtins.", "collections."))

@@ -54,6 +54,7 @@ from cudafix.ir import (
 
 _HANDLE = re.compile(r"cuda[A-Z]\w*$")
 _PLAIN = frozenset(("std::string", "string"))
+_STRING = re.compile(r"(?:std::)?basic_string\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
@@ -376,6 +377,8 @@ class Variables(Blocks):
             if one.array:
                 self.sizes(node)
                 self._elements(var, one, node)
+            else:
+                self._own_allocator(var, kind, self.span(node))
             return
         if KEEPS_REFERENCES.search(kind):
             braced = value.type in ("argument_list", "initializer_list")
@@ -434,6 +437,8 @@ class Variables(Blocks):
         self.lead_to_elements(var, node)
         if cls is not None:
             self._owns(var, one)
+        elif not one.array:
+            self._own_allocator(var, kind, self.span(node))
 
     def _fresh(self, var: Var, one: Declared, node: Node) -> ir.Declare:
         """The declaration of a variable that starts out fresh. A class that is not seen may have a destructor."""
@@ -556,8 +561,8 @@ class Variables(Blocks):
 
     def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
         """The memory of a container with an allocator that is not the library's may be pinned or managed."""
-        containers = [one for one in self.file.index.meanings(kind) if CONTAINER.match(one)]
-        if any((given := second_argument(one)) and not _USUAL.match(given) for one in containers):
+        given = [allocator for one in self.file.index.meanings(kind) if (allocator := _allocator(one))]
+        if any(not _USUAL.match(one) for one in given):
             site = ir.Site(span, "", "", ";", blocked="the allocator of a container")
             name_span = Span(span.path, span.start, span.start)
             elements = (Addr(Index(var, Opaque(()))), Const("0"), Const("0"))
@@ -635,6 +640,8 @@ class Variables(Blocks):
         if cls is not None:
             self.start_null(self.span(node), var, cls)
             self._owns(var, one)
+        elif not one.array:
+            self._own_allocator(var, kind, self.span(node))
         self.fill(node, var, kind, value, initials, self._extent(one) or str(len(children)))
         ending = self.file.index.ending(element_type(kind)) if one.array else None
         if ending is not None:
@@ -644,6 +651,13 @@ class Variables(Blocks):
         """The size of an array in its declaration; empty where it is not written."""
         size = extent(one.node.parent) if one.array and one.node.parent is not None else None
         return self.normal(size) if size is not None else ""
+
+
+def _allocator(kind: str) -> str:
+    """The allocator that the type of a container or a string names (C++17, 24.3.2 [basic.string])."""
+    if CONTAINER.match(kind):
+        return second_argument(kind)
+    return template_arguments(kind)[2] if _STRING.match(kind) and len(template_arguments(kind)) > 2 else ""
 
 
 def _is_parameter_of_a_value(node: Node, name: str, text: bytes) -> bool:

@@ -630,7 +630,8 @@ class Scopes(NamedTuple):
 @dataclass(slots=True, eq=False)
 class GlobalVar:
     """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`; `number` the integer that it
-    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here.
+    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here. `unseen` is its
+    class, or that of objects in it, if nothing is known of that.
     """
 
     name: str
@@ -641,6 +642,7 @@ class GlobalVar:
     internal: bool = False
     number: str = ""
     elsewhere: bool = False
+    unseen: str = ""
 
 
 class Member(NamedTuple):
@@ -680,6 +682,7 @@ class Module:
     # the checks of headers that are not here, which are taken to evaluate what they are given
     checks: frozenset[str] = frozenset()
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of its classes
+    unseen: frozenset[str] = frozenset()  # the classes of its objects of which it sees nothing
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

@@ -237,7 +237,7 @@ def _parse_body(macro: Macro, as_statement: bool) -> tuple[Node, Source] | None:
 @dataclass(slots=True)
 class Scope:
     names: dict[str, str] = field(default_factory=dict)
-    # objects, or arrays of so many of them; of a class that is not seen instead its name
+    # objects, or arrays of so many of them; without a class, memory that is given back
     destroyed: list[tuple[ir.Expr, Class | None, str]] = field(default_factory=list)
     breaks: bool = False  # `break` leaves up to here
     continues: bool = False

@@ -379,6 +379,8 @@ class Variables(Blocks):
                 self._elements(var, one, node)
             else:
                 self._own_allocator(var, kind, self.span(node))
+                self.begin_unseen(node, var, kind)
+                self._owns(var, one)
             return
         if KEEPS_REFERENCES.search(kind):
             braced = value.type in ("argument_list", "initializer_list")
@@ -435,19 +437,17 @@ class Variables(Blocks):
             returned = result == holder and len(self.out) > count
             self.made_of(node, cls.name, var if returned else result, var)
         self.lead_to_elements(var, node)
-        if cls is not None:
-            self._owns(var, one)
-        elif not one.array:
+        one.type = kind
+        if cls is None and not one.array:
             self._own_allocator(var, kind, self.span(node))
+            self.begin_unseen(node, var, kind)
+        if not is_pointer(kind):
+            self._owns(var, one)
 
     def _fresh(self, var: Var, one: Declared, node: Node) -> ir.Declare:
-        """The declaration of a variable that starts out fresh. A class that is not seen may have a destructor."""
+        """The declaration of a variable that starts out fresh."""
         kind = element_type(one.type).rstrip()
-        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        parts = (*cls.bases, *(k for k in cls.fields.values() if not is_pointer(k))) if cls is not None else (kind,)
-        if any(map(self.is_unseen, parts)):
-            self.scopes[-1].destroyed.append((var, None, kind))
-        elif b"HostRegister" in self.source.text and (one.array or self.holds_numbers(kind)):
+        if b"HostRegister" in self.source.text and (one.array or self.holds_numbers(kind)):
             self.storage.add(var.name)
             self.scopes[-1].destroyed.append((var, None, kind))
         return ir.Declare(var, element_type(one.type), one.array, self.span(node))
@@ -506,8 +506,7 @@ class Variables(Blocks):
         self.emit(self._fresh(var, one, node))
         self._own_allocator(var, kind, self.span(node))
         self.initialize(node, var, kind, values, spans)
-        if self.file.index.class_of(kind) is not None:
-            self._owns(var, one)
+        self._owns(var, one)
 
     def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
         """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the
@@ -605,7 +604,8 @@ class Variables(Blocks):
 
     def _elements(self, var: Var, one: Declared, node: Node) -> None:
         """The constructors of the elements of a local array, and at the end of its scope their destructors."""
-        cls = self.file.index.class_of(element_type(one.type)) if not is_pointer(element_type(one.type)) else None
+        element = element_type(one.type).rstrip()
+        cls = (self.file.index.class_of(element) or self.unseen(element)) if not is_pointer(element) else None
         if cls is None:
             return
         size = node.child_by_field_name("size")
@@ -616,7 +616,7 @@ class Variables(Blocks):
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
 
     def _owns(self, var: Var, one: Declared) -> None:
-        cls = self.file.index.ending(one.type)
+        cls = self.file.index.ending(self.as_written(one.type))
         if cls is not None:
             self.scopes[-1].destroyed.append((var, cls, ""))
 
@@ -639,9 +639,10 @@ class Variables(Blocks):
         self.emit(self._fresh(var, one, node))
         if cls is not None:
             self.start_null(self.span(node), var, cls)
-            self._owns(var, one)
-        elif not one.array:
+        if not one.array:
             self._own_allocator(var, kind, self.span(node))
+            self.begin_unseen(node, var, kind)
+            self._owns(var, one)
         self.fill(node, var, kind, value, initials, self._extent(one) or str(len(children)))
         ending = self.file.index.ending(element_type(kind)) if one.array else None
         if ending is not None:

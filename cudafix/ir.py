@@ -640,7 +640,8 @@ class Scopes(NamedTuple):
 @dataclass(slots=True, eq=False)
 class GlobalVar:
     """A variable at namespace scope. `space` is `host`, `device`, `constant` or `managed`; `number` the integer that it
-    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here.
+    is, if it is a constant that a literal initializes. It is `elsewhere` if it is only declared here. `unseen` is its
+    class, or that of objects in it, if nothing is known of that.
     """
 
     name: str
@@ -651,6 +652,7 @@ class GlobalVar:
     internal: bool = False
     number: str = ""
     elsewhere: bool = False
+    unseen: str = ""
 
 
 class Member(NamedTuple):
@@ -692,6 +694,7 @@ class Module:
     bases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of its classes
     # the data members that share memory with others, in a union: by name
     overlaid: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    unseen: frozenset[str] = frozenset()  # the classes of its objects of which it sees nothing
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

@@ -16,6 +16,7 @@
 | `rewritten with TEXT` | the same, and an edit contains the text |
 | `rewritten without TEXT` | the same, and no edit contains the text |
 | `assumes: NAME` | every site has a fix that rests on this assumption (and no other); `assumes: A, B` |
+| `assumes: NAME with TEXT` | the same, and an edit contains the text |
 | `refused: NAME` | every site is refused for this reason; `refused: A, B` where sites differ |
 | `refused` | every site is refused, whatever the reason |
 | `refused or rewritten with TEXT` | each site is refused, or has a fix and an edit contains the text |
@@ -124,7 +125,9 @@ def test_program(
         assert statistics["ready"] == 0 < statistics["sites"], said
     elif verdict == "assumes":
         assert statistics["assumed"] == statistics["sites"] > 0, said
+        wanted, _, text_wanted = wanted.partition(" with ")
         assert {a["name"] for r in fixes for a in r["assumptions"]} == set(wanted.split(", ")), said
+        assert any(text_wanted in text for text in inserted), inserted
     elif verdict == "refused":
         assert statistics["refused"] == statistics["sites"] > 0, said
         assert not wanted or set(refusals) == set(wanted.split(", ")), said

@@ -1079,6 +1079,10 @@ class Calls(Operations):
         for function, given in self.at_exit.values():
             args = [given] * len(function.params)
             self.inline(function, args, f"{self.frame.name}/at exit", mem.NOTHING, state.copy())
+        unseen = self.program.kept("unseen behind main", lambda: _unseen_statics(self.program))
+        if unseen:
+            point = Point(self.frame.function.span, f"`{unseen}` runs, which is not seen", None)
+            self.host_observes(state.copy(), Wrong.OUTPUT, point, everything=True)
         for function, root in self.program.kept("behind main", lambda: _destructors_of_statics(self.program)):
             if not self.reach.works_on_device(function):
                 copy = state.copy()
@@ -1092,6 +1096,13 @@ class Calls(Operations):
         if self.reach.device_work_in(inside, self.frame.function.cls):
             text = f"is touched in a region of `{call.callee}`"
             self.obstacle(self._visible(state) & state.live, "several_host_threads", text, call.span)
+
+
+def _unseen_statics(program: Program) -> str:
+    """The destructor of a variable that lives until the end of the program, of a class that is not seen."""
+    names = (variable.unseen for module in program.modules for variable in module.globals)
+    found = next(filter(None, names), "")
+    return f"{found}::~{last(found)}" if found else ""
 
 
 def _destructors_of_statics(program: Program) -> list[tuple[ir.Function, mem.Root]]:

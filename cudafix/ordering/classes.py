@@ -141,6 +141,17 @@ class Classes:
             return False
         return "::" in plain or self._meant(plain) is not None
 
+    def declares_none(self, callee: str) -> bool:
+        """Whether this is a constructor, a destructor or a conversion of a class of the program that the file of the
+        caller does not see, and that has none.
+        """
+        owner = callee.rpartition("::")[0]
+        return owner in self._unseen and bool(self._meant(owner))
+
+    @cached_property
+    def _unseen(self) -> frozenset[str]:
+        return frozenset[str]().union(*(module.unseen for module in self.program.modules))
+
     def is_unseen_base(self, base: str) -> bool:
         """Whether a class that others are derived from is in no file of the program, nor in the standard one."""
         return not self._is_seen(base.partition("<")[0])

@@ -118,10 +118,7 @@ class Effects(Allocations):
             return joined(self.function_call(call, found, state), other)
         if found:
             return self.function_call(call, found, state)
-        if call.callee.startswith("~") and call.receiver is not None:
-            held = self.device_objects(self.whole(state, call.receiver)) & state.live
-            text = f"is held by an object of the class `{call.callee[1:]}`, which is not seen, when that ends"
-            self.obstacle(held, "unknown_call", text, call.span)
+        if call.receiver is not None and self.classes.declares_none(call.callee):
             return state
         self._unseen(call, state)
         return state

@@ -13,6 +13,7 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.calls import Calls
 from cudafix.frontends.cuda.context import File, Scope, Source
+from cudafix.frontends.cuda.declarations import Class
 from cudafix.frontends.cuda.expressions import MAX_DEPTH
 from cudafix.ir import (
     Block,
@@ -91,6 +92,14 @@ class Blocks(Calls):
         finally:
             self.scopes.pop()
 
+    def may_declare(self, node: Node, name: str) -> None:
+        """A statement that is a macro of a header that is not seen: it may declare an object, which ends with the
+        scope, or give one the block behind it.
+        """
+        if self.scopes:
+            made = Class(name, methods={f"~{name}"}, unseen=True)
+            self.scopes[-1].destroyed.append((self.temporary(name), made, ""))
+
     def _destroy(self, scopes: Iterable[Scope], at: Node, close: int | None = None) -> None:
         made = 0
         for scope in scopes:
@@ -102,15 +111,15 @@ class Blocks(Calls):
                     place = ir.Index(variable, ir.Opaque(()))
                     self.emit(ir.HostAccess((), (place,), self.span(at)))
                     continue
-                if cls is None and not (isinstance(variable, ir.Var) and variable.name in self.holding):
+                if cls is None:
                     continue
                 # each call has an offset of its own, backwards from the closing brace
                 start = close + made if close is not None else max(self.span(at).end - 1 - made, 0)
                 made += 1
                 span = Span(self.source.path, start, start)
                 site = ir.Site(span, "", "", ";", blocked="a destructor at the end of a scope")
-                callee = f"{cls.name}::{cls.destructor}" if cls is not None else f"~{count}"
-                index = self.temporary("size_t") if count and cls is not None else None
+                callee = f"{cls.name}::{cls.destructor}"
+                index = self.temporary("size_t") if count else None
                 receiver = ir.Index(variable, index) if index is not None else variable
                 call = ir.Call(callee, (), span, span, span.end, site, (), receiver)
                 self.emit(call if index is None else ir.Loop((call,), span, index=index, range=count))

@@ -12,7 +12,16 @@ from tree_sitter import Node
 from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound
-from cudafix.frontends.cuda.declarations import WIDE, elements, is_number, is_pointer, plain_name, pointee, tidy
+from cudafix.frontends.cuda.declarations import (
+    NUMBER_OBJECT,
+    WIDE,
+    elements,
+    is_number,
+    is_pointer,
+    plain_name,
+    pointee,
+    tidy,
+)
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, first_named
 from cudafix.frontends.cuda.initializers import Initializers
 from cudafix.frontends.cuda.macros import Macro, variadic_name
@@ -27,10 +36,16 @@ from cudafix.frontends.cuda.names import (
     QUIET,
     UNEVALUATED,
 )
-from cudafix.frontends.cuda.objects import NUMBER_OBJECT
-from cudafix.frontends.cuda.terms import matters, opaque, root_of
+from cudafix.frontends.cuda.terms import matters, opaque
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
 
+# what makes, moves or ends the objects that a container or an owner of the standard library holds
+_ON_ELEMENTS = frozenset(
+    (
+        "reset emplace emplace_back emplace_front push push_back push_front pop pop_back pop_front insert erase clear "
+        "assign resize reserve shrink_to_fit swap try_emplace insert_or_assign remove remove_if"
+    ).split()
+)
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
@@ -703,9 +718,6 @@ class Calls(Initializers):
         self.plain_call = False
         if site.prefix.strip() and _RUNTIME.match(callee):  # another library's statuses may be another type
             self.file.styles.saw((site.prefix, site.suffix), site.span)
-        root = root_of(receiver) if receiver is not None else None
-        if isinstance(root, Var) and any(map(self.may_lead, values)):
-            self.holding.add(root.name)
         if isinstance(target, Var) and receiver is not None and self.may_be_overloaded(receiver):
             self.views.add(target.name)
         flags = self.file.index.by_reference.get(callee.rpartition("::")[2], ()) if callee in self.file.hosts else ()
@@ -763,6 +775,8 @@ class Calls(Initializers):
             values, _ = self.arguments(arguments)
             return self._through_pointer(node, (Opaque(()), receiver, *values))
         name = plain_name(self.raw(name_node))
+        if not arrow and name in _ON_ELEMENTS and "<" in (kind := self.type_of(receiver)) and not self.is_unseen(kind):
+            self.begin_unseen(node, receiver, kind)
         if not arrow and isinstance(receiver, Var) and receiver.name in self.owning and name == "get":
             return receiver
         if name in self.file.macros:

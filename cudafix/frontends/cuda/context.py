@@ -241,7 +241,7 @@ class Scope:
     brought: dict[str, list[ir.GlobalVar]] = field(default_factory=dict)
     opened: list[str] = field(default_factory=list)  # by using-directives; "" for one that is not seen
     aliases: dict[str, frozenset[str]] = field(default_factory=dict)  # of namespaces
-    # objects, or arrays of so many of them; of a class that is not seen instead its name
+    # objects, or arrays of so many of them; without a class, memory that is given back
     destroyed: list[tuple[ir.Expr, Class | None, str]] = field(default_factory=list)
     breaks: bool = False  # `break` leaves up to here
     continues: bool = False

@@ -18,6 +18,7 @@ from tree_sitter import Node
 
 from cudafix.frontends.cuda.lookup import Lookup, Names, Use, renaming, using
 from cudafix.ir import Const, GlobalVar, Opaque, Param, Span, found_as, template_arguments
+from cudafix.models.types import is_plain, is_standard
 
 ASSIGNMENT = "operator="
 TYPE_NODES = frozenset(
@@ -50,6 +51,11 @@ _ALIASES = re.compile(
     rb"|\btypedef\s+(?:struct\s+|class\s+|typename\s+)?([\w:]+(?:\s*<[^;{}()]*>)?)\s+(\w+)\s*;"
 )
 _COMPOUND = re.compile(rb"\busing\s+(\w+)\s*=[^;{}=()]*[\]*]\s*;")
+# `enum class E`, `typedef enum { A } E;`, `typedef float Row[4];`
+_OTHER_TYPES = re.compile(
+    rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)|\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)"
+    rb"|\btypedef\b[^;{}()]*?(\w+)\s*\[[^;{}]*;"
+)
 # `typedef unsigned char Byte;`, `using Real = float;`: what may be another name of a number
 _NAMES_OF_NUMBERS = re.compile(
     rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
@@ -126,6 +132,24 @@ _INTEGER = re.compile(r"([0-9]+)[uUlL]*")
 CONSTANT = frozenset(("const", "constexpr"))
 _ADDRESSES = re.compile(
     r"(?:std::)?u?intptr_t|CUdeviceptr|(?:std::)?uint64_t|unsigned (?:long(?: long)?|__int64)|ulonglong[1-4]"
+)
+# what may be a class: no type of the standard library, of CUDA and its libraries, and no handle
+_CLASS = re.compile(
+    r"(?!std::(?!experimental\b)|thrust::|cub::|cuda|cu[A-Z]|CU[a-z]|CUDA_|CUTE?_|nccl|nv|Npp|NPP|MPI_|auto\b|void\b|decltype\b"
+    r"|\w+_t\b|pthread_|FILE\b|dim3\b|chrono::|(?:duration|time_point)\s*<)[A-Za-z_]"
+)
+# the templates of the standard library that make and end objects of the first of their arguments, of two, or of all
+_MAKES_OBJECTS = re.compile(
+    r"(?:std::|thrust::)?(?:(host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?set|optional|queue|stack"
+    r"|priority_queue|unique_ptr|shared_ptr)|((?:unordered_)?(?:multi)?map)|pair|tuple|variant)\s*<.*>",
+    re.DOTALL,
+)
+SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
+_NAME_OF_TYPE = re.compile(r"[\w:]+(?:\s*<.*>(?:::\w+)*)?(?: const)?", re.DOTALL)
+# Objects of the standard library whose call makes a number and touches no memory but their own.
+NUMBER_OBJECT = re.compile(
+    r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
+    r"|\w+_engine|ranlux\w*|knuth_b|hash|less|greater|plus|minus|multiplies|minimum|maximum)\b"
 )
 _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_bfloat16|dim3|(?:float|double)[1-4])")
 
@@ -408,6 +432,7 @@ class Class:
     compared: set[str] = field(default_factory=set)  # the comparisons that the compiler writes, `= default`
     idle: bool = False  # its destructor is written, and empty
     templated: bool = False  # it is a template, or a member of one
+    unseen: bool = False  # nothing is known of it but its name
     deleter: str = ""  # of a smart pointer: the function that is called with what it holds
 
     def overlaid(self, name: str) -> list[str]:
@@ -460,6 +485,9 @@ class Declarations:
     brought: set[str] = field(default_factory=set)  # the last name components of using-declarations
     aliases: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the types that a name stands for, as written
     compound: frozenset[str] = frozenset()  # aliases of pointers and arrays (C++17, 6.9.2 [basic.compound])
+    defined: frozenset[str] = frozenset()  # names of enumerations, of arrays, and of pointers to classes
+    macros: frozenset[str] = frozenset()  # the other macros without parameters
+    spelled: dict[str, str] = field(default_factory=dict)  # the macros without parameters that may name a type
     numbers: dict[str, str] = field(default_factory=dict)  # other names of plain numbers, which mean nothing else
     by_reference: dict[str, tuple[bool, ...]] = field(default_factory=dict)
     takes: dict[str, list[tuple[Param, ...]]] = field(default_factory=dict)  # parameters, by last name component
@@ -481,6 +509,7 @@ class Declarations:
     owners: dict[str, Class] = field(default_factory=dict)  # smart pointers that are named, by type as written
     _made: dict[str, bool] = field(default_factory=dict)  # constructors and destructors, by qualified name
     _members: dict[str, bool] = field(default_factory=dict, init=False)  # see `is_member`
+    _unseen: dict[str, Class] = field(default_factory=dict, init=False)
     # see `class_of` and `_named_alike`
     _classes: dict[tuple[str, str, int, int, int], Class | None] = field(default_factory=dict, init=False)
     _alike: tuple[int, dict[str, list[Class]]] = field(default=(-1, {}), init=False)
@@ -505,6 +534,9 @@ class Declarations:
             found.prototypes |= header.prototypes
             found.types |= header.types
             found.compound |= header.compound
+            found.defined |= header.defined
+            found.spelled.update(header.spelled)
+            found.macros |= header.macros
             for name, hidden in header.parameters.items():
                 found.parameters[name] = found.parameters.get(name, frozenset()) | hidden
             found.parameters_elsewhere |= header.parameters_elsewhere
@@ -752,6 +784,72 @@ class Declarations:
             found = self.visible.classes.get(name)
         return found if found is not None and found.name == name else None
 
+    def is_unseen(self, kind: str, around: str = "", through: frozenset[str] = frozenset()) -> bool:
+        """Whether a type as written in a function or class (`around`; the one that is lowered if none is given) can
+        only be a class of which nothing is known: its name is that of no type that the program or a table has, and it
+        may depend on no parameter of a template (C++17, 17.6.2.1 [temp.dep.type]), wherever that is: what is made of
+        a template is met outside of it, too. Aliases may mean each other (`through` are those on the way).
+        """
+        kind = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
+        if _NAME_OF_TYPE.fullmatch(kind) is None or _CLASS.match(self.in_a_library(kind)) is None:
+            return False
+        name = plain_name(kind)
+        first, *rest = name.split("::")
+        last = rest[-1] if rest else first
+        if is_number(kind) or NUMBER_OBJECT.match(kind) or is_plain(name) or (not rest and is_standard(name)):
+            return False
+        if self._is_other(name) or name in through:
+            return False
+        through |= {name}
+        if meant := self._other_names(first):
+            return any(self.is_unseen("::".join((one, *rest)), around, through) for one in meant)
+        if self._is_defined(first) or self._is_parameter(first, around or self.inside):
+            return False
+        others = self._other_names(last) if rest else ()  # of this class, or of another one
+        if rest and name not in map(plain_name, others) and (others or self._is_defined(last)):
+            return any(self.is_unseen(one, around, through) for one in others)
+        home = name.rpartition("::")[0]
+        return self.class_of(kind, around) is None and not (home and self.class_of(home, around) is not None)
+
+    def _other_names(self, name: str) -> tuple[str, ...]:
+        """What a name means that is an alias or a macro."""
+        written = self.spelled.get(name)
+        return tuple(one for one in ((written,) if written else self.meanings(name)) if plain_name(one) != name)
+
+    def _is_other(self, name: str) -> bool:
+        """Whether it is the name of a macro that is no type, or of a variable."""
+        seen = (self, self.visible) if self.visible is not None else (self,)
+        return any(name in one.macros for one in seen) or self.global_named(f"::{name}") is not None
+
+    def _is_defined(self, name: str) -> bool:
+        """Whether this is the name of a type that is no class, or of a parameter of a template."""
+        seen = (self, self.visible) if self.visible is not None else (self,)
+        return self.names_type(name) or any(name in one.defined for one in seen)
+
+    def unseen(self, kind: str, around: str = "", through: frozenset[str] = frozenset()) -> Class | None:
+        """The class of an object of this type, or of those that the standard library makes in it, if it can only be one
+        of which nothing is known: it may have any constructor and any destructor, which are functions that are not
+        seen.
+        """
+        if (makes := _MAKES_OBJECTS.fullmatch(kind)) is not None:
+            given = template_arguments(kind)[: 1 if makes[1] else 2 if makes[2] else None]
+            return next((one for part in given if (one := self.unseen(part, around, through)) is not None), None)
+        name = plain_name(SPECIFIERS.sub("", kind).strip().removeprefix("::"))
+        if meant := self._other_names(name):
+            others = (self.unseen(one, around, through | {name}) for one in meant if name not in through)
+            return next((one for one in others if one is not None), None)
+        if not self.is_unseen(kind, around):
+            return None
+        if name not in self._unseen:
+            last = name.rpartition("::")[2]
+            self._unseen[name] = Class(name, methods={last, f"~{last}"}, unseen=True)
+        return self._unseen[name]
+
+    @property
+    def unseen_classes(self) -> frozenset[str]:
+        """The names of those of which an object has been met."""
+        return frozenset(self._unseen)
+
     def class_of(self, kind: str, around: str = "") -> Class | None:
         """The class of an object of this type as written in a function or class (`around`; the one that is lowered if
         none is given), or None if it is not seen, or not certain.
@@ -963,8 +1061,8 @@ class Declarations:
         return tuple(dict.fromkeys((*own, *outer))) or (kind,)
 
     def ending(self, kind: str) -> Class | None:
-        """The class of an object of this type as written, if it has a destructor."""
-        cls = self.class_of(kind) if not is_pointer(kind) else None
+        """The class of an object of this type as written, if it has a destructor, or may have one."""
+        cls = (self.class_of(kind) or self.unseen(kind)) if not is_pointer(kind) else None
         return cls if cls is not None and self.has(cls, cls.destructor) else None
 
     def has(self, cls: Class, special: str) -> bool:
@@ -1010,23 +1108,25 @@ class Declarations:
                     yield cls, special
 
     def parts(self, cls: Class) -> list[tuple[str, Class, str]]:
-        """The bases (under the empty name) and the members of a class that are objects of classes that are seen, or
-        arrays of them: of those also how many elements they have. Not those of a union: nothing runs on them unless
-        it is written (C++20, 11.9.3 [class.base.init] 9, 11.4.7 [class.dtor] 12).
+        """The bases (under the empty name) and the members of a class that are objects of classes, or arrays of them:
+        of those also how many elements they have. Not those of a union: nothing runs on them unless it is written
+        (C++20, 11.9.3 [class.base.init] 9, 11.4.7 [class.dtor] 12).
         """
         found = [
-            ("", base, "")
-            for name in cls.bases
-            if (base := self.class_of(name, cls.name)) is not None and base is not cls
+            ("", base, "") for name in cls.bases if (base := self._part(name, cls)) is not None and base is not cls
         ]
         for name, kind in cls.fields.items():
             element, count = elements(kind)
-            member = self.class_of(element, cls.name) if not is_pointer(element) else None
+            member = self._part(element, cls) if not is_pointer(element) else None
             if member is not None and member is not cls and name not in cls.unions:
                 if count == "?":  # the same for its constructor and its destructor
                     count = cls.extents.get(name) or f"?{cls.start}"
                 found.append((name, member, count))
         return found
+
+    def _part(self, kind: str, cls: Class) -> Class | None:
+        """The class of a base or a member of a class, be it seen or not."""
+        return self.class_of(kind, cls.name) or self.unseen(kind, cls.name)
 
     def acts(self, value: Node, kind: str, cls: Class, text: bytes) -> bool:
         """Whether the initializer of a data member of this type calls something, or names what is a pointer, a handle,
@@ -1166,6 +1266,7 @@ def index(
         numbers=numbers,
         types=frozenset(n.decode("utf-8", "replace") for names in _TYPE_NAMES.findall(text) for n in names if n),
         compound=frozenset(name.decode("utf-8", "replace") for name in _COMPOUND.findall(text)),
+        defined=frozenset(n.decode("utf-8", "replace") for names in _OTHER_TYPES.findall(text) for n in names if n),
         visible=visible,
         given=frozenset(n.decode() for names in _FUNCTION_PARAMETER.findall(text) for n in names if n),
     )
@@ -1232,6 +1333,13 @@ def index(
                     if alias is not None:
                         inside.name = outer + text_of(alias, text)
                         found.classes[inside.name] = found.classes.setdefault(text_of(alias, text), inside)
+                elif node.parent is not None and node.parent.type == "type_definition":  # `typedef struct S {} T, *P;`
+                    for alias in node.parent.children_by_field_name("declarator"):
+                        other = text_of(alias, text)
+                        if alias.type == "type_identifier" and other != name:
+                            found.aliases.setdefault(other, (inside.name,))
+                        elif alias.type == "pointer_declarator":
+                            found.defined |= {other.strip("* ")}
                 for child in node.children:
                     if child.type == "base_class_clause":
                         inside.bases = tuple(

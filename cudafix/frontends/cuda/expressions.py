@@ -110,7 +110,7 @@ MAKES = re.compile(
 )
 _REFERENCE_TO_ARRAY = re.compile(r"\(\s*&\s*(\w+)\s*\)")
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
-_SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
+SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
@@ -168,8 +168,7 @@ class Expressions:
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
         self.storage: set[str] = set()  # arrays and containers of a file that pins memory
-        self.holding: set[str] = set()  # the variables of classes that are not seen which got more than numbers
-        self.views: set[str] = set()  # the variables that got what a method of such an object returns
+        self.views: set[str] = set()  # the variables that got what a method of an object that is not seen returns
         self.owning: set[str] = set()  # the smart pointers that read as pointers to local objects
         self.numbers: dict[str, str] = {}  # the integers that local constants are
         self.bumped: set[str] = set()  # the names assigned in the current loop body and not declared there
@@ -972,7 +971,7 @@ class Expressions:
         while node.type == "binary_expression" and (left := node.child_by_field_name("left")) is not None:
             node = left
         name = self._callee_text(node) if node.type == "call_expression" else self.raw(node)
-        return _SHOUT.fullmatch(name) is not None and name not in self.file.macros and name not in self.file.hosts
+        return SHOUT.fullmatch(name) is not None and name not in self.file.macros and name not in self.file.hosts
 
     def _short_circuit(self, node: Node, left_node: Node, right_node: Node, operator: str) -> Expr:
         if self.is_overloaded(operator):
@@ -1225,8 +1224,6 @@ class Expressions:
         self.made_of_unseen(node, kind, (value,))
         if kind and not is_number(kind) and not is_pointer(kind) and self.file.index.class_of(kind) is None:
             self.hands_over(node, kind, (value,))
-        if isinstance(root := root_of(place), Var) and self.may_lead(value):
-            self.holding.add(root.name)
         disguised = is_floating(kind) and self.is_address(value)
         if isinstance(place, Var):
             if _TO_BYTES.fullmatch(kind) and (whose := pointee(self.type_of(value))) and not is_number(whose):

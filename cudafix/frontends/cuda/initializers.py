@@ -18,7 +18,7 @@ from cudafix.frontends.cuda.declarations import (
 )
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAX_DEPTH
 from cudafix.frontends.cuda.objects import Objects
-from cudafix.frontends.cuda.terms import opaque, root_of
+from cudafix.frontends.cuda.terms import opaque
 from cudafix.ir import NULL, Addr, Const, Expr, Field, FuncRef, Index, Opaque, Span, Var, template_arguments
 
 CONTAINER = re.compile(r"(?:std::|thrust::)?(?:vector|deque|host_vector)\s*<")
@@ -44,7 +44,7 @@ class Initializers(Objects):
         cls = self.class_in(kind.rstrip("[]") if array else kind)
         if value is None:
             if array:
-                self.each(node, cls, "", place, count or f"?{self.span(node).start}")
+                self.each(node, cls or self.unseen(kind), "", place, count or f"?{self.span(node).start}")
             else:
                 self.initialize(node, place, kind, ())
         elif value.type == "argument_list":
@@ -59,6 +59,7 @@ class Initializers(Objects):
             self.store(place, self.bound(place, self.lvalue(value)), node)
         elif cls is None or array:
             self.assign(place, value, node)
+            self.begin_unseen(node, place, kind)
         else:
             before = len(self.out)
             given = self.value(value, place)
@@ -78,7 +79,13 @@ class Initializers(Objects):
             self.hands_over(node, active, values)
             self.constructor(node, active, values, spans, place)
             self.lead_to_elements(place, node)
-        elif values:
+        elif not values:
+            self.begin_unseen(node, place, kind)
+        else:
+            if self.is_unseen(kind):
+                self.constructor(node, kind, values, spans)
+            else:
+                self.begin_unseen(node, place, kind)
             if self._is_made_by_others(kind, values):
                 self.constructor(node, kind, values, spans)
             if len(values) == 1 and self._is_one(kind, values[0]):
@@ -132,11 +139,6 @@ class Initializers(Objects):
         self.copied(node, kind, values)
         if MAKES.match(kind):
             self.made_of_unseen(node, kind, values)
-        if any(map(self.may_lead, values)):
-            if isinstance(root := root_of(place), Var):
-                self.holding.add(root.name)
-            if self.is_unseen(kind):
-                self.constructor(node, kind, values, spans)
         if self.are_elements(kind, values):
             for value in values:
                 self.emit(ir.Assign(Index(place, Opaque(())), value, span))

@@ -28,6 +28,7 @@ from cudafix.ir import (
     Var,
 )
 
+_NAME = re.compile(rb"[A-Za-z_]\w*")
 _INTEGER = re.compile(r"[0-9]+")
 _VARIABLE = re.compile(r"(?<![\w.>#])(?<!::)[A-Za-z_]\w*(?![\w.(\[#]|->|::)")  # a name on its own, no part of another
 
@@ -148,6 +149,9 @@ class Loops(Branches):
         return self.constant(text, used)
 
     def _while(self, node: Node) -> None:
+        name = _NAME.match(self.file.original, node.start_byte) if self.source.shift == 0 else None
+        if name is not None and name[0] != b"while" and name[0].decode() not in self.file.every_macro:
+            self.may_declare(node, name[0].decode())
         condition = node.child_by_field_name("condition")
         text = self.normal(condition).strip("()") if condition is not None else ""
 

@@ -6,8 +6,9 @@ What a reader of the IR should know beyond `cudafix.ir`:
   in the function's body such a parameter is `Deref(Var(name))` already.
 - A call that only looks at a status (a check macro or function) leaves no `Call`; its argument's call is `CHECKED`.
 - The constructor and the destructor of a local whose class the file defines are `Call`s of `C::C` and `C::~C` with the
-  local as `receiver`; `new T` is a `Call` of `operator new`, `delete` of `operator delete`, `throw` of `throw`,
-  `std::cout << a` of `std::cout`, an OpenMP region is announced by a `Call` of `#pragma omp parallel`.
+  local as `receiver`, and so are those of a class that nobody sees; `new T` is a `Call` of `operator new`, `delete` of
+  `operator delete`, `throw` of `throw`, `std::cout << a` of `std::cout`, an OpenMP region is announced by a `Call` of
+  `#pragma omp parallel`.
 - Assignments of objects whose class has an `operator=`, be it one that the compiler writes, are `Call`s of that; so are
   the copies that a class declares, or a base or a member of it. Which assignments may run unseen, a `Function` and a
   `Module` say (`unwritten`, `template_arguments`).
@@ -58,8 +59,10 @@ def declarations(parsed: Parsed, visible: Declarations | None = None) -> Declara
     qualifiers = tuple(sorted(parsed.qualifiers))
     found = index(parsed.tree.root_node, parsed.text, parsed.path, qualifiers, visible, numbers)
     for name, body in named.items():  # `#define BUFFER Buffer<float>`
+        found.spelled[name] = body.decode("utf-8", "replace")
         if found.class_of(body.decode()) is not None:
             found.aliases.setdefault(name, (body.decode(),))
+    found.macros = frozenset(name for name, macro in parsed.macros.items() if macro.params is None) - named.keys()
     return found
 
 
@@ -110,6 +113,10 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         kinds = {name: element_type(kind) for name, kind in function.types.items()}
         function.types = {name: found.written_out(kind, function.name) for name, kind in kinds.items()}
     for variable in unique.values():
+        kind = element_type(variable.type).rstrip()
+        if variable.space == "host" and not (variable.elsewhere or kind.endswith(("*", "&"))):
+            unseen = found.unseen(kind, variable.name.removeprefix("::"))
+            variable.unseen = unseen.name if unseen is not None else ""
         variable.type = found.written_out(element_type(variable.type), variable.name.removeprefix("::"))
     members = {
         cls.name: {name: ir.Member(cls.fields[name], ir.Span(parsed.path, *at)) for name, at in cls.places.items()}
@@ -146,6 +153,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         frozenset(file.checks),
         {cls.name: tuple(_base(found, base, cls) for base in cls.bases) for cls in found.classes.values()},
         found.overlays(),
+        found.unseen_classes,
     )
 
 
@@ -346,7 +354,10 @@ def _initializing(
             cls = file.index.class_of(element) if not is_pointer(element) else None
             written = not value.type.endswith(("declarator", "identifier")) or value.type == "function_declarator"
             reads_as_function = value.type == "function_declarator"  # `std::span<T> x(a, n);`
-            made = (cls is not None and file.index.has(cls, cls.constructor)) or (written and lowering.active(element))
+            unseen = cls is None and lowering.unseen(element) is not None and not _is_misread(value)
+            unseen = unseen and not holds_function(value)  # it is handed out, from the start
+            made = unseen if cls is None else file.index.has(cls, cls.constructor)
+            made = made or (written and bool(lowering.active(element)))
             if made or (reads_as_function and holds_address(value)):
                 lowering.make_global(variable, value)
             elif variable.type.endswith(" &"):

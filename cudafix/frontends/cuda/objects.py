@@ -12,6 +12,8 @@ from cudafix import ir
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
+    NUMBER_OBJECT,
+    SPECIFIERS,
     WORDS,
     Class,
     element_type,
@@ -27,22 +29,9 @@ from cudafix.frontends.cuda.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.terms import deref, is_temporary, opaque
 from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Param, Site, Span, Var
 
-# what may be a class: no type of the standard library, of CUDA and its libraries, and no handle
-_CLASS = re.compile(
-    r"(?!std::|thrust::|cub::|cuda|cu[A-Z]|CU|nccl|nv|Npp|NPP|MPI_|auto\b|void\b|decltype\b|\w+_t\b|pthread_|FILE\b|dim3\b"
-    r"|(?:vector|array|map|set|list|deque|queue|stack|string|pair|tuple|optional|variant|function|span|unordered_\w+"
-    r"|[io]?fstream|[io]?stringstream|complex|bitset)\b|chrono::|(?:duration|time_point)\s*<"
-    r")[A-Za-z_]"
-)
 _QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(?:const|volatile)$")
-_SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
-_NAME_OF_TYPE = re.compile(r"(?:const |volatile )*[\w:]+(?: const)?\s*(?:\.\.\.)?")  # or of the types of a pack
+_OF_PACK = re.compile(r"(?!auto\b)[\w:]+\s*\.\.\.")
 _NUMBERED = re.compile(r"(?:(?:cuda::)?std::)?(?:array|span)\s*<")  # of a type, and a number
-# Objects of the standard library whose call makes a number and touches no memory but their own.
-NUMBER_OBJECT = re.compile(
-    r"(?:std::|thrust::)?(?:random::)?(?:\w+_distribution|(?:random|default_random)\w*|mt19937\w*|minstd_\w*|\w*rand\w*_engine"
-    r"|\w+_engine|ranlux\w*|knuth_b|hash|less|greater|plus|minus|multiplies|minimum|maximum)\b"
-)
 _VIEW_OBJECT = re.compile(r"(?:cuda::)?std::(?:span|mdspan)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CONVERSION = re.compile(r"operator\s+(?!new\b|delete\b|co_await\b)\w")
@@ -531,6 +520,13 @@ class Objects(Expressions):
 
     def converts(self, node: Node, place: Expr) -> None:
         """An object is read, which may be as something else: what its conversions do, be they meant or not."""
+        kind = self.type_of(place) if isinstance(place, (Var, Field, Index, Deref)) else ""
+        if self.is_unseen(kind) and (unseen := self.unseen(kind)) is not None:
+            span = self.span(node)
+            site = ir.Site(span, "", "", ";", blocked="a conversion")
+            name_span = Span(span.path, span.start, span.start)
+            call = ir.Call(f"{unseen.name}::operator auto", (), span, name_span, span.end - 1, site, (), place)
+            self.emit(ir.If(ir.Test("other", None, f"an object of {kind} is converted"), (call,), (), span))
         for name in self._conversions(place):
             block = self.collect(lambda name=name: self._convert(node, name, place))  # type: ignore[misc]
             self.emit(ir.If(ir.Test("other", None, f"{name} is meant"), block, (), self.span(node)))
@@ -633,10 +629,12 @@ class Objects(Expressions):
         return self._of_unseen(node, symbol, values)
 
     def _of_unseen(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:
-        """The call of an operator of a class that is not seen, which is given more than numbers; None for any other."""
-        unseen = [self.is_unseen(self.type_of(value)) for value in values]
-        given = [value for value, own in zip(values, unseen, strict=True) if not own and self.may_lead(value)]
-        if not any(unseen) or not given:
+        """The call of an operator of a class that is not seen; None for any other."""
+        unseen = [self.unseen(kind) is not None and self.is_unseen(kind) for kind in map(self.type_of, values)]
+        if not any(unseen):
+            return None
+        if symbol == "&" and len(values) == 1:  # which gives the address wherever there is no such operator
+            self.converts(node, values[0])
             return None
         return self.unknown(f"`operator{symbol}` of a class that is not seen", node, values)
 
@@ -811,26 +809,36 @@ class Objects(Expressions):
         return True
 
     def is_unseen(self, kind: str) -> bool:
-        """Whether a type can only be a class of which nothing is known."""
-        kind = _SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
-        index = self.file.index
-        if _CLASS.match(kind) is None or kind.endswith(("*", "]", "&")) or is_number(kind):
-            return False
-        if _NAME_OF_TYPE.fullmatch(kind.partition("<")[0]) is None:  # `char (*)[16]`, a number in a template's argument
-            return False
-        macro = self.file.macros.get(kind)
-        if macro is not None and macro.params is None:
-            written = macro.body.decode("utf-8", "replace").strip()
-            return written != kind and self.is_unseen(written)
-        if kind in self.bindings:  # an argument of a macro
-            bound = self.bindings[kind]
-            written = text_of(bound.node, bound.source.text)
-            return not written.endswith("__") and written != kind and self.is_unseen(written)  # `int *` is masked
-        name = kind.partition("<")[0].rstrip()
-        meanings = index.meanings(name)
-        if index.names_type(kind) or (index.names_type(name) and meanings != (name,)):
-            return any(one != name and self.is_unseen(one) for one in meanings)
-        return index.class_of(kind) is None and NUMBER_OBJECT.match(kind) is None and not index.is_compound(name)
+        """Whether a type can only be a class of which nothing is known. Those of a pack may be any."""
+        return _OF_PACK.fullmatch(kind) is not None or self.file.index.is_unseen(self.as_written(kind))
+
+    def unseen(self, kind: str) -> Class | None:
+        """The class of an object of this type, or of those that are made in it, if nothing is known of that."""
+        return self.file.index.unseen(self.as_written(element_type(kind).rstrip())) if not is_pointer(kind) else None
+
+    def as_written(self, kind: str) -> str:
+        """A type, or what is written instead where it is a macro or a parameter of one; empty for no name of a type."""
+        for _ in range(MAX_DEPTH):
+            name = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
+            macro = self.file.macros.get(name)
+            if macro is not None and macro.params is None:
+                kind = macro.body.decode("utf-8", "replace").strip()
+            elif name in self.bindings:
+                kind = text_of(self.bindings[name].node, self.bindings[name].source.text)
+            else:
+                return kind
+            if kind == name or kind.endswith("__"):  # `int *` is masked
+                return ""
+        return ""
+
+    def begin_unseen(self, node: Node, place: Expr, kind: str) -> None:
+        """An object of a class that is not seen is made in a place: its constructor may do anything."""
+        if (cls := self.unseen(kind)) is not None:
+            span = self.span(node)
+            site = ir.Site(span, "", "", ";", blocked="a constructor")
+            name_span = Span(span.path, span.start, span.start)
+            callee = f"{cls.name}::{cls.constructor}"
+            self.emit(ir.Call(callee, (), span, name_span, span.end - 1, site, (), place))
 
     def class_in(self, kind: str) -> Class | None:
         """The class of the object that something of this type is; None for a pointer or a reference to one."""
@@ -842,7 +850,7 @@ class Objects(Expressions):
         """
         if kind.endswith(("*", "]", "&")):
             return ""
-        kind = _SPECIFIERS.sub("", kind).removeprefix("::")
+        kind = SPECIFIERS.sub("", kind).removeprefix("::")
         index = self.file.index
         if index.class_of(kind) is not None:
             return ""
@@ -1014,7 +1022,9 @@ class Objects(Expressions):
         """The class with a destructor of which a function returns an object."""
         kinds = self.file.index.returned(callee.rpartition("::")[2])
         classes = [c for kind in kinds if (c := self.file.index.ending(kind)) is not None]
-        if len(kinds) > 1 and classes:
+        if len(kinds) > 1 and all(cls.unseen for cls in classes):
+            self.ending += [(self.temporary(cls.name), cls, node) for cls in classes]
+        elif len(kinds) > 1:
             self.unknown("an object of which it is not known whether the call makes it", node)
         return classes[0] if classes and len(kinds) == 1 else None
 
@@ -1107,7 +1117,7 @@ class Objects(Expressions):
             )
         )  # fmt: skip
         cls = self.class_in(name)
-        if any(map(self.may_lead, values)) and self.is_unseen(name):  # it gets the address of the object, too
+        if values and not array and self.is_unseen(name):  # it gets the address of the object, too
             self.constructor(node, name, (*values, result), ())
             self.store(deref(result), opaque(*values), node)
         elif cls is not None and values and array:
@@ -1118,7 +1128,7 @@ class Objects(Expressions):
             self.blocked = kept
         else:
             count = self.normal(declarator).strip("[]") if declarator is not None else ""
-            self.each(node, cls, "", result, count)
+            self.each(node, cls or self.unseen(name), "", result, count)
         return result
 
     def delete(self, node: Node, target: Expr | None, used: bool) -> Expr:
@@ -1131,7 +1141,7 @@ class Objects(Expressions):
         count = "?" if any(child.type == "[" for child in node.children) else ""
         kind = pointee(self.written_type(inner)) or self.type_of(Deref(value))
         cls = self.file.index.class_of(kind)
-        self.each(node, cls, "~", value, count)
+        self.each(node, cls or self.unseen(kind), "~", value, count)
         if cls is not None and not self.file.index.has(cls, f"~{cls.constructor}"):
             self.file.deduced.add(cls.name.rpartition("::")[2])  # an object of a derived class may end
         callee = self.memory_of(kind, "operator delete[]" if count else "operator delete") or "operator delete"

@@ -26,9 +26,10 @@ from cudafix.frontends.cuda.declarations import (
     plain_name,
     text_of,
 )
-from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, OPTIONAL, first_named
+from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT, first_named
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro, joined, pasted
+from cudafix.frontends.cuda.names import NULLS
 from cudafix.frontends.cuda.terms import is_temporary, matters, opaque, root_of
 from cudafix.ir import (
     NULL,
@@ -108,6 +109,14 @@ class Statements(Loops):
                 if self.expand(macro, {}, inner, want_value=False) is None:
                     self.unread(f"macro `{macro.name}`", inner)
                 return
+        if name := self._macro_not_seen(inner):
+            if inner.type == "identifier":  # else the call is one of a function that is not seen
+                span = self.span(inner)
+                self.emit(ir.Call(name, (), span, span, span.end, self.site(node)))
+            else:
+                self.value(inner, None, False)
+            self.may_declare(inner, name)
+            return
         if inner.type == "binary_expression":
             operator = inner.child_by_field_name("operator")
             left, right = inner.child_by_field_name("left"), inner.child_by_field_name("right")
@@ -115,6 +124,25 @@ class Statements(Loops):
                 self._short_circuit(inner, left, right, operator.type)
                 return
         self.value(inner, None, False)
+
+    def _macro_not_seen(self, node: Node) -> str:
+        """The name of the macro that a statement is, `PROFILED;` or `PROFILE_SCOPE("f");`, which no file of the program
+        defines; empty for any other statement.
+        """
+        name_node = node.child_by_field_name("function") if node.type == "call_expression" else node
+        if name_node is None or name_node.type != "identifier":
+            return ""
+        name = self.raw(name_node)
+        known = name in self.file.every_macro or name in self.bindings or self.local(name) is not None
+        if known or self.file.index.is_enumerator(name) or self._is_function(name) or self.file.index.is_type(name):
+            return ""
+        if self.resolve_variable(name, name_node) is not None or self.file.index.class_of(name) is not None:
+            return ""
+        if node.type == "identifier":
+            return name if not sites.is_api(name) and name not in NULLS else ""
+        listed = self.raw(node.child_by_field_name("arguments") or node)[1:-1].strip()
+        is_check = sites.is_check_name(name) and (not listed or "(" in listed)
+        return name if SHOUT.fullmatch(name) is not None and not is_check else ""
 
     def _compound(self, node: Node) -> None:
         self.scoped(lambda: self.statement_list(node.children, node.start_byte), node)
@@ -298,7 +326,9 @@ class Statements(Loops):
             def run(clause: Node = child) -> None:
                 for param, at in self.parameters(clause.child_by_field_name("parameters")):
                     ending = self.file.index.ending(param.type)  # what is derived from it is told where it is thrown
-                    idle = ending is None or (param.by_reference and self.file.index.ends_idly(ending))
+                    idle = ending is None or (
+                        param.by_reference and (ending.unseen or self.file.index.ends_idly(ending))
+                    )
                     if not idle:
                         self.unknown("an object that ends where it is caught", at)
                     var = self.declare(param.name, param.type, at) if param.name else self.temporary()

@@ -55,6 +55,7 @@ from cudafix.ir import (
 
 _HANDLE = re.compile(r"cuda[A-Z]\w*$")
 _PLAIN = frozenset(("std::string", "string"))
+_STRING = re.compile(r"(?:std::)?basic_string\s*<")
 _USUAL = re.compile(r"(?:std|thrust)::\w*allocator\b")
 _JUMPS = frozenset(("break", "continue", "return", "goto", "throw"))
 # what a macro may be given as an argument, and is no type
@@ -408,6 +409,10 @@ class Variables(Blocks):
             if one.array:
                 self.sizes(node)
                 self._elements(var, one, node)
+            else:
+                self._own_allocator(var, kind, self.span(node))
+                self.begin_unseen(node, var, kind)
+                self._owns(var, one)
             return
         if KEEPS_REFERENCES.search(kind):
             braced = value.type in ("argument_list", "initializer_list")
@@ -464,17 +469,17 @@ class Variables(Blocks):
             returned = result == holder and len(self.out) > count
             self.made_of(node, cls.name, var if returned else result, var)
         self.lead_to_elements(var, node)
-        if cls is not None:
+        one.type = kind
+        if cls is None and not one.array:
+            self._own_allocator(var, kind, self.span(node))
+            self.begin_unseen(node, var, kind)
+        if not is_pointer(kind):
             self._owns(var, one)
 
     def _fresh(self, var: Var, one: Declared, node: Node) -> ir.Declare:
-        """The declaration of a variable that starts out fresh. A class that is not seen may have a destructor."""
+        """The declaration of a variable that starts out fresh."""
         kind = element_type(one.type).rstrip()
-        cls = self.file.index.class_of(kind) if not is_pointer(kind) else None
-        parts = (*cls.bases, *(k for k in cls.fields.values() if not is_pointer(k))) if cls is not None else (kind,)
-        if any(map(self.is_unseen, parts)):
-            self.scopes[-1].destroyed.append((var, None, kind))
-        elif b"HostRegister" in self.source.text and (one.array or self.holds_numbers(kind)):
+        if b"HostRegister" in self.source.text and (one.array or self.holds_numbers(kind)):
             self.storage.add(var.name)
             self.scopes[-1].destroyed.append((var, None, kind))
         return ir.Declare(var, element_type(one.type), one.array, self.span(node))
@@ -533,8 +538,7 @@ class Variables(Blocks):
         self.emit(self._fresh(var, one, node))
         self._own_allocator(var, kind, self.span(node))
         self.initialize(node, var, kind, values, spans)
-        if self.file.index.class_of(kind) is not None:
-            self._owns(var, one)
+        self._owns(var, one)
 
     def _sole_object(self, one: Declared, node: Node, value: Node) -> bool:
         """A local smart pointer that alone owns an object, from its declaration on until the end of the scope: the
@@ -588,8 +592,8 @@ class Variables(Blocks):
 
     def _own_allocator(self, var: Var, kind: str, span: Span) -> None:
         """The memory of a container with an allocator that is not the library's may be pinned or managed."""
-        containers = [one for one in self.file.index.meanings(kind) if CONTAINER.match(one)]
-        if any((given := second_argument(one)) and not _USUAL.match(given) for one in containers):
+        given = [allocator for one in self.file.index.meanings(kind) if (allocator := _allocator(one))]
+        if any(not _USUAL.match(one) for one in given):
             site = ir.Site(span, "", "", ";", blocked="the allocator of a container")
             name_span = Span(span.path, span.start, span.start)
             elements = (Addr(Index(var, Opaque(()))), Const("0"), Const("0"))
@@ -632,7 +636,8 @@ class Variables(Blocks):
 
     def _elements(self, var: Var, one: Declared, node: Node) -> None:
         """The constructors of the elements of a local array, and at the end of its scope their destructors."""
-        cls = self.file.index.class_of(element_type(one.type)) if not is_pointer(element_type(one.type)) else None
+        element = element_type(one.type).rstrip()
+        cls = (self.file.index.class_of(element) or self.unseen(element)) if not is_pointer(element) else None
         if cls is None:
             return
         size = node.child_by_field_name("size")
@@ -643,7 +648,7 @@ class Variables(Blocks):
             self.scopes[-1].destroyed.append((var, cls, f"0:{count}"))
 
     def _owns(self, var: Var, one: Declared) -> None:
-        cls = self.file.index.ending(one.type)
+        cls = self.file.index.ending(self.as_written(one.type))
         if cls is not None:
             self.scopes[-1].destroyed.append((var, cls, ""))
 
@@ -666,6 +671,9 @@ class Variables(Blocks):
         self.emit(self._fresh(var, one, node))
         if cls is not None:
             self.start_null(self.span(node), var, cls)
+        if not one.array:
+            self._own_allocator(var, kind, self.span(node))
+            self.begin_unseen(node, var, kind)
             self._owns(var, one)
         self.fill(node, var, kind, value, initials, self._extent(one) or str(len(children)))
         ending = self.file.index.ending(element_type(kind)) if one.array else None
@@ -676,6 +684,13 @@ class Variables(Blocks):
         """The size of an array in its declaration; empty where it is not written."""
         size = extent(one.node.parent) if one.array and one.node.parent is not None else None
         return self.normal(size) if size is not None else ""
+
+
+def _allocator(kind: str) -> str:
+    """The allocator that the type of a container or a string names (C++17, 24.3.2 [basic.string])."""
+    if CONTAINER.match(kind):
+        return second_argument(kind)
+    return template_arguments(kind)[2] if _STRING.match(kind) and len(template_arguments(kind)) > 2 else ""
 
 
 def _is_parameter_of_a_value(node: Node, name: str, text: bytes) -> bool:

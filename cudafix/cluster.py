@@ -63,6 +63,7 @@ _PROBLEMS = {
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
 
+_IN_UTF_8 = "Save the file in UTF-8, and say so in its first line: no other encoding is read."
 _IN_PYTHON = "Fix what `python -m py_compile` reports for the file."
 
 
@@ -543,7 +544,10 @@ class Cluster:
                         inside = function.span.start <= offset < function.span.end
                         whole = "is not understood as a whole"
                         text = _PROBLEMS.get(name, whole if inside else f"stands in text that {whole}")
-                        unlock = _IN_PYTHON if name == "parse_error" and key.path.endswith(prefilter.SUFFIX) else ""
+                        unlock = ""
+                        if name == "parse_error" and key.path.endswith(prefilter.SUFFIX):
+                            encoded = prefilter.is_in_another_encoding(self.tree.files[key.path])
+                            unlock = _IN_UTF_8 if encoded else _IN_PYTHON
                         return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
             for name in ("cudaMalloc", "cudaFree"):
                 for path in (key.path, *self.tree.included(key.path)):

@@ -321,3 +321,23 @@ def test_an_edit_is_proved_again_where_the_text_is_unusual(text: str) -> None:
     report = analyze({"main.cu": (HEAD + text).encode()}, Config())
     assert not report.refusals
     assert any(finding.edits for finding in report.findings)
+
+
+IN_LATIN_1 = """# coding: latin-1
+from cuda.bindings import runtime
+def main():
+    err, p = runtime.cudaMalloc(4)
+    runtime.cudaFree(p)
+main()
+"""
+
+
+def test_another_encoding_is_no_error_of_the_file() -> None:
+    text = IN_LATIN_1.replace("def", "# caf\xe9\ndef").encode("latin-1")
+    (refusal,) = analyze({"main.py": text}, Config()).refusals
+    assert "UTF-8" in refusal.unlock
+    assert "py_compile" not in refusal.unlock
+
+
+def test_another_encoding_that_says_the_same_as_utf_8_is_read() -> None:
+    assert not analyze({"main.py": IN_LATIN_1.encode()}, Config()).refusals

@@ -136,7 +136,7 @@ class Wrong(Enum):
     OTHER_DEVICE = "another device may be current when"
     FREE_MEMORY = "the program asks how much memory is free"
     HOST_RACE = "may still run when the host works on the same memory"
-    OTHER_MEMORY = "is none that `cudaFreeAsync` can give back"
+    OTHER_MEMORY = "is no memory that `cudaFreeAsync` can give back"
     NOT_UNDERSTOOD = "differs in a way that cannot be proved"
 
 
@@ -187,8 +187,6 @@ class Violation:
                 return f"{earlier} may use memory that is freed by then"
             case Wrong.DOUBLE_FREE:
                 return "the memory is freed twice" if self.certain else "the memory may be freed twice"
-            case Wrong.OTHER_MEMORY:
-                return f"the memory {self.kind.value}"
             case Wrong.NOT_UNDERSTOOD:
                 return f"{self.later.text}, which cannot be proved"
             case _:

@@ -63,6 +63,7 @@ _PROBLEMS = {
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
 
+_IN_UTF_8 = "Save the file in UTF-8, and say so in its first line: no other encoding is read."
 _IN_PYTHON = "Fix what `python -m py_compile` reports for the file."
 
 
@@ -106,10 +107,12 @@ def _agreeing(variants: Sequence[Variant], chosen: Variant) -> Variant:
 
 
 def _reached(program: Program, root: ir.Function) -> set[int]:
-    """The functions (by `id`) that a root may run."""
+    """The functions (by `id`) that a root may run; initializers of globals run in front of `main`."""
     callees: dict[int, list[ir.Function]] = program.kept("callees", dict)
     found: set[int] = set()
     stack = [root]
+    if root is program.main:
+        stack += program.initializers()
     while stack:
         function = stack.pop()
         if id(function) not in found:
@@ -541,12 +544,22 @@ class Cluster:
                         inside = function.span.start <= offset < function.span.end
                         whole = "is not understood as a whole"
                         text = _PROBLEMS.get(name, whole if inside else f"stands in text that {whole}")
-                        unlock = _IN_PYTHON if name == "parse_error" and key.path.endswith(prefilter.SUFFIX) else ""
+                        unlock = ""
+                        if name == "parse_error" and key.path.endswith(prefilter.SUFFIX):
+                            encoded = prefilter.is_in_another_encoding(self.tree.files[key.path])
+                            unlock = _IN_UTF_8 if encoded else _IN_PYTHON
                         return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
             for name in ("cudaMalloc", "cudaFree"):
                 for path in (key.path, *self.tree.included(key.path)):
                     if name in self.tree.macros_of(path):
                         return Refused("renaming_header", f"`{path}` gives `{name}` another meaning")
+            for function in self._functions():
+                if last(function.name) in ("cudaMallocAsync", "cudaFreeAsync") and function.cls is None:
+                    name, span = last(function.name), ir.Span(*function.span[:2], function.span.start + 1)
+                    text = f"the program has a `{name}` of its own, which may be called instead of that of CUDA"
+                    return Refused(
+                        "renaming_header", text, ((span, "here"),), unlock=f"Give that `{name}` another name."
+                    )
             for program in (p for p in self.programs if key.path in p):
                 for macro in self.tree.defined_around(key.path, program):
                     if macro.name in ("cudaMalloc", "cudaFree"):

@@ -117,6 +117,10 @@ class Program:
         for module in self.modules:
             yield from module.functions
 
+    def initializers(self) -> Iterator[ir.Function]:
+        """What initializes globals, in front of `main`."""
+        return (function for function in self.functions() if last(function.name) == ir.INITIALIZERS)
+
     def kept(self, fact: str, make: Callable[[], T]) -> T:
         """What `make` returns, made once for this program."""
         if fact not in self._kept:

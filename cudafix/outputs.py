@@ -20,10 +20,11 @@ _SOURCES = frozenset(
     ".rs .s .toml .tpp .txx".split()
 )
 _HEAD = 4096  # bytes in which a file says what it is
+_TAIL = 256  # bytes in which it ends; behind that stands what somebody has added
 
 
 class Kind(Enum):
-    """What cudafix writes, and how such a file begins."""
+    """What cudafix writes, and how such a file begins. It ends with the end of a page or of an object of JSON."""
 
     PAGE = "a page of `diff --html`", rb'<!doctype html>.{,2000}<meta name="generator" content="cudafix'
     BASELINE = (
@@ -68,8 +69,12 @@ def check(file: str, kind: Kind) -> None:
     try:
         with open(real, "rb") as opened:
             head = opened.read(_HEAD)
+            opened.seek(max(0, status.st_size - _TAIL))
+            tail = opened.read().rstrip()
     except OSError as error:
         raise OutputError(f"{file}: cannot be read: {error.strerror}") from None
+    if not tail.endswith(b"</html>" if kind is Kind.PAGE else b"}"):
+        raise OutputError(f"{file}: does not end as {kind.title} does; it is left as it is")
     if kind.begins.match(head) is None:
         raise OutputError(f"{file}: is there already and is not {kind.title}; it is left as it is")
 

@@ -147,7 +147,7 @@ REFUSALS: dict[str, Page] = {
         "What is not understood may use the buffer on any stream, free it or return. No order can be proved across it. "
         "Only the function with the error is affected; the rest of the file is analysed. Of Python, a file with an "
         "error is not read at all; `python -m py_compile` shows the place.",
-        "Write the place that the message names in plainer C++: most often it is a macro that hides a brace, or an "
+        "Write the place that is shown in plainer C++: most often it is a macro that hides a brace, or an "
         "`#if` that splits an expression.",
     ),
     "finalizer": Page(
@@ -299,7 +299,7 @@ REFUSALS: dict[str, Page] = {
         "the proof needs more steps than the analysis allows itself",
         "Calls are followed into the functions that they reach, and loops are run to a fixpoint. Past a fixed number "
         "of steps the rest counts as unknown, and unknown code may use the buffer on any stream.",
-        "The limit is on the whole program from the function that the message names, not on the function with the "
+        "The limit is on the whole program from the function that is shown, not on the function with the "
         "pair. Check the file by itself (`cudafix check FILE`): then only what it includes is followed. If that is "
         "refused too, nothing can be done on the side of the code.",
     ),
@@ -308,7 +308,8 @@ REFUSALS: dict[str, Page] = {
         "The call is put together by a macro (`cuda(Malloc(&p, n))` by token pasting), stands in a macro argument that "
         "is expanded twice, or in a file that was not given, but only read with those that were. A change of that text "
         "would change other calls too, or none, or what was not asked for.",
-        "Write the call out in plain text, or add the file that holds it to the paths.",
+        "Write the call out in plain text where the macro is used. Of a file that was only read, add that file to the "
+        "paths.",
     ),
     "unseen_caller": Page(
         "code outside the analysed files may call this function",

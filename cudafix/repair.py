@@ -279,18 +279,28 @@ def stream_options(group: Group) -> list[dict[Key, StreamName]]:
 # what no stream and no wait can mend
 
 
+_INSTEAD = {
+    f": {ir.THROUGH_POINTER}": "Call the function by its name, or give the pointer its one function in the code that "
+    "is analysed.",
+    ": nested too deeply": "Split the expression or the statement that is shown into several ones.",
+}
+"""What would unlock a group, by how its obstacle ends."""
+
+
 def static_refusal(group: Group, outcomes: Iterable[Outcome]) -> Refused | None:
     """Why a group cannot move, whatever the order."""
     for site in (*group.allocations.values(), *group.frees.values()):
         fixed = site.call.site.fixed
         if site.call.name_span.start == site.call.name_span.end or fixed:
+            text = f"`{site.call.callee}` cannot be edited here: {fixed or 'a macro makes the name'}"
             return Refused(
-                "site_not_editable", f"`{site.call.callee}` cannot be edited here: {fixed or 'a macro makes the name'}"
+                "site_not_editable", text, unlock="Write the call out in plain text where the macro is used."
             )
         if lacks_stream(site.call) and site.call.span.path.endswith(prefilter.SUFFIX):
             return Refused("site_not_editable", f"`{site.call.callee}` needs a stream as its last argument")
     for obstacle in sorted(group.obstacles, key=lambda o: _RANK.get(o.name, 50)):
-        return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),))
+        unlock = next((text for why, text in _INSTEAD.items() if obstacle.text.endswith(why)), "")
+        return Refused(obstacle.name, obstacle.text, ((obstacle.span, obstacle.text),), unlock=unlock)
     if not group.frees:
         return Refused("free_not_found", "no `cudaFree` of it is reached")
     if group.never_freed:
@@ -388,6 +398,10 @@ _UNLOCK = {
     Wrong.USE_AFTER_FREE: "Free the memory behind its last use; what a captured graph works on, behind the last launch "
     "of the graph.",
 }
+_FREE_ONCE_HERE = (
+    "Free the memory once: this free runs twice on it. If it stands in a destructor, a copy of the object frees what "
+    "the other one has: delete the copy constructor and the copy assignment. Else set the pointer to null behind it."
+)
 _OF_THE_PROGRAM = frozenset({Wrong.FREE_MEMORY, Wrong.RESET_PENDING, Wrong.RESET_LEAKS, Wrong.DESTROYED_AFTER_RESET})
 """What concerns all that the program moves, if it concerns no block of its own."""
 _LIFETIME = frozenset(
@@ -717,7 +731,8 @@ class Repair:
                 text = f"{v.words}, and its stream may be destroyed by then"
                 return Refused("stream_destroyed", text, (first, later, *dict.fromkeys(ends)), v)
         if first is not None and v.kind in _OF_TWO:
-            return Refused(name, v.words, (first, later), v, _UNLOCK.get(v.kind, ""))
+            twice_here = v.kind is Wrong.DOUBLE_FREE and first[0] == later[0]
+            return Refused(name, v.words, (first, later), v, _FREE_ONCE_HERE if twice_here else _UNLOCK.get(v.kind, ""))
         return Refused(name, v.words, (first, later) if first is not None and first[0] != later[0] else (later,))
 
     def _freed_before(self, v: Violation, group: Group) -> tuple[ir.Span, str] | None:

@@ -187,6 +187,9 @@ class Rewriter:
         if function.problems or not self._can_call(function):  # a `main` that includes no header of CUDA
             function, block = next(f for f in view.program.functions() if _holds(f, key)), ()
         stmt = next((s for s in block if _contains(s, key, view.program)), None)
+        if stmt is None and any(_holds(initializer, key) for initializer in view.program.initializers()):
+            # no statement can stand there, and a pool gives nothing back before `main` synchronizes or frees
+            stmt = next((s for s in block if _has_room(s, function)), None)
         if not for_one and stmt is not None and _sets_device(stmt, view.program):
             stmt, block, once = call, (), True  # the pool is that of the current device: each round sets up its own
         elif (
@@ -386,10 +389,13 @@ def _indent(data: bytes, at: int) -> str:
 
 def _has_room(stmt: ir.Stmt, function: ir.Function) -> bool:
     """Whether something may stand in front of a statement of a function: there may be no place for it in the body of a
-    macro, and there is none in the initializer list of a constructor.
+    macro, and there is none in the initializer list of a constructor, or in front of a function-try-block (C++17, 18
+    [except] 1).
     """
     span = _site_span(stmt)
     is_in = span.path == function.span.path and function.span.start <= span.start < function.span.end
+    if isinstance(stmt, ir.Try) and span.end == function.span.end:
+        return False
     return is_in and not (isinstance(stmt, ir.Call | ir.Launch) and stmt.site.blocked is not None)
 
 

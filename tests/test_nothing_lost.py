@@ -241,3 +241,17 @@ def test_macros_that_double_sixty_times_end(tree: Path, capsys: pytest.CaptureFi
     doubled = b"".join(b"#define B%d(x) B%d(x) B%d(x)\n" % (n + 1, n, n) for n in range(60))
     (tree / "a.cu").write_bytes(doubled + SOURCE.replace(b"int main() {", b"int main() {\n    int v;\n    B60(v)", 1))
     assert run(capsys, "check")[0] in (0, 1)
+
+
+@pytest.mark.parametrize("options", [PAGE, BASELINE, PROOFS], ids=["page", "baseline", "proofs"])
+def test_what_somebody_has_added_to_a_file_of_cudafix_is_not_written_over(
+    tree: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    assert run(capsys, *options, "out")[0] == 0
+    with (tree / "out").open("a") as out:
+        out.write("my notes\n")
+    before = held(tree)
+    code, _, err = run(capsys, *options, "out")
+    assert (code, err.count("\n")) == (2, 1), err
+    assert "it is left as it is" in err
+    assert held(tree) == before

@@ -195,3 +195,149 @@ int main() {
 """
     )
     assert "`launch` may call itself, as it is not decided which overload is meant" in refusal.message
+
+
+def test_a_macro_of_a_header_that_was_given_is_not_asked_for() -> None:
+    files = {
+        "alloc.h": b"#define ALLOC(p) cudaMalloc(&p, 4)\n#define FREE(p) cudaFree(p)\n",
+        "main.cu": b'#include "alloc.h"\n'
+        + HEAD.encode()
+        + b"int main() { int *x; ALLOC(x); k<<<1, 1>>>(x); FREE(x); }\n",
+    }
+    (refusal,) = analyze(files, Config()).refusals
+    assert "a macro that another file defines" in refusal.message
+    assert "to the paths" not in refusal.unlock
+
+
+@pytest.mark.parametrize("allocation", ["(int)cudaMalloc(&d, 4)", "(int)ALLOC(d)", "make()"])
+def test_what_initializes_a_global_is_reached_in_front_of_main(allocation: str) -> None:
+    text = f"""
+#define ALLOC(p) cudaMalloc(&p, 4)
+int *d;
+int make() {{ return {"cudaMalloc(&d, 4)" if allocation == "make()" else "0"}; }}
+int init = {allocation};
+int main() {{
+    k<<<1, 1>>>(d);
+    cudaFree(d);
+}}
+"""
+    report = analyze({"main.cu": (HEAD + text).encode()}, Config())
+    assert not report.refusals
+    assert [bool(finding.edits) for finding in report.findings] == [True]
+
+
+def test_a_free_in_an_initializer_that_work_has_to_end_before_names_both() -> None:
+    refusal = only(
+        main="""
+int *d;
+cudaStream_t s;
+int a = (int)cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) + (int)cudaMalloc(&d, 4);
+int go() { k<<<1, 1, 0, s>>>(d); return 0; }
+int b = go();
+int c = (int)cudaFree(d);
+int main() {}
+"""
+    )
+    assert "no path" not in refusal.message
+
+
+def test_memory_that_a_destructor_frees_twice_is_not_said_to_have_two_frees() -> None:
+    refusal = only(
+        main="""
+class Block {
+    int *p;
+  public:
+    Block() { cudaMalloc(&p, 4); }
+    Block(const Block &other) = default;
+    ~Block() { cudaFree(p); }
+};
+int main() {
+    Block a;
+    Block b(a);
+}
+"""
+    )
+    assert refusal.message == "the memory is freed twice"
+    assert "take one of the two out" not in refusal.unlock
+    assert "copy constructor" in refusal.unlock
+
+
+def test_a_recursion_is_named_where_its_work_is_in_the_way() -> None:
+    refusal = only(
+        main="""
+void a(int n);
+void b(int n) { if (n) a(n - 1); }
+void a(int n) {
+    int *d;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    b(n);
+    cudaFree(d);
+}
+int main() { a(3); }
+"""
+    )
+    assert refusal.message.startswith("work of `a`, which calls itself,")
+
+
+def test_a_pointer_to_a_function_has_no_file_to_be_added() -> None:
+    refusal = only(
+        main="void (*cb)(int *);\nint main() {\n    int *d;\n    cudaMalloc(&d, 4);\n    cb(d);\n    cudaFree(d);\n}\n"
+    )
+    assert refusal.name == "unknown_call"
+    assert "Add the file" not in refusal.unlock
+
+
+def test_a_function_with_the_name_that_the_rewritten_call_would_have_is_shown() -> None:
+    refusal = only(
+        main="""
+namespace memory {
+cudaError_t cudaMallocAsync(void **p, size_t n) { return cudaMalloc(p, n); }
+void cudaFreeAsync(void *p) { cudaFree(p); }
+}
+int main() {
+    int *d;
+    memory::cudaMallocAsync((void **)&d, 4);
+    k<<<1, 1>>>(d);
+    memory::cudaFreeAsync(d);
+}
+"""
+    )
+    assert refusal.name == "renaming_header"
+    assert "of its own" in refusal.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#define MAKE(T, n) ({ T *p_; cudaMalloc((void **)&p_, (n) * sizeof(T)); p_; })\n"
+        "__global__ void of(int *p, int n) { if (n) p[n] += 1; }\n"
+        "int main() { int *t = MAKE(int, 4); of<<<1, 1>>>(t, 1); cudaFree(t); return 0; }\n",
+        "int main() try { int *d; if (cudaMalloc(&d, 4) != cudaSuccess) throw 1; else k<<<1, 1>>>(d); cudaFree(d); }\n"
+        "catch (int) { return 1; }\n",
+    ],
+)
+def test_an_edit_is_proved_again_where_the_text_is_unusual(text: str) -> None:
+    report = analyze({"main.cu": (HEAD + text).encode()}, Config())
+    assert not report.refusals
+    assert any(finding.edits for finding in report.findings)
+
+
+IN_LATIN_1 = """# coding: latin-1
+from cuda.bindings import runtime
+def main():
+    err, p = runtime.cudaMalloc(4)
+    runtime.cudaFree(p)
+main()
+"""
+
+
+def test_another_encoding_is_no_error_of_the_file() -> None:
+    text = IN_LATIN_1.replace("def", "# caf\xe9\ndef").encode("latin-1")
+    (refusal,) = analyze({"main.py": text}, Config()).refusals
+    assert "UTF-8" in refusal.unlock
+    assert "py_compile" not in refusal.unlock
+
+
+def test_another_encoding_that_says_the_same_as_utf_8_is_read() -> None:
+    assert not analyze({"main.py": IN_LATIN_1.encode()}, Config()).refusals

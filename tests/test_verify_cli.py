@@ -20,6 +20,8 @@ from typing import NamedTuple
 import pytest
 
 from cudafix import cli, nvcc
+from cudafix.verify import bundle
+from cudafix.verify.plan import PlanError
 from tests.cases import FIXTURES, load
 
 SOURCE = """\
@@ -357,6 +359,30 @@ def test_export_runs_with_a_bare_python_and_import_takes_its_results(project: Pr
     results.write_text(results.read_text()[:-20])
     assert "results.json: not JSON" in project.verify("--import", str(results)).err
     assert f"{there}: is there already, and not an empty folder" in project("true", "--export", str(there)).err
+
+
+def test_links_in_a_circle_are_exported_as_links(project: Project, tmp_path: Path) -> None:
+    (project.folder / "one").symlink_to("other")
+    (project.folder / "other").symlink_to("one")
+    done = project("true", "--export", str(tmp_path / "there"))
+    assert done.code == 0, done.err
+    assert (tmp_path / "there" / "trees" / "0" / "before" / "one").is_symlink()
+
+
+@pytest.mark.parametrize("existed", [False, True])
+def test_an_export_that_fails_leaves_nothing(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, existed: bool
+) -> None:
+    def fail(*_: object) -> None:
+        raise PlanError("no room")
+
+    there = tmp_path / "there"
+    if existed:
+        there.mkdir()
+    monkeypatch.setattr(bundle, "add_runner", fail)
+    assert project("true", "--export", str(there)).code == 2
+    assert there.exists() == existed
+    assert not existed or not list(there.iterdir())
 
 
 def test_fixtures_are_exported_run_in_parts_and_recorded(project: Project, tmp_path: Path) -> None:

@@ -867,7 +867,9 @@ class Calls(Operations):
         if self._is_of_the_program(stmt, why):
             self.functions_change(state)
             reached = self._held_in_globals(state)
-        self._foreign_work(stmt, name, self.mask(values | reached), state, within)
+        known = within is not None and why.startswith(f"{name} ")
+        said_of_it = f"{name}, which {why[len(name) + 1 :]}," if known else ""
+        self._foreign_work(stmt, name, self.mask(values | reached), state, within, said_of_it)
         return back
 
     def _may_be_references(self, args: tuple[ir.Expr, ...], call: ir.Call | None) -> Iterator[ir.Expr]:
@@ -1012,9 +1014,11 @@ class Calls(Operations):
         else:
             yield from ir.variables(expr)
 
-    def _foreign_work(self, call: ir.Call | None, name: str, bits: Bits, state: State, within: Within | None) -> None:
+    def _foreign_work(
+        self, call: ir.Call | None, name: str, bits: Bits, state: State, within: Within | None, words: str = ""
+    ) -> None:
         """What unseen code may leave running: an operation on a stream of its own. Proofs that need it not to exist
-        say so. Work of code that the program has cannot be assumed away.
+        say so. Work of code that the program has cannot be assumed away: messages may use other `words` for that.
         """
         # text that is not understood may keep the memory of the host that it is given, and work on it later
         keeps = call is None and bool(bits & self.of_the_host)
@@ -1023,7 +1027,7 @@ class Calls(Operations):
             if not within.unseen:
                 return
             name = "`" + "`, `".join(within.unseen) + "`"
-        op = self.operation(("foreign", name, works), call, f"work of {name}", state)
+        op = self.operation(("foreign", name, works), call, f"work of {words if words and works else name}", state)
         if not works:
             op.assumption = Assumption("leaves_no_work", name)
         span = call.span if call is not None else self.frame.function.span

@@ -129,8 +129,8 @@ def start(engine: Effects, root: ir.Function) -> None:
     if is_main or is_client(root):
         _globals(program, engine.classes, state)
     if is_main:
-        for function in program.functions():
-            if last(function.name) == ir.INITIALIZERS and ready is not None:  # globals, before `main`
+        for function in program.initializers():
+            if ready is not None:
                 ready, _ = engine.inline(function, [], f"{function.span.path}{function.name}", mem.NOTHING, ready)
         if ready is not None:  # so may the initializers of a source of which nothing is called
             engine.functions_change(ready)

@@ -141,8 +141,8 @@ def roots(program: Program) -> list[ir.Function]:
     manages = graph.reaching(_MANAGES)
     main = program.main
     seen: set[int] = set()
-    if main is not None:
-        graph.reach([main, *(f for f in graph.functions if last(f.name) == ir.INITIALIZERS)], seen)
+    started = [main, *program.initializers()] if main is not None else []
+    graph.reach(started, seen)
     of_main = frozenset(seen)
     exported: list[ir.Function] = []
     for only_uncalled in (True, False):  # then what calls itself in a circle
@@ -151,7 +151,12 @@ def roots(program: Program) -> list[ir.Function]:
             if id(function) not in seen and not (only_uncalled and called_by_others) and not _is_implicit(function):
                 exported.append(function)
                 graph.reach([function], seen)
-    found = [main] if main is not None and id(main) in manages else []
+    # an object at namespace scope is a matter of the clients of its class
+    special = {id(function) for function in graph.functions if _is_special(function)}
+    begun = set(special)
+    graph.reach(started[1:], begun)
+    first = any(graph.names[function] & _MANAGES for function in begun - special)
+    found = [main] if main is not None and (first or id(main) in manages) else []
     unseen = _made_out_of_sight(program, graph, manages)
     for function in graph.functions:
         cls = last(function.cls or "")

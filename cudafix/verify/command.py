@@ -188,8 +188,17 @@ def _carried_out(
 ) -> int:
     if request.export is not None:
         folder = Path(request.export)
-        bundle.write(plan, folder, origin)
-        bundle.add_runner(plan, folder)
+        existed = folder.is_dir()
+        is_new = not existed or not any(folder.iterdir())
+        try:
+            bundle.write(plan, folder, origin)
+            bundle.add_runner(plan, folder)
+        except BaseException:
+            if is_new:  # half a plan is of no use, and stands in the way of the next one
+                shutil.rmtree(folder, ignore_errors=True)
+                if existed:
+                    folder.mkdir()
+            raise
         click.echo(
             f"{folder}: run `python3 run.py` there on a machine with a GPU, "
             "then `cudafix verify --import` the results.json that it writes",

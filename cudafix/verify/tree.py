@@ -61,7 +61,7 @@ def _walked(root: Path, folder: str) -> Iterator[str]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name != ".git":
                 yield from _walked(root, path)
-        elif entry.is_file() or entry.is_symlink():
+        elif entry.is_symlink() or entry.is_file():  # of links in a circle nobody can say more
             yield path
 
 

@@ -104,7 +104,7 @@ class Calls(Initializers):
         place = self.place
         if place is None:
             span = self.span(node)
-            return Site(span, "", "", ";", blocked="outside of a function body")
+            return Site(span, "", "", ";", blocked=ir.OUTSIDE)
         blocked, fixed = self.blocked, self.fixed
         if place.span.path != self.source.path or not place.span.start <= self.span(node).start < place.span.end:
             blocked = blocked or "in an argument of a macro"

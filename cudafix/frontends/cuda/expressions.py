@@ -663,7 +663,7 @@ class Expressions:
             self.blocked = self.blocked or "in an argument that a macro may not evaluate"
         elif self.effects > bound.effects:
             self.blocked = self.blocked or "in an argument that a macro evaluates after another call"
-        elif self.fixed == "defined in another file":
+        elif self.fixed == ir.IN_ANOTHER_FILE:
             self.fixed = None  # the argument stands in this file
         try:
             return run(bound.node)

@@ -485,6 +485,11 @@ _TYPE_ARGUMENT = re.compile(
 
 
 _PARENTHESIS = re.compile(rb"[()]")
+_DECLARED = re.compile(
+    rb"(?<!\w)(?!(?:return|else|do|case|throw|goto|new|delete|co_return|co_yield|co_await)\b)[A-Za-z_]\w*[ \t]+"
+    rb"[A-Za-z_]\w*\s*\Z"
+)
+"""A type and the name of a function: what follows in parentheses are parameters, and no arguments of a macro."""
 
 
 def _type_arguments(text: bytes, start: int, end: int, work: _Work) -> Iterator[Edit]:
@@ -498,7 +503,7 @@ def _type_arguments(text: bytes, start: int, end: int, work: _Work) -> Iterator[
                 opened.pop()
         at = match.start()
         name = re.search(rb"([A-Za-z_]\w*)\s*\Z", text[max(start, opened[-1] - 80) : opened[-1]])
-        if name is None or name[1] in _KEYWORDS:
+        if name is None or name[1] in _KEYWORDS or _DECLARED.search(text, start, opened[-1]):
             continue
         body = re.sub(rb"[^\w\n]", b"_", match[2].rstrip())
         yield match.start(2), b"_" + body[1:]

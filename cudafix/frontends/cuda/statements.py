@@ -532,8 +532,10 @@ class Statements(Loops):
         used_by, around, blocked = self.use, self.place, self.blocked
         if used_by is None and around is not None:
             self.use = ir.Site(around.span, around.indent, "", ";", around.needs_braces, blocked=self.blocked)
+        elif used_by is None:
+            self.blocked = self.blocked or ir.OUTSIDE
         if macro.path != self.file.path:
-            self.fixed = self.fixed or "defined in another file"
+            self.fixed = self.fixed or ir.IN_ANOTHER_FILE
         if names:
             self.fixed = self.fixed or "in a macro that makes names"
         text = self.file.original[macro.body_start : macro.body_start + len(macro.body)]

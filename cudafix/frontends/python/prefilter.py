@@ -57,3 +57,22 @@ def may_be_script(path: str, data: bytes) -> bool:
     definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     statements = (statement for statement in module.body if not isinstance(statement, definitions))
     return any(isinstance(node, ast.Call) for statement in statements for node in ast.walk(statement))
+
+
+_UTF_8 = (b"utf-8", b"utf8", b"ascii", b"us-ascii")
+BOM = b"\xef\xbb\xbf"
+_LIKE_ASCII = re.compile(rb"latin-?1|l1|iso-?8859-\d+|cp125\d|windows-125\d|koi8-[ru]")  # all begin as ASCII does
+_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+
+
+def is_in_another_encoding(data: bytes) -> bool:
+    """Whether a file says that it is written in another encoding than UTF-8, and its bytes may mean something else
+    there (Python 3.13, 2.1.4).
+    """
+    shift = len(BOM) if data.startswith(BOM) else 0
+    for line in data[shift:].split(b"\n", 2)[:2]:
+        coding = _CODING.match(line)
+        name = coding[1].lower().replace(b"_", b"-") if coding is not None else b"utf-8"
+        if name not in _UTF_8 and not (data.isascii() and _LIKE_ASCII.fullmatch(name)):
+            return True
+    return False

@@ -12,16 +12,15 @@ from itertools import accumulate
 import libcst as cst
 from libcst._nodes.internal import CodegenState
 
+from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.nodes import children
 from cudafix.ir import Span
 
 _ALLOCATES = re.compile(rb"\b(?:cudaMalloc|cuMemAlloc)(?=\s*\()")
-_BOM = b"\xef\xbb\xbf"
 _CHAINED = re.compile(r"\b(?:and|or)\b")
 _LONGEST = 3000  # operands of one `and` or `or`
 _OPENS = re.compile(r"[(\[{]|\b(?:lambda|not|await|else|yield)\b|[-+~*]")  # what something is nested in
 _OPEN = 500  # of these on one line, or brackets that no line closes
-_CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +57,9 @@ def read(path: str, data: bytes) -> Source:
 
     Only UTF-8 (and so ASCII) is read: in another encoding the offsets of the tree are not those of the file.
     """
-    shift = len(_BOM) if data.startswith(_BOM) else 0
-    for line in data[shift:].split(b"\n", 2)[:2]:
-        coding = _CODING.match(line)
-        if coding is not None and coding[1].lower().replace(b"_", b"-") not in (
-            b"utf-8",
-            b"utf8",
-            b"ascii",
-            b"us-ascii",
-        ):
-            raise UnreadableError(shift)
+    shift = len(prefilter.BOM) if data.startswith(prefilter.BOM) else 0
+    if prefilter.is_in_another_encoding(data):
+        raise UnreadableError(shift)
     try:
         text = data[shift:].decode("utf-8")
     except UnicodeDecodeError as error:

@@ -729,8 +729,11 @@ int main() {
 """
     report = analyze({"common.h": header.encode(), "main.cu": source.encode()}, Config())
     assert [f.safety for f in report.findings] == [Safety.PROVEN]
-    maybe = header.replace("exit(x); }", "if (x > 1) exit(x); }")
-    report = analyze({"common.h": maybe.encode(), "main.cu": source.encode()}, Config())
+    goes_on = header.replace("exit(x); }", "if (x > 1) exit(x); }")  # each way is read by itself
+    report = analyze({"common.h": goes_on.encode(), "main.cu": source.encode()}, Config())
+    assert [f.safety for f in report.findings] == [Safety.PROVEN]
+    unseen = header.replace("exit(x); }", "leave(x); }")
+    report = analyze({"common.h": unseen.encode(), "main.cu": source.encode()}, Config())
     assert [f.safety for f in report.findings] == [Safety.ASSUMES]
 
 

@@ -36,6 +36,7 @@ from cudafix.ordering.plain import (
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
 _STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
+_HANDED_BACK = frozenset({"same", "view", "given", "hidden"})
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
 _HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())
 _WRITES = frozenset(("hw", "hrw", "hidden", "out"))
@@ -185,6 +186,11 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
             yield arg
 
 
+def _is_outside(place: ir.Expr | None) -> bool:
+    """Whether who is not in a function may see what is stored in a place."""
+    return place is not None and (not isinstance(place, ir.Var) or "::" in place.name)
+
+
 class Slicer:
     """Slices the functions of a program, each once."""
 
@@ -281,8 +287,7 @@ class Slicer:
         if isinstance(stmt, ir.Assign):
             if self._stores_a_number(stmt.target, function):
                 return True
-            outside = not isinstance(stmt.target, ir.Var) or "::" in stmt.target.name
-            return outside and (_is_null(stmt.value) or may_lead(stmt.value, function))
+            return _is_outside(stmt.target) and (_is_null(stmt.value) or may_lead(stmt.value, function))
         if isinstance(stmt, ir.HostAccess):
             return any(beside_elements(stmt.writes)) or any(
                 self._stores_a_number(place, function) for place in stmt.writes
@@ -307,6 +312,8 @@ class Slicer:
         else:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
         if api is None or api.effect not in _INERT or api.returns == "pointer" or "command" in played(api):
+            return True
+        if api.returns in _HANDED_BACK and _is_outside(stmt.result) and any(may_lead(e, function) for e in stmt.given):
             return True
         for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False):
             if (role in ("swap", "keep") and may_lead(expr, function)) or (

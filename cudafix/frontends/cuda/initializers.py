@@ -314,9 +314,10 @@ class Initializers(Objects):
         self, node: Node, place: Expr, kind: str, children: list[Node], values: list[tuple[str, Expr]]
     ) -> None:
         span, given = self.span(node), tuple(initial for _, initial in values)
-        element = (template_arguments(kind) or [""])[0] if _HOLDS_MANY.match(kind) else ""
+        holds_many = _HOLDS_MANY.match(kind) is not None
+        element = (template_arguments(kind) or [""])[0] if holds_many else ""
         leads = is_pointer(element) or WIDE.search(element) is not None
-        leads = leads or (not element and any(map(self.may_lead, given)))
+        leads = leads or (holds_many and not element and any(map(self.may_lead, given)))
         fixed = _FIXED.match(kind) is not None
         if (leads and children) or self.are_elements(kind, given):
             counted = not fixed and len(values) == 2 and is_number(self.type_of(given[0]) or "int")  # `v{n, p}`

@@ -636,6 +636,12 @@ class Objects(Expressions):
         if symbol == "&" and len(values) == 1:  # which gives the address wherever there is no such operator
             self.converts(node, values[0])
             return None
+        kind = self.unseen(self.type_of(values[0])) if unseen[0] else None
+        if kind is not None:  # a member, or a function beside the class: the object is given to it, either way
+            spans = tuple(self.span(node) for _ in values[1:])
+            return self.emit_call(
+                node, node, f"{kind.name}::operator{symbol}", values[1:], spans, values[0], None, True
+            )
         return self.unknown(f"`operator{symbol}` of a class that is not seen", node, values)
 
     def _class_at(self, value: Expr) -> Class | None:

@@ -785,12 +785,11 @@ class Engine(Machine):
                 none.env.write(cells, frozenset({mem.ZERO}))
             if self.lints and self.async_objects:
                 none.env.gone |= {cells[0]}
-                if mem.ZERO not in values:  # it was not allocated: nothing else is null here
-                    none.live &= ~sum(
-                        1 << n
-                        for n in numbers(self.mask(values) & self.async_objects)
-                        if not self.outcome.objects[n].several
-                    )
+            if len(values) == 1 and isinstance(next(iter(values)), mem.Ptr):
+                # what is null was not allocated: `cudaMalloc` failed, or was asked for no byte
+                none.live &= ~sum(
+                    1 << n for n in numbers(self.mask(values)) if n and not self.outcome.objects[n].several
+                )
 
     def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Switch)

@@ -341,3 +341,21 @@ def test_another_encoding_is_no_error_of_the_file() -> None:
 
 def test_another_encoding_that_says_the_same_as_utf_8_is_read() -> None:
     assert not analyze({"main.py": IN_LATIN_1.encode()}, Config()).refusals
+
+
+def test_a_function_that_checks_nothing_is_not_assumed_to_be_a_check() -> None:
+    source = """#include <cuda_runtime.h>
+#include "verify.h"
+__global__ void k(int *p) { p[0] = 1; }
+int main() {
+    int *d, h;
+    cudaMalloc(&d, 4);
+    k<<<1, 1>>>(d);
+    cudaMemcpy(&h, d, 4, cudaMemcpyDeviceToHost);
+    cudaFree(d);
+    VerifyResult(h, 1);
+}
+"""
+    report = analyze({"a.cu": source.encode(), "verify.h": b"void VerifyResult(int got, int wanted);"}, Config())
+    assert report.findings
+    assert "evaluates_its_argument" not in {one.name for finding in report.findings for one in finding.defaults}

@@ -155,14 +155,16 @@ class Calls(Initializers):
         inner = self._status_source(first)
         if inner is None:
             return None
-        if body is None and EVALUATES.fullmatch(name) is None:
-            self.file.checks.add(name)
         if inner.type == "call_expression":
             api = sites.is_api(self._callee_text(inner))
-            return (first, True) if api or (body is None and len(values) == 1) or self.checked(inner) else None
-        named = inner.type == "identifier" and self.raw(inner) not in self.bindings
-        kind = self.type_of(self.lvalue(inner)) if named else ""
-        return (first, True) if body is None and sites.STATUS_TYPE.fullmatch(kind) else None
+            checks = api or (body is None and len(values) == 1) or self.checked(inner) is not None
+        else:
+            named = inner.type == "identifier" and self.raw(inner) not in self.bindings
+            kind = self.type_of(self.lvalue(inner)) if named else ""
+            checks = body is None and sites.STATUS_TYPE.fullmatch(kind) is not None
+        if checks and body is None and EVALUATES.fullmatch(name) is None:
+            self.file.checks.add(name)
+        return (first, True) if checks else None
 
     def _vanishes(self, macro: Macro) -> bool:
         """Whether `NDEBUG` may take away what a macro is given."""

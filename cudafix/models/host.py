@@ -353,9 +353,10 @@ swap                                    host    swap swap
 {max,min,minmax,clamp}                  host    hr hr hr hr ; returns=given
 {gcd,lcm,midpoint}                      host    hr hr
 @ C++20 [iterators], [iterator.range]
-{begin,end,cbegin,cend,rbegin,rend,data,size,ssize,empty,advance,next,prev,distance} host hr* ; returns=same
-{back_inserter,front_inserter,inserter,make_move_iterator,make_reverse_iterator,istream_iterator,ostream_iterator} \
-host hr* ; returns=same
+{begin,cbegin,data,size,ssize,empty,advance,distance} host hr* ; returns=same
+# somewhere in what they are given
+{end,cend,rbegin,rend,crbegin,crend,next,prev,make_reverse_iterator} host hr* ; returns=given
+{back_inserter,front_inserter,inserter,make_move_iterator,istream_iterator,ostream_iterator} host hr* ; returns=same
 istreambuf_iterator                     read    hr*
 @ C++20 [utilities], [memory], [function.objects], [tuple], [optional], [any], [variant], [ptr.launder], [support]
 {move,forward,ref,cref,addressof,as_const,launder,move_if_noexcept,to_address,any_cast,bit_cast,\
@@ -470,7 +471,9 @@ front,back,at,top,operator[]} host - - ; returns=same
 span.{first,last,subspan}               host    - - -       ; returns=given
 {map,unordered_map,multimap,set,unordered_set,multiset}.{find,lower_bound,upper_bound,equal_range,at,operator[]} host \
 - - ; returns=same
-{vector,deque,list,forward_list}.{push_back,push_front,assign} host keeper keep*
+{vector,deque,list,forward_list}.{push_back,push_front} host keeper keep*
+# all elements become others
+{vector,deque,list,forward_list}.assign host    keeper+hw keep+put*
 {vector,deque,list,forward_list}.{emplace_back,emplace_front,insert,emplace,insert_after} host keeper keep* ; \
 returns=same
 {set,multiset,unordered_set,map,multimap,unordered_map}.{insert,emplace,try_emplace,insert_or_assign,emplace_hint} \
@@ -488,7 +491,7 @@ hw -
 {vector,deque,list,valarray,string,wstring}.resize host keeper - keep
 {vector,deque,list,forward_list,set,map,unordered_map,unordered_set,string,array,queue,stack,unique_ptr,shared_ptr,\
 pair,tuple,optional}.swap host swap swap
-{array,valarray}.{fill}                 host    keeper keep
+{array,valarray}.fill                   host    keeper+hw keep+put
 valarray.{sum,max,min,shift,apply}      host    hr -
 bitset.{set,reset,flip,test,any,none,all,to_string,to_ulong,to_ullong} host hrw - -
 allocator.allocate                      alloc   - - -       ; memory=host returns=pointer

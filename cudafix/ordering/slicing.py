@@ -103,10 +103,7 @@ def moves_pointers(function: ir.Function, tables: Tables) -> frozenset[int]:
             (role in _READS and _holds_pointers(e, function)) or (role == "put" and may_lead(e, function))
             for role, e in given
         )
-        fills = not any(role in _READS or role == "put" for role, _ in given)
-        if (reads or fills) and any(
-            role in _MEMORY_WRITES and _holds_pointers(e, function, reads) for role, e in given
-        ):
+        if any(role in _MEMORY_WRITES and _holds_pointers(e, function, reads) for role, e in given):
             found.add(id(stmt))
     return frozenset(found)
 
@@ -186,9 +183,9 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
             yield arg
 
 
-def _is_outside(place: ir.Expr | None) -> bool:
+def _is_outside(place: ir.Expr) -> bool:
     """Whether who is not in a function may see what is stored in a place."""
-    return place is not None and (not isinstance(place, ir.Var) or "::" in place.name)
+    return not isinstance(place, ir.Var) or "::" in place.name
 
 
 class Slicer:
@@ -287,13 +284,15 @@ class Slicer:
         if isinstance(stmt, ir.Assign):
             if self._stores_a_number(stmt.target, function):
                 return True
-            return _is_outside(stmt.target) and (_is_null(stmt.value) or may_lead(stmt.value, function))
+            value = _is_null(stmt.value) or may_lead(stmt.value, function)
+            return _is_outside(stmt.target) and (value or self._may_hold_handles(stmt.target, function))
         if isinstance(stmt, ir.HostAccess):
             return any(beside_elements(stmt.writes)) or any(
                 self._stores_a_number(place, function) for place in stmt.writes
             )
-        if isinstance(stmt, ir.Call) and stmt.result is not None and self._is_address_outside(stmt.result, function):
-            return True  # a number or text becomes an address
+        if isinstance(stmt, ir.Call) and stmt.result is not None and _is_outside(stmt.result):
+            if self._may_hold_handles(stmt.result, function):
+                return True
         if isinstance(stmt, ir.Call) and any(map(self._decides, self._may_store_in(stmt, function))):
             return True
         if id(stmt) in self._fills and self._a_field_decides():
@@ -313,8 +312,9 @@ class Slicer:
             api = self._tables.lookup(stmt.callee, len(stmt.args))
         if api is None or api.effect not in _INERT or api.returns == "pointer" or "command" in played(api):
             return True
-        if api.returns in _HANDED_BACK and _is_outside(stmt.result) and any(may_lead(e, function) for e in stmt.given):
-            return True
+        if api.returns in _HANDED_BACK and stmt.result is not None and _is_outside(stmt.result):
+            if any(may_lead(e, function) for e in stmt.given):
+                return True
         for role, expr in zip(roles_of(api, len(stmt.given)), stmt.given, strict=False):
             if (role in ("swap", "keep") and may_lead(expr, function)) or (
                 role == "hrw" and expr == stmt.receiver and _holds_pointers(expr, function)
@@ -329,15 +329,22 @@ class Slicer:
             return True
         return any(self._is_of_the_program(expr) for expr in for_the_host(stmt, api, False))
 
-    def _is_address_outside(self, place: ir.Expr, function: ir.Function) -> bool:
-        """Whether a place that others see may hold an address, by its type as far as that is known."""
-        if isinstance(place, ir.Field):
-            named = self._program.kept("members", lambda: _members(self._program))
-            return any(ADDRESS.search(kind) for kind in named.get(place.name, ()))
-        if isinstance(place, ir.Var):
-            variable = self._program.globals.get(place.name.removeprefix("::"))
-            return variable is not None and ADDRESS.search(variable.type) is not None
-        return is_address(place, function)
+    def _may_hold_handles(self, place: ir.Expr, function: ir.Function) -> bool:
+        """Whether a place may be an object with pointers, streams or events, by its type as far as that is known. None
+        of them is left where another object is stored in it.
+        """
+        match place:
+            case ir.Field():
+                named = self._program.kept("members", lambda: _members(self._program))
+                kinds = named.get(place.name, {""})
+                return any(kind.removeprefix("const ").partition("[")[0].strip() not in NUMBERS for kind in kinds)
+            case ir.Deref(base):
+                return _holds_pointers(base, function)
+            case ir.Var(name) if "::" in name:
+                variable = self._program.globals.get(name.removeprefix("::"))
+                return variable is None or variable.type.removeprefix("const ") not in NUMBERS
+            case _:
+                return _holds_pointers(ir.Addr(place), function)
 
     def _is_own_method(self, call: ir.Call, receiver: ir.Expr, function: ir.Function) -> bool:
         """Whether the declared class of an object has the method itself that is called on it."""

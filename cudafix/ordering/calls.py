@@ -872,6 +872,16 @@ class Calls(Operations):
         self._foreign_work(stmt, name, self.mask(values | reached), state, within, said_of_it)
         return back
 
+    def references_change(self, call: ir.Call, state: State) -> None:
+        """A function that is out of reach may store what it gets in the places that it gets: `u.reset(p)`."""
+        stored = mem.leading(mem.NOTHING.union(*(self.values(state, e) for e in call.args))) | mem.UNKNOWN
+        for expr in self._may_be_references(call.given, call):
+            for root, path in self.cells(state, expr):
+                for inner, held in list(state.env.under((root, path))):
+                    if mem.leading(held):
+                        cell = root, (*path, *inner)
+                        state.env.write([cell, cell], held | stored)
+
     def _may_be_references(self, args: tuple[ir.Expr, ...], call: ir.Call | None) -> Iterator[ir.Expr]:
         """The arguments of code that is not seen that it may store in: all places but those for which each declaration
         has a parameter that is a value, or a reference to what is `const` (C++17, 11.3.2 [dcl.ref]).

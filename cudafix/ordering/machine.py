@@ -311,6 +311,8 @@ class Machine:
                 leads = self.values(state, expr.base) if isinstance(expr, ir.Deref) else mem.NOTHING
                 if not found and mem.OTHER in leads:
                     return frozenset({mem.OTHER})  # what an address leads to of which nothing is known
+                if self._leads_elsewhere(state, expr):
+                    found |= {mem.OTHER}
                 if mem.COMPUTED in leads:  # an iterator of what it is made of
                     found |= leads
                 for keeper in [v for v in leads if isinstance(v, mem.Handle)]:  # `*std::make_optional(view)`
@@ -344,6 +346,14 @@ class Machine:
                 return frozenset({mem.COMPUTED if made else mem.OTHER, *made})
             case ir.FuncRef(name):
                 return frozenset({mem.Function(name, self.frame.function.span.path)})
+
+    def _leads_elsewhere(self, state: State, expr: ir.Expr) -> bool:
+        """Whether a member is found through a pointer that may also lead where nothing is known."""
+        if not isinstance(expr, ir.Field) or self.in_python:
+            return False
+        while isinstance(expr, ir.Field):
+            expr = expr.base
+        return isinstance(expr, ir.Deref) and mem.OTHER in self.values(state, expr.base)
 
     def _made_of(self, state: State, part: ir.Expr) -> Values:
         """What a computed value may have of one that it is made of: of a temporary object, all that it holds."""

@@ -77,6 +77,13 @@ def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> 
             return True
 
 
+def _may_have_handles(kind: str) -> bool:
+    """Whether an object of a type may have pointers, streams or events in it: no number, text or container of these."""
+    plain = kind.removeprefix("const ").partition("[")[0].strip()
+    container = ONE_NUMBER.fullmatch(plain)
+    return (container.group(1) if container is not None else plain) not in PLAIN | _HALVES
+
+
 def _may_be_addresses(expr: ir.Expr, function: ir.Function) -> bool:
     """Whether an argument may be a pointer to addresses, or a reference to one, by its type as far as that is known."""
     named = isinstance(expr, ir.Var) and ADDRESS.search(function.types.get(expr.name, "")) is not None
@@ -337,12 +344,12 @@ class Slicer:
             case ir.Field():
                 named = self._program.kept("members", lambda: _members(self._program))
                 kinds = named.get(place.name, {""})
-                return any(kind.removeprefix("const ").partition("[")[0].strip() not in NUMBERS for kind in kinds)
+                return any(map(_may_have_handles, kinds))
             case ir.Deref(base):
                 return _holds_pointers(base, function)
             case ir.Var(name) if "::" in name:
                 variable = self._program.globals.get(name.removeprefix("::"))
-                return variable is None or variable.type.removeprefix("const ") not in NUMBERS
+                return variable is None or _may_have_handles(variable.type)
             case _:
                 return _holds_pointers(ir.Addr(place), function)
 

@@ -51,6 +51,7 @@ _OWNERS = re.compile(r"(?:ptr|optional)\s*<", re.IGNORECASE)  # what they hold i
 _STD = ("std::", "::std::")
 
 _HALVES = frozenset(("half", "__half", "__nv_bfloat16"))
+_OWN_ELEMENTS = re.compile(r"(?:std::)?(?:vector|array|deque|list|forward_list|set|multiset|optional|valarray)\s*<")
 _LONG = _HALVES | {"long", "long long", "size_t", "int64_t", "uint64_t"}
 _PLAIN = frozenset(("", "void", "auto", "FILE", "T"))
 
@@ -80,7 +81,7 @@ def _holds_pointers(expr: ir.Expr, function: ir.Function, raw: bool = False) -> 
 def _may_have_handles(kind: str) -> bool:
     """Whether an object of a type may have pointers, streams or events in it: no number, text or container of these."""
     plain = kind.removeprefix("const ").partition("[")[0].strip()
-    container = ONE_NUMBER.fullmatch(plain)
+    container = ONE_NUMBER.fullmatch(plain) if _OWN_ELEMENTS.match(plain) else None
     return (container.group(1) if container is not None else plain) not in PLAIN | _HALVES
 
 

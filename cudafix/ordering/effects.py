@@ -241,6 +241,8 @@ class Effects(Allocations):
             return self._other_form(call, old, replacement, new, state)
         if old.looks and call.look is ir.Look.CHECKED:
             self.looks(state)
+        if old.effect is Effect.FREE:
+            self.may_observe(call, state)
         return state
 
     def _other_form(self, call: ir.Call, old: Api, replacement: ir.Call, new: Api, state: State) -> State | None:

@@ -26,6 +26,12 @@ _OF_ALLOCATORS = (("allocate", 1), ("deallocate", 2))  # with the number of para
 # a memory resource of the standard library calls these (C++17, 23.12.2 [mem.res.class])
 _RESOURCE = "memory_resource"
 _OF_RESOURCES = frozenset(("do_allocate", "do_deallocate", "do_is_equal"))
+# streams and error codes call the virtual functions of these (C++17, 30.6.3 [streambuf], 25.3 [locales], 22.5.2
+# [syserr.errcat])
+_CALLED_BY_STREAMS = re.compile(
+    r"(?:basic_)?(?:stream|string|file|sync)buf|w(?:stream|string|file)buf|error_category|ctype|collate(?:_byname)?|"
+    r"(?:codecvt|ctype|messages|numpunct|moneypunct|time_get|time_put)(?:_byname)?|(?:num|money)_(?:get|put)"
+)
 _STORED_IN = frozenset(
     "hw hrw hidden out swap new alias found stream_out event_out handle_out pool_out graph_out".split()
 )
@@ -405,6 +411,7 @@ class Classes:
             special = special or (free and any(_class_of(param) in made for param in function.params))
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
             here = here or function.name in unseen or (name in _OF_RESOURCES and _RESOURCE in map(last, function.bases))
+            here = here or any(_CALLED_BY_STREAMS.fullmatch(last(_plain(base))) for base in function.bases)
             if here or (special and (owner in made or free)) or (name == f"~{owner}" and owner in ended):
                 found.append(function)
         return found

@@ -521,6 +521,7 @@ istringstream}.{precision,width,fill,setf,unsetf,flags,copyfmt,sync_with_stdio} 
 ifstream.open                           clock   - path -    ; asks
 fstream.open                            clock   - path mode ; asks
 {ostream,ofstream,fstream,iostream,stringstream,ostringstream}.seekp host -*
+{streambuf,filebuf,stringbuf}.{sputn,sputc,pubsync} output - hr*
 {ostream,ofstream,fstream,iostream}.tellp host -            ; asks
 {stringstream,ostringstream}.tellp      host    -
 ofstream.open                           host    - hr -

@@ -5,6 +5,7 @@ from __future__ import annotations
 from cudafix import ir
 from cudafix.models.api import Api, Waits
 from cudafix.ordering import memory as mem
+from cudafix.ordering.classes import Observation
 from cudafix.ordering.frames import State
 from cudafix.ordering.memory import Values
 from cudafix.ordering.operations import waits_by_itself
@@ -140,6 +141,20 @@ class Allocations(Roles):
         if objects and all(o.memory == "async" for o in objects):
             self._give_back(expr, state)
         return state
+
+    def may_observe(self, call: ir.Call, state: State) -> None:
+        """What functions may see, or show, that run where no call is written: behind a free, too."""
+        for kind, name in self.classes.observe.items():
+            point = Point(call.span, f"`{name}` may run, for which no call is written", call)
+            match kind:
+                case Observation.CLOCK:
+                    self.host_observes(state, Wrong.CLOCK, point, everything=True)
+                case Observation.OUTPUT:
+                    self.host_observes(state, Wrong.HOST_ACCESS, point, reads=self.shared_bit)
+                    self.host_observes(state, Wrong.OUTPUT, point)
+                    self.faults_are_reported(state, point)
+                case Observation.STATUS:
+                    state.unreported |= state.orders.lost.get(HOST, 0)
 
     def _of_the_host(self) -> Bits:
         """All memory that the host may look at."""

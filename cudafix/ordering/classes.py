@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from enum import Enum
 from functools import cached_property
 
 from cudafix import ir
@@ -25,12 +26,26 @@ _OF_ALLOCATORS = (("allocate", 1), ("deallocate", 2))  # with the number of para
 # a memory resource of the standard library calls these (C++17, 23.12.2 [mem.res.class])
 _RESOURCE = "memory_resource"
 _OF_RESOURCES = frozenset(("do_allocate", "do_deallocate", "do_is_equal"))
+# streams and error codes call the virtual functions of these (C++17, 30.6.3 [streambuf], 25.3 [locales], 22.5.2
+# [syserr.errcat])
+_CALLED_BY_STREAMS = re.compile(
+    r"(?:basic_)?(?:stream|string|file|sync)buf|w(?:stream|string|file)buf|error_category|ctype|collate(?:_byname)?|"
+    r"(?:codecvt|ctype|messages|numpunct|moneypunct|time_get|time_put)(?:_byname)?|(?:num|money)_(?:get|put)"
+)
 _STORED_IN = frozenset(
     "hw hrw hidden out swap new alias found stream_out event_out handle_out pool_out graph_out".split()
 )
 _MAX_SUBOBJECTS = 256
 _WORDS = re.compile(r"\w+")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|struct|class|typename)\b")
+
+
+class Observation(Enum):
+    """What host code may learn, or tell, of what has happened before, beside what memory holds."""
+
+    CLOCK = "time"  # it reads a clock, asks whether something has finished, or what others have done to files
+    OUTPUT = "output"  # the user sees something, or that the process ends
+    STATUS = "errors"  # it asks for the errors of what ran before
 
 
 class Classes:
@@ -249,6 +264,46 @@ class Classes:
         return next((f.name for f in self._of_templates if id(f) in looking), "")
 
     @cached_property
+    def observe(self) -> dict[Observation, str]:
+        """What else these functions may see of the order of things, or let the user see of it, each with a function
+        that does.
+        """
+        found: dict[Observation, str] = {}
+        for function in self._of_templates:
+            for kind in self.observations(function):
+                found.setdefault(kind, function.name)
+        return found
+
+    def observations(self, function: ir.Function) -> list[Observation]:
+        """What a function may observe, by way of others too."""
+        return [kind for kind in Observation if id(function) in self._observing(kind)]
+
+    def _observing(self, kind: Observation) -> frozenset[int]:
+        return self.program.reaching_those(
+            f"observes {kind.value}", lambda f: any(self._observed(stmt, f) is kind for stmt in walk(f.body))
+        )
+
+    def _observed(self, stmt: ir.Stmt, function: ir.Function) -> Observation | None:
+        """What a statement itself observes. Code that is not seen, or not understood, may read a clock."""
+        if not isinstance(stmt, ir.Call):
+            return Observation.CLOCK if isinstance(stmt, ir.Unknown) else None
+        api = self.reach.library(stmt, function)
+        if api is None:
+            if stmt.callee == "throw" or stmt.callee.startswith("#") or self.program.reached_by(stmt, function.cls):
+                return None
+            if stmt.receiver is not None:
+                if self.declares_none(stmt.callee):
+                    return None
+                api = Slicer.of(self.program, self.reach.tables).method_by_name(stmt.callee, len(stmt.args))
+            if api is None:
+                return Observation.CLOCK
+        if self.reach.tells_time(stmt, api) or api.effect in (Effect.QUERY, Effect.ELAPSED):
+            return Observation.CLOCK
+        if api.effect in (Effect.OUTPUT, Effect.MESSAGE, Effect.EXIT):
+            return Observation.OUTPUT
+        return Observation.STATUS if api.effect is Effect.STATUS else None
+
+    @cached_property
     def stores_elsewhere(self) -> str:
         """A function that may run where templates make, copy, compare or end objects, or where one ends by its base,
         and stores addresses or handles in variables that are not its object's. Empty if there is none.
@@ -356,6 +411,7 @@ class Classes:
             special = special or (free and any(_class_of(param) in made for param in function.params))
             here = name.startswith(("operatornew", "operatordelete")) or (function.cls or "").startswith("std::")
             here = here or function.name in unseen or (name in _OF_RESOURCES and _RESOURCE in map(last, function.bases))
+            here = here or any(_CALLED_BY_STREAMS.fullmatch(last(_plain(base))) for base in function.bases)
             if here or (special and (owner in made or free)) or (name == f"~{owner}" and owner in ended):
                 found.append(function)
         return found

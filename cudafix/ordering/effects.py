@@ -14,6 +14,7 @@ from cudafix.ordering import memory as mem
 from cudafix.ordering.allocations import Allocations
 from cudafix.ordering.any_time import AnyTime
 from cudafix.ordering.calls import said
+from cudafix.ordering.classes import Observation
 from cudafix.ordering.clients import BEYOND, CALLER
 from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
@@ -241,6 +242,8 @@ class Effects(Allocations):
             return self._other_form(call, old, replacement, new, state)
         if old.looks and call.look is ir.Look.CHECKED:
             self.looks(state)
+        if old.effect is Effect.FREE:
+            self.may_observe(call, state)
         return state
 
     def _other_form(self, call: ir.Call, old: Api, replacement: ir.Call, new: Api, state: State) -> State | None:
@@ -889,6 +892,9 @@ class Effects(Allocations):
         values = mem.NOTHING.union(*(self.reachable(state, self.values(state, e)) for e in args.named.get("graph", ())))
         bits = self.mask(values) | state.captured | 1
         op = self.operation("graph", call, f"`{call.callee}`", state)
+        kernels = [kernel for named in self.program.kernels.values() for kernel in named]
+        op.says = self.captured_says or any(kernel.prints for kernel in kernels)
+        op.times = self.captured_times or any(kernel.times for kernel in kernels)
         self.issue(op, streams, state, where, call.span, bits, bits, prints=True)
         return state
 
@@ -903,7 +909,8 @@ class Effects(Allocations):
 
     def _host_func(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """A host function runs on the stream: it may touch what it is given, globals and what they lead to, and print.
-        It may make no CUDA call, and the host cannot touch memory of the device alone.
+        It may make no CUDA call, and the host cannot touch memory of the device alone. What it prints stands behind
+        what ran before it on its stream, and so does the time that it tells; one that is not seen may do both.
         """
         state.may_wait()  # it may tell the host
         held = mem.NOTHING.union(*(v for root, inner in state.env if root[0] == "global" for v in inner.values()))
@@ -917,8 +924,19 @@ class Effects(Allocations):
                 paths = (path, *self.scopes.copies.get(name, ()))
                 bits |= sum(1 << self.variable(("global", p, name)).number for p in paths)
         op = self.operation("host function", call, f"the host function of `{call.callee}`", state)
+        seen = self._observed_by(args.named.get("fn", ()), call, state)
+        op.says = Observation.OUTPUT in seen
+        op.times = Observation.CLOCK in seen
         self.issue(op, self.streams_for(api, args, state), state, where, call.span, bits, bits, prints=True)
         return state
+
+    def _observed_by(self, given: Iterable[ir.Expr], call: ir.Call, state: State) -> set[Observation]:
+        """What functions may observe that somebody else runs: anything where they are not known."""
+        values = mem.NOTHING.union(*(self.values(state, expr) for expr in given))
+        found = [self.program.resolve(v.name, 0, v.path) for v in values if isinstance(v, mem.Function)]
+        if len(found) < len(values) or not found or not all(found):
+            return set(Observation)
+        return {kind for functions in found for f in functions for kind in self.classes.observations(f)}
 
     def _register(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
         """Whichever part of an object is registered, the object may be pinned from here on: which part a later copy

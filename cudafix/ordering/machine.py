@@ -99,6 +99,7 @@ class Machine:
         self.is_ending = False  # what runs at the end of the process runs now
         self.kept: Bits = 0  # what libraries of the host have got, and may use whenever they are called
         self.rewritten_only: Bits = 0
+        self.captured_says = self.captured_times = False  # a graph may have host functions that print, or tell the time
         self.frame: Frame
         self.frames: list[Frame] = []
         self.catching: list[Catching] = []  # each `try` around here

@@ -115,6 +115,8 @@ class Operations(Engine):
             orders.ran(s, where, exact and certain)
         if state.capturing:
             state.captured |= reads | writes
+            self.captured_says |= op.says
+            self.captured_times |= op.times
 
     def _stands_alone(self, stream: Stream) -> bool:
         """Whether no stream waits for a stream by itself."""

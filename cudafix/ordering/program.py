@@ -102,8 +102,8 @@ class Operation:
     reads: Bits = 0
     writes: Bits = 0
     prints: bool = False  # or may, or stops the program
-    says: bool = False  # has `printf` in its kernel
-    times: bool = False  # measures time in its kernel
+    says: bool = False  # prints where it runs: `printf` in its kernel, or a host function
+    times: bool = False  # tells the time where it runs
     rewritten_only: bool = False
     assumption: Assumption | None = None
     via: list[Key] = field(default_factory=list)  # the frees at which P waited for it and Q does not

@@ -132,7 +132,7 @@ class Reach:
                     return True
                 if not isinstance(stmt, ir.Call):
                     continue
-                api = self._library(stmt, function)
+                api = self.library(stmt, function)
                 if api is None:
                     if stmt.result is not None and not list(self.program.reached_by(stmt, function.cls)):
                         return True  # it may have opened a file
@@ -146,11 +146,20 @@ class Reach:
                     return True
         return not opened
 
-    def _library(self, call: ir.Call, function: ir.Function) -> Api | None:
+    def library(self, call: ir.Call, function: ir.Function) -> Api | None:
         if call.receiver is None:
             return self.tables.lookup(call.callee, len(call.args))
         kind = function.types.get(call.receiver.name, "") if isinstance(call.receiver, ir.Var) else ""
         return self.tables.method(kind, call.callee, len(call.args))
+
+    def tells_time(self, call: ir.Call, api: Api) -> bool:
+        """Whether a call of a library tells the time, or what others have done to files by then."""
+        if api.effect is Effect.READ:
+            return self.reads_times
+        if api.effect in (Effect.CLOCK, Effect.TIMER):
+            modes = (e for role, e in zip(roles_of(api, len(call.given)), call.given, strict=False) if role == "mode")
+            return not any(map(makes_the_file, modes))
+        return api.timed or (api.asks and call.result is not None)
 
     def in_threads(self, call: ir.Call) -> bool:
         """Whether other host threads may run a call too."""
@@ -210,7 +219,7 @@ class Reach:
                 if isinstance(stmt, ir.Call):
                     called = self.program.reached_by(stmt, function.cls)
                     stack += called
-                    if not called and self._library(stmt, function) is None and not stmt.callee.startswith("#"):
+                    if not called and self.library(stmt, function) is None and not stmt.callee.startswith("#"):
                         found[last(stmt.callee)] = None
                 stack += (f for name in handed_over(stmt) for f in self.program.resolve(name, 0, stmt.span.path))
         return tuple(found)

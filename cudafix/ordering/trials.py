@@ -7,7 +7,8 @@ A size is tried if it depends on whether an allocation failed: it was changed wh
 allocation in a branch for the failure, and differs. What tells of the failure is the status, what is computed from it,
 what a function returns that allocates, an exception, or the condition of a loop. Which of two branches is the one for
 the failure is not always known; then both are, but for one that ends the function with an error. Sizes are followed
-through variables, fields, arguments and calls; fields are told apart by name, whatever the object.
+through variables, fields, arguments, calls and stores through pointers; fields are told apart by name, whatever the
+object. A call of what nobody knows may mean each function that allocates and of which the address is taken.
 
 A function that allocates, frees again and tells its caller whether that has worked is a probe. It is tried where it
 runs again with another size before a test of its answer has ended the function, whatever is done with the answer: what
@@ -284,8 +285,11 @@ class _Walk:
         for stmt in ir.walk(self.function.body):
             previous, before = before, stmt
             match stmt:
-                case ir.HostAccess(writes=writes) if isinstance(previous, ir.Call) and self._is_compared(previous):
-                    self.statuses |= frozenset[Key]().union(*map(self.target, writes))  # `*ok = f() == 0`
+                case ir.HostAccess(reads, writes):
+                    stored = frozenset[Key]().union(*map(self.target, writes))
+                    if isinstance(previous, ir.Call) and self._is_compared(previous):
+                        self.statuses |= stored  # `*ok = f() == 0`
+                    assigned.append((stored, frozenset[Key]().union(*map(self.keys, reads))))
                 case ir.Assign(target, value):
                     assigned.append((self.target(target), self.keys(value)))
                     answers.append((self.target(target), self._answers(value)))
@@ -396,6 +400,21 @@ class _Walk:
         found = zip(roles_of(api, len(call.args)), call.args, strict=False)
         return frozenset[Key]().union(*(self.keys(e) for role, e in found if role == "new"))
 
+    def _whole(self, call: ir.Call) -> frozenset[Key]:
+        """The variables of which the pointers to what is allocated are parts: who gets these gets the block."""
+        found = frozenset[Key]()
+        for place in (arg.base for arg in call.args if isinstance(arg, ir.Addr)):
+            while isinstance(place, ir.Field | ir.Index):
+                place = place.base
+            found |= self.keys(place) if isinstance(place, ir.Var) else frozenset()
+        return found
+
+    def _put_away(self, stmts: Iterable[ir.Stmt]) -> frozenset[Key]:
+        """What calls are given that may keep it, and that allocate and free nothing: methods of containers."""
+        methods = (s for s in stmts if isinstance(s, ir.Call) and s.receiver is not None)
+        calls = (s for s in methods if not self.trials.called(s, self.function.cls) and not self._frees_below(s))
+        return frozenset[Key]().union(*map(self._handed, calls))
+
     def _closure(self, keys: Iterable[Key]) -> frozenset[Key]:
         found = set(keys)
         stack = list(found)
@@ -413,7 +432,8 @@ class _Walk:
             assert api is not None
             given = zip(roles_of(api, len(call.args)), call.args, strict=False)
             sizes = tuple(expr for role, expr in given if role == "-")
-            event = _Event(frozenset[Key]().union(*map(self.keys, sizes)), sizes, self._made(call), _into(call, sizes))
+            made = self._made(call) | self._whole(call)
+            event = _Event(frozenset[Key]().union(*map(self.keys, sizes)), sizes, made, _into(call, sizes))
             self.events.setdefault(event, set()).add(id(call))
         elif callees := self.trials.called(call, self.function.cls):
             known = [self.trials.summaries[id(f)] for f in callees]
@@ -517,6 +537,9 @@ class _Walk:
                     stored = self._stored(self.target(target), self.keys(value), False, inside)
                     return replace(stored, failed=state.failed)
                 return self._stored(self.target(target), self.keys(value), isinstance(target, ir.Var), state)
+            case ir.HostAccess(reads, writes) if writes:  # `*size /= 2`
+                values = frozenset[Key]().union(*map(self.keys, reads))
+                return self._stored(frozenset[Key]().union(*map(self.target, writes)), values, False, state)
             case ir.Call():
                 return self._call(stmt, state)
             case ir.If(test):
@@ -561,8 +584,10 @@ class _Walk:
             case ir.Goto(label):
                 self.labels.setdefault(label, []).append(state)
                 return None
-            case ir.Unknown(parts=parts) if is_by_pointer(stmt) and self.loops:
-                self._by_pointer(parts)
+            case ir.Unknown(parts=parts) if is_by_pointer(stmt):
+                self._comes_back(parts, state)
+                if self.loops:
+                    self._by_pointer(parts)
                 return state
             case ir.Unknown(why) if why == "backward goto":
                 for event in self.events:
@@ -636,6 +661,20 @@ class _Walk:
             for function, summary in known:
                 if summary.tells and summary.params:
                     self.tried |= self.trials.below([function])
+
+    def _comes_back(self, parts: tuple[ir.Expr, ...], state: _State) -> None:
+        """A call of what nobody knows, where an allocation has failed, with a number that is computed from its size: it
+        may mean the function that has tried that, if the address of one is taken.
+        """
+        if not (state.failed and state.events):
+            return
+        given_away = self.trials.below(self.trials.given_away)
+        for event in state.events:
+            sizes = self._closure(event.sizes)
+            computed = (e for e in parts if isinstance(e, ir.Opaque) or not self.keys(e).isdisjoint(state.changed))
+            other = any(not self._closure(self.keys(e)).isdisjoint(sizes) for e in computed)
+            if other and not given_away.isdisjoint(self.events.get(event, ())):
+                self._are_tried([event])
 
     def _goes_on(self, state: _State) -> None:
         """A loop that tries sizes, frees what it got, and ends or goes on where one fails."""
@@ -779,6 +818,8 @@ class _Walk:
         if one is not None and two is not None:
             joined = _joined([one, two])
             assert joined is not None
+            if joined.failed == 2:  # one allocation in either branch
+                return joined
             return replace(joined, failed=state.failed if joined.events == state.events else 0)
         return one or two
 
@@ -821,7 +862,9 @@ class _Walk:
         handed |= stored_keys
         freed = (self.keys(e) for s in inside if isinstance(s, ir.Call) and self._frees(s) for e in s.args)
         kept = frozenset[Key]({_KEPT}).union(*(self._handed(s) for s in inside if isinstance(s, ir.Call)))
-        kept = (kept | stored_keys) - frozenset[Key]().union(*freed)
+        freed_keys = frozenset[Key]().union(*freed)
+        kept = (kept | stored_keys) - freed_keys
+        put_away = self._put_away(inside) - freed_keys
         exits = _Exits(
             assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index)),
             frees=any(isinstance(s, ir.Call) and self._frees_below(s) for s in inside),
@@ -876,6 +919,9 @@ class _Walk:
             if stmt.forever:
                 for state_of_break in (s for s in exits.breaks if s.failed == 2):
                     self._takes_all(state_of_break, exits, kept)
+                for state_of_break in (s for s in exits.breaks if s.failed == 1):
+                    into = ((e, frozenset[Key]().union(*map(self.keys, e.into))) for e in state_of_break.events)
+                    self._are_tried(e for e, objects in into if not objects.isdisjoint(put_away))
             bad = [s for s in exits.breaks if s.failed == 2]
             if bad and (
                 self._counted(stmt) or self._is_shown_behind(stmt, self._assigned_in(stmt.step) | self.keys(stmt.index))

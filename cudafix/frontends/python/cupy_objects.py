@@ -42,6 +42,8 @@ class CupyObjects(Api):
             words = {"true": Const("cudaStreamNonBlocking"), "false": Const("cudaStreamDefault")}
             flags = words.get(given or "", NOTHING)
             self._c_call(node, "cudaStreamCreateWithFlags", (Addr(Field(Deref(made), "ptr")), flags))
+            # `Stream.__del__` destroys it (CuPy 14.2, cupy/cuda/stream.pyx)
+            self.emit(ir.Assign(Field(Deref(made), ir.OWNS), Const("true"), self.span(node)))
             return made
         if dotted == EXTERNAL and node.args:
             made = self.container(node)

@@ -848,14 +848,7 @@ class Calls(Operations):
                 held = state.env.read(value.cell)
                 if any(isinstance(v, mem.Ptr | mem.StreamValue | mem.EventValue) for v in held) or value.cell[1] == ():
                     changed.append((value.cell, held | back))
-            if isinstance(value, mem.Ref | mem.Ptr):  # and what is inside: any element, any field
-                place = mem.at(value, mem.ANY) if isinstance(value, mem.Ptr) else value.cell
-                assert place is not None
-                root, path = place
-                base = path[:-1] if path and path[-1][0] == "at" else path
-                for inner, held in state.env.under((root, base)):
-                    if mem.has_queue(held):
-                        changed.append(((root, (*base, *inner)), held | back))
+            changed += [(cell, held | back) for cell, held in self.queues_inside(value, state)]
         for cell, stored in changed:  # behind all that was read: a set has no order
             state.env.write([cell, cell], stored)
         if not self.in_python:
@@ -881,6 +874,20 @@ class Calls(Operations):
                     if mem.leading(held):
                         cell = root, (*path, *inner)
                         state.env.write([cell, cell], held | stored)
+
+    def queues_inside(self, value: mem.Value, state: State) -> Iterator[tuple[mem.Cell, Values]]:
+        """The places inside of what a pointer leads to, any element and any field, that hold streams or events, or
+        objects of Python that own one: who gets that may store others there.
+        """
+        place = mem.at(value, mem.ANY) if isinstance(value, mem.Ptr) else None
+        place = value.cell if isinstance(value, mem.Ref) else place
+        if place is None:
+            return
+        root, path = place
+        base = path[:-1] if path and path[-1][0] == "at" else path
+        for inner, held in state.env.under((root, base)):
+            if mem.has_queue(held) or state.env.leads_to_owner(held):
+                yield (root, (*base, *inner)), held
 
     def _may_be_references(self, args: tuple[ir.Expr, ...], call: ir.Call | None) -> Iterator[ir.Expr]:
         """The arguments of code that is not seen that it may store in: all places but those for which each declaration

@@ -583,6 +583,7 @@ class Effects(Allocations):
             self.several[stream.name] = kind
         self.outcome.blocking |= kind is StreamKind.BLOCKING
         state.destroyed -= {stream}
+        state.dropped -= {stream}
         state.made(stream, self.of_other_rounds(stream))
         self.store(state, cells, frozenset({mem.StreamValue(stream)}), call.span)
         return state
@@ -997,6 +998,8 @@ class Effects(Allocations):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         self.overwritten(state, [v.cell for v in values if isinstance(v, mem.Ref)], array=True)
         self.references_change(call, state)
+        for cell, held in [one for v in values for one in self.queues_inside(v, state)] if self.in_python else ():
+            state.env.write([cell, cell], held | mem.UNKNOWN)
         self._give_away(values, state)
         if api.why is None or "thread" not in api.why:
             self._may_be_pinned(call.given, values, state)

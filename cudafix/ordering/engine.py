@@ -1129,8 +1129,8 @@ class Engine(Machine):
         self.frames.pop()
         if end is not None:
             end.env.forget_calls([name])
-            if function.name in self.around.values() and self._kept_inside_of(function.name, end, value):
-                self.outlived.add(function.name)
+            if function.name in self.around.values():
+                self._closures_end(function.name, end, value)
             elif function.name in self.making:
                 self.outlived |= self._kept_inside_of(function.name, end, value)
         self.exposed = {r for r in self.exposed if r[1] != name}
@@ -1140,6 +1140,16 @@ class Engine(Machine):
                 places = (self.place(end, given[n]) for n in given_back if n < len(given))
                 end.env.gone |= {cell for cell in places if cell is not None}
         return end, value
+
+    def _closures_end(self, around: str, end: State, returned: Values) -> None:
+        """A function of Python ends that shares variables with functions in it: they end with the last of these."""
+        shared = f"{around}::"
+        if self._kept_inside_of(around, end, returned):
+            self.outlived.add(around)
+            end.dropped |= end.env.dropped(returned, shared)
+        elif end.env.owners and all(frame.function.name != around for frame in self.frames):
+            own = [root for root, _ in end.env if root[0] == "global" and root[2].rpartition("::")[0] == around]
+            end.env.forget(own)
 
     def _variables_end(self, function: ir.Function, end: State) -> None:
         """Pinned memory of local variables is given back where they end: no copy may still work on it."""
@@ -1190,5 +1200,5 @@ class Engine(Machine):
         if not self.others:
             found.contexts.add(self.frame.name)
             found.can_name(named_streams(self, state))
-            found.gone |= state.destroyed
+            found.gone |= state.ended
         return found

@@ -26,6 +26,7 @@ class State:
     live: Bits = 0  # objects that may be allocated
     freed: Bits = 0  # objects that may be freed
     destroyed: frozenset[Stream] = frozenset()
+    dropped: frozenset[Stream] = frozenset()  # whose object of Python only a closure may hold
     since_reset: frozenset[Stream | Event] | None = None  # what was made since the device was reset; None: it was not
     capturing: bool = False
     captured: Bits = 0  # objects that a graph may hold
@@ -48,6 +49,7 @@ class State:
             self.live,
             self.freed,
             self.destroyed,
+            self.dropped,
             self.since_reset,
             self.capturing,
             self.captured,
@@ -85,6 +87,7 @@ class State:
             self.live,
             self.freed,
             self.destroyed,
+            self.dropped,
             self.since_reset,
             self.capturing,
             self.captured,
@@ -98,6 +101,11 @@ class State:
             self.alive,
         )
 
+    @property
+    def ended(self) -> frozenset[Stream]:
+        """The streams that may be destroyed: by a call, or with the object that owns them."""
+        return self.destroyed | self.dropped | self.env.dropped() if self.env.owners else self.destroyed
+
     def join(self, other: State) -> bool:
         changed = self.orders.join(other.orders)
         changed = self.env.join(other.env) or changed
@@ -110,6 +118,7 @@ class State:
         self.live |= other.live
         self.freed |= other.freed
         self.destroyed |= other.destroyed
+        self.dropped |= other.dropped
         if self.since_reset is None:
             self.since_reset = other.since_reset
         elif other.since_reset is not None:

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from math import inf
 from typing import TypeAlias
 
+from cudafix import ir
 from cudafix.ordering.state import Event, Stream
 
 Root: TypeAlias = tuple[str, str | int, str]  # ("local", frame, name) | ("global", "", name) | ("memory", object, "")
@@ -24,6 +25,9 @@ Cell: TypeAlias = tuple[Root, Path]
 _NUMBER = re.compile(r"0|[1-9][0-9]*")
 ANY = "*"  # the key of an element whose index is not known
 FIRST: Step = ("at", "0")
+_OWNS: Path = (FIRST, ("field", ir.OWNS))
+_OWNED: Path = (FIRST, ("field", "ptr"))
+_SHRUNK: Step = ("field", ir.SHRUNK)
 REFERRED: Path = (("refers", ""),)  # of the result of a call that has returned a reference: to what
 
 
@@ -274,24 +278,28 @@ def _spread(inner: Cells, path: Path, values: Values, among: Iterable[Path]) -> 
     return held
 
 
-def _or_unset(values: Values) -> Values:
-    """What a cell holds after one of two paths has not reached what wrote it."""
-    made = has_stream(values) and UNSET not in values
+def _or_unset(values: Values, holds: bool = False) -> Values:
+    """What a cell holds after one of two paths has not reached what wrote it. `holds`: it matters which objects a
+    variable holds for certain.
+    """
+    made = (has_stream(values) or (holds and has_pointer(values))) and UNSET not in values
     return values | {UNSET} if made else values
 
 
-def _perhaps(inner: Cells) -> Cells:
+def _perhaps(inner: Cells, holds: bool) -> Cells:
     """The same for all cells of a root."""
-    changed = {path: found for path, values in inner.items() if (found := _or_unset(values)) is not values}
+    changed = {path: found for path, values in inner.items() if (found := _or_unset(values, holds)) is not values}
     return {**inner, **changed} if changed else inner
 
 
-def _either(mine: Cells, theirs: Cells) -> Cells:
-    """What the cells of a root hold after one of two paths; `mine` itself if the other adds nothing."""
+def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
+    """What the cells of a root hold after one of two paths, with `holds` as in `_or_unset`; `mine` itself if the other
+    adds nothing.
+    """
     merged = None
     wholes = _Wholes(theirs)
     for path in mine.keys() - theirs.keys():
-        values, other = _or_unset(mine[path]), _unwritten(theirs, path, wholes)
+        values, other = _or_unset(mine[path], holds), _unwritten(theirs, path, wholes)
         if values is not mine[path] or not other <= values:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
@@ -300,7 +308,7 @@ def _either(mine: Cells, theirs: Cells) -> Cells:
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            merged[path] = _or_unset(values) | _unwritten(mine, path, wholes) if old is None else old | values
+            merged[path] = _or_unset(values, holds) | _unwritten(mine, path, wholes) if old is None else old | values
     return mine if merged is None else merged
 
 
@@ -389,7 +397,7 @@ class Environment:
     of roots are shared until one side writes.
     """
 
-    __slots__ = ("_groups", "_overlaid", "_own", "gone", "several")
+    __slots__ = ("_groups", "_overlaid", "_own", "gone", "owners", "several")
 
     def __init__(self, overlaid: Mapping[str, frozenset[str]] | None = None) -> None:
         self._overlaid = overlaid or {}
@@ -403,6 +411,8 @@ class Environment:
         """
         self.several: frozenset[Root] = frozenset()
         """The memory that one `new` has made again while somebody held an earlier object: a write is to one of them."""
+        self.owners: frozenset[Root] = frozenset()
+        """The objects of Python that destroy a stream when they end (`ir.OWNS`)."""
 
     def copy(self) -> Environment:
         other = Environment(self._overlaid)
@@ -410,6 +420,7 @@ class Environment:
         self._own.clear()
         other.gone = self.gone
         other.several = self.several
+        other.owners = self.owners
         return other
 
     def __iter__(self) -> Iterator[tuple[Root, Cells]]:
@@ -439,6 +450,7 @@ class Environment:
         changed = not self.gone <= other.gone or not other.several <= self.several
         self.gone &= other.gone
         self.several |= other.several
+        self.owners |= other.owners
         for key in self._groups.keys() | other._groups.keys():
             mine, theirs = self._groups.get(key, _NO_ROOTS), other._groups.get(key, _NO_ROOTS)
             if mine is not theirs:
@@ -447,14 +459,15 @@ class Environment:
 
     def _join_group(self, key: _Group, mine: dict[Root, Cells], theirs: dict[Root, Cells]) -> bool:
         new: dict[Root, Cells] = {}
+        holds = bool(self.owners) and key != ("memory",)  # an object that is not there has no cells
         for root in mine.keys() - theirs.keys():
-            if (cells := _perhaps(mine[root])) is not mine[root]:
+            if (cells := _perhaps(mine[root], holds)) is not mine[root]:
                 new[root] = cells
         for root, cells in theirs.items():
             old = mine.get(root)
             if old is None:
-                new[root] = _perhaps(cells)
-            elif old is not cells and (merged := _either(old, cells)) is not old:
+                new[root] = _perhaps(cells, holds)
+            elif old is not cells and (merged := _either(old, cells, bool(self.owners))) is not old:
                 new[root] = merged
         if new:
             self._to_change(key).update(new)
@@ -508,6 +521,55 @@ class Environment:
             return found | {OTHER}  # a stream or an event that is stored at an unknown index need not be this one
         return found or _unwritten(inner, path)
 
+    def dropped(self, returned: Values = NOTHING, without: str = "") -> frozenset[Stream]:
+        """The streams that may have been destroyed because nobody holds the object any more that owns them: no variable
+        leads to it for certain, one step after the other, nor what a function has `returned`. Variables whose names
+        begin with `without` hold nothing.
+        """
+        if not self.owners:
+            return frozenset()
+        held = self._certainly_held(returned, without)
+        made: set[Stream] = set()
+        alive: set[Stream] = set()
+        for root in self.owners:
+            inner = self[root]
+            values = inner.get(_OWNED, NOTHING) if _OWNS in inner else NOTHING
+            streams = {value.stream for value in values if isinstance(value, StreamValue)}
+            made |= streams
+            if len(streams) == 1 and root in held and root not in self.several:
+                alive |= streams
+        return frozenset(made - alive)
+
+    def leads_to_owner(self, values: Values) -> bool:
+        """Whether an object is among values that owns a stream."""
+        return any(isinstance(v, Ptr) and ("memory", v.object, "") in self.owners for v in values if self.owners)
+
+    def _certainly_held(self, returned: Values, without: str) -> set[Root]:
+        """The objects of Python that some variable certainly leads to; those that cudafix has made itself, and those
+        that are bound inside of an expression only, hold nothing.
+        """
+        found: set[Root] = set()
+        front = [
+            inner.get((), NOTHING)
+            for root, inner in self
+            if root[0] != "memory"
+            and not ("@" in root[2] or root[2].startswith(("%", "python::")))
+            and not (without and root[2].startswith(without))
+        ]
+        front.append(returned)
+        while front:
+            values = front.pop()
+            value = next(iter(values)) if len(values) == 1 else None
+            if not isinstance(value, Ptr) or value.interior or value.object == EXTERNAL:
+                continue
+            root: Root = ("memory", value.object, "")
+            if root not in found:
+                found.add(root)
+                inner = self[root]
+                fewer = (FIRST, _SHRUNK) in inner
+                front += [one for path, one in inner.items() if not (is_summary(path) or (fewer and len(path) == 1))]
+        return found
+
     def holders(self, number: int) -> list[Cell]:
         """Where a pointer to a memory object is kept outside of it."""
         root: Root = ("memory", number, "")
@@ -534,6 +596,8 @@ class Environment:
             inner[path] = values if strong else held | values
             self._set(root, inner)
             self._renewed(root)
+            if path == _OWNS:
+                self.owners |= {root}
 
     def replace(self, cell: Cell, values: Values) -> None:
         """A cell that is there holds this now, whichever of several it stands for."""

@@ -133,12 +133,13 @@ class Operations(Engine):
     def may_be_gone(self, streams: frozenset[Stream], state: State, where: In) -> frozenset[Stream]:
         """Those of some streams that may be destroyed. For what is inserted an object that a template ends may have
         done it, where no call is written; what the program does itself on a stream it does while there is one, and
-        such an object is there in its own functions.
+        such an object is there in its own functions. An object of Python that owns a stream is there then too.
         """
         if where is In.REWRITTEN and self.classes.ends_streams:
             if not any(self.classes.runs_in_templates(frame.function) for frame in self.frames):
                 return frozenset(s for s in streams if not is_default(s))
-        return streams & state.destroyed if state.destroyed else frozenset()
+        ended = state.ended if where is In.REWRITTEN else state.destroyed
+        return streams & ended if ended else frozenset()
 
     def _runs_on_nothing(self, stmt: ir.Call | ir.Launch, state: State) -> bool:
         """Whether the stream of a statement is one that was destroyed on every path; a free is always told."""

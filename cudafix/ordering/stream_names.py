@@ -43,6 +43,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
         if isinstance(value, mem.Number) and value.text.startswith("k|")
     }
     deep = machine.in_python and _holds_streams(state)
+    ended = state.ended
     for root, inner in sorted(state.env, key=lambda item: item[0][0] != "local"):  # a local name is the nearest
         if root[0] == "local" and (root not in here or hidden[root[2].split("@")[0]] != root[2]):
             continue
@@ -59,15 +60,15 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
         for path, values in inner.items():
             if len(values) == 1:
                 (value,) = values
-                stream = _stream_in(machine, value, state)
+                stream = _stream_in(machine, value, state, ended)
                 if stream is not None:
                     name = _spell(var, text, _written(machine, path), indices) if _may_name(machine, path) else None
                     if name is not None:
                         found.setdefault(name, stream)
                 elif not path and deep:
-                    _inside(machine, state, value, StreamName(var, text), found, indices)
+                    _inside(machine, state, value, StreamName(var, text), found, indices, ended)
                 elif not path and not machine.in_python and isinstance(value, mem.Ref | mem.Ptr):
-                    _members(machine, state, value, var, text, found)
+                    _members(machine, state, value, var, text, found, ended)
     return found
 
 
@@ -105,6 +106,7 @@ def _members(
     var: ir.Expr,
     text: str,
     found: dict[StreamName, Stream],
+    ended: frozenset[Stream],
 ) -> None:
     """Streams in the struct that a variable points to (`p->stream`, `this->stream`, or `*p`) or refers to."""
     cell = mem.at(pointer, "0")
@@ -131,7 +133,7 @@ def _members(
                 spelled = f"{text}.{fields}" if path else text
             else:
                 spelled = f"{text}->{fields}" if path else f"*{text}"
-            stream = _stream_in(machine, value, state)
+            stream = _stream_in(machine, value, state, ended)
             if stream is not None and (text == "this" or (_may_name(machine, path) and _compiles(machine, var, path))):
                 found.setdefault(StreamName(place, spelled), stream)
 
@@ -143,6 +145,7 @@ def _inside(
     name: StreamName,
     found: dict[StreamName, Stream],
     indices: dict[str, str],
+    ended: frozenset[Stream],
 ) -> None:
     """Streams in the object of Python that `name` refers to: in its fields, in the elements of a list or
     dictionary, and in what these refer to.
@@ -158,7 +161,7 @@ def _inside(
                 if part is None or (fewer and len(path) == 1):
                     continue
                 (value,) = values
-                stream = _stream_in(machine, value, state)
+                stream = _stream_in(machine, value, state, ended)
                 if stream is None:
                     deeper.append((part, value))
                 elif outer.text == "this" or _may_name(machine, path[1:]):
@@ -166,10 +169,10 @@ def _inside(
         front = deeper
 
 
-def _stream_in(machine: Machine, value: mem.Value, state: State) -> Stream | None:
-    """The stream that a place names which holds this value."""
+def _stream_in(machine: Machine, value: mem.Value, state: State, ended: frozenset[Stream]) -> Stream | None:
+    """The stream that a place names which holds this value, if it has not `ended`."""
     stream = machine.stream_of(state, value)
-    return stream if stream not in state.destroyed else None
+    return stream if stream not in ended else None
 
 
 def _may_name(machine: Machine, path: mem.Path) -> bool:

@@ -506,6 +506,8 @@ class Calls(Functions):
             done = self._cupy_method(node, f"{origin}.{name}", base)
             if done is not None:
                 return done
+        if name == "fill":
+            self.stored_by_device(node, func.value, base)
         if name in ("enter_context", "__enter__"):
             self.perhaps_current(node, self.value(node.args[0].value) if node.args else base)
         if name in SHUFFLES and (origin is None or origin.startswith(("builtins.", "collections."))):

@@ -10,7 +10,7 @@ from cudafix.frontends.python.lowering import CURRENT
 from cudafix.frontends.python.meaning import (
     Dotted,
 )
-from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, literal
+from cudafix.frontends.python.terms import NONE, NOTHING, choice, deref, is_place, literal
 from cudafix.ir import Addr, Const, Deref, Expr, Field, Look, Span
 from cudafix.models.python import DEFAULTS, EVENT, EXTERNAL, METHODS, STREAM
 from cudafix.models.python import DEVICE as CUPY_DEVICE
@@ -42,6 +42,8 @@ class CupyObjects(Api):
             words = {"true": Const("cudaStreamNonBlocking"), "false": Const("cudaStreamDefault")}
             flags = words.get(given or "", NOTHING)
             self._c_call(node, "cudaStreamCreateWithFlags", (Addr(Field(Deref(made), "ptr")), flags))
+            # `Stream.__del__` destroys it (CuPy 14.2, cupy/cuda/stream.pyx)
+            self.emit(ir.Assign(Field(Deref(made), ir.OWNS), Const("true"), self.span(node)))
             return made
         if dotted == EXTERNAL and node.args:
             made = self.container(node)
@@ -77,6 +79,18 @@ class CupyObjects(Api):
         imported = (name for names in self.unit.outline.imports.values() for name in names)
         if not isinstance(value, Const) and value != NOTHING and any(name.startswith("cupy") for name in imported):
             self.emit(ir.Assign(CURRENT, choice(CURRENT, Field(deref(value), "ptr")), self.span(node)))
+
+    def stored_by_device(self, node: cst.CSTNode, array: cst.BaseExpression, base: Expr) -> None:
+        """An array of CuPy is stored in: a kernel does it, on the stream that is current."""
+        values: list[cst.BaseExpression | None] = [array]
+        if isinstance(array, cst.Name):
+            owner = self.scope.owner(array.value) if self.scope is not None else None
+            own = owner.bindings.all_values.get(array.value, []) if owner is not None else []
+            values += own if owner is not None else self.unit.outline.values_of(array.value)
+        origins = [self.resolver.origin(one) or "" for one in values if one is not None]
+        of_arrays = any(one.startswith("cupy.") and not one.startswith("cupy.cuda.") for one in origins)
+        if of_arrays and is_place(base):
+            self.emit(ir.Launch(self.source.text(array), (base,), CURRENT, self.span(node), self.site()))
 
     def _stream_method(self, node: cst.Call, name: str, base: Expr, handle: Expr) -> Expr | None:
         given = [self._handle(a.value) for a in node.args] if name in METHODS or name.endswith(".record") else []

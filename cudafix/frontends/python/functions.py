@@ -162,7 +162,14 @@ class Functions(CupyObjects):
         return known[function]
 
     def _construct(self, node: cst.Call, meaning: OwnClass) -> Expr:
-        """`Class(…)`: a fresh object, the class's own values, then `__init__`."""
+        """`Class(…)`: a fresh object, unless the class, its metaclass or a decorator may give another one."""
+        made = self._fresh(node, meaning)
+        outline, cls = meaning
+        others = any(one.may_be_others for one in outline.ancestors(cls))
+        return choice(made, self.outside(node)) if others else made
+
+    def _fresh(self, node: cst.Call, meaning: OwnClass) -> Expr:
+        """A fresh object of a class, the class's own values, then `__init__`."""
         outline, cls = meaning
         made = self.container(node)
         classes = choice(*(Const(f"{outline.id}::{one.name}") for one in outline.ancestors(cls)))

@@ -30,6 +30,7 @@ _RENAMED = {
     "cupy.core.core": "cupy._core.core",
 }
 _DYNAMIC = frozenset(("__getattr__", "__getattribute__", "__setattr__", "__new__"))
+_GIVES_OTHERS = frozenset(("__getattribute__", "__setattr__", "__new__"))
 _RUN_BY_CLASSES = frozenset(("__class_getitem__", "__init_subclass__", "__array_finalize__"))
 _OF_CLASSES = frozenset(("__new__", "__init_subclass__", "__class_getitem__"))
 _DESCRIPTORS = frozenset("property cached_property partialmethod singledispatchmethod getter setter deleter ?".split())
@@ -97,6 +98,7 @@ class Class:
     set_on_class: set[str] = field(default_factory=set)  # what class methods set
     bases: tuple[str, ...] = ()
     outside: bool = False
+    may_be_others: bool = False  # what a call of it gives may be an older object, or one with other methods or fields
     is_protocol: bool = False  # an object that is said to be of it is of another class
     runs_code: bool = False  # what is done with the class itself may run methods: of a metaclass, or class methods
 
@@ -374,6 +376,14 @@ def bound_otherwise(node: cst.ClassDef) -> str | None:
     return next((name for name in body.imports if SPECIAL.fullmatch(name)), None)
 
 
+def _set_by_name(nodes: Iterable[cst.CSTNode]) -> frozenset[str]:
+    """The attributes that `setattr(…, "name", …)` and its like set."""
+    calls = (one for one in nodes if isinstance(one, cst.Call) and len(one.args) > 2)
+    named = (one.args[1].value for one in calls if (chain(one.func) or ["?"])[-1] in ("setattr", "__setattr__"))
+    texts = (one.evaluated_value for one in named if isinstance(one, cst.SimpleString))
+    return frozenset(text for text in texts if isinstance(text, str))
+
+
 def _is_descriptor(value: cst.BaseExpression, methods: Mapping[str, cst.FunctionDef]) -> bool:
     """Whether a class holds `property(…)` or its like, or one of its own by another name."""
     if isinstance(value, cst.Name) and value.value in methods:
@@ -436,7 +446,7 @@ class Outline:
         self.all_imports = [one for one in inside if isinstance(one, cst.Import | cst.ImportFrom)]
         self.acts = any(isinstance(one, cst.Call | cst.Subscript) for one in inside)
         targets = list(_attributes_set(every))
-        self.replaces = self._set_as_attributes(targets)
+        self.replaces = self._set_as_attributes(targets) | (self.methods & _set_by_name(every))
         self.hiding = _hiding(every)
         imports = [one for one in every if isinstance(one, cst.Import | cst.ImportFrom)]
         imported = {name for one in imports for name in bindings_of(one).imports}
@@ -484,6 +494,13 @@ class Outline:
                         None if value is None or _named_in(value) & local else value
                         for value in inner.field_values[place]
                     )
+        found.may_be_others = (
+            bool(_GIVES_OTHERS & found.methods.keys())
+            or own_meta
+            or not decorators(node) <= _CLASS_DECORATORS
+            or found.assigned["__dict__"] > 0
+            or bound_otherwise(node) is not None
+        )
         return found
 
     def _set_as_attributes(self, targets: list[cst.Attribute]) -> frozenset[str]:

@@ -149,6 +149,7 @@ class Statements(Expressions):
     def augmented(self, node: cst.AugAssign, target: cst.BaseExpression, value: cst.BaseExpression) -> None:
         old, given = self.value(target), self.value(value)
         self._hooked_in(target, value)
+        self.stored_by_device(node, target, old)
         place = self.target(target)
         reads = tuple(ir.Index(v, NOTHING) for v in (old, given) if is_place(v))
         asked = self.operator(node, node.operator, [(target, old), (value, given)])
@@ -213,6 +214,8 @@ class Statements(Expressions):
                 ):
                     self.looked_through(given, value, owner=value)  # an array copies what it is given
                     self.asks(("__array__", "__float__", "__int__", "__index__"), value, [(value, given)])
+                if isinstance(target, cst.Subscript) and isinstance(place, ir.Index):
+                    self.stored_by_device(target, target.value, place.base)
                 if isinstance(target, cst.Subscript) and _has_slice(target):
                     self.emit(Assign(place, ir.Index(given, NOTHING), self.place.span))
                     self.shuffle(place.base if isinstance(place, ir.Index) else place, target)

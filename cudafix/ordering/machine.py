@@ -902,9 +902,21 @@ def _closures(program: Program) -> dict[tuple[str, str], str]:
 def _aliased(program: Program) -> frozenset[str]:
     """The variables at namespace scope that may share memory with others: those without a declaration of their own,
     which are members of an anonymous union (C++20, 11.5.2 [class.union.anon]) or names of a structured binding, and
-    what such a binding is made of (9.6 [dcl.struct.bind]).
+    what such a binding is made of (9.6 [dcl.struct.bind]); those with a second name (`Module.second_names`), and
+    those of one name with C linkage.
     """
     found: set[str] = set()
+    of_c: set[str] = set()
+    for module in program.modules:
+        found |= module.second_names
+        of_c |= module.of_c
+    if of_c:
+        alike: dict[str, set[str]] = {}
+        for module in program.modules:
+            for one in module.globals:
+                if last(one.name) in of_c and not one.internal:
+                    alike.setdefault(last(one.name), set()).add(one.name)
+        found.update(name for names in alike.values() if len(names) > 1 for name in names)
     for function in program.functions():
         if function.span.path.endswith(ir.PYTHON):
             continue

@@ -699,6 +699,8 @@ class Module:
     # the data members that share memory with others, in a union: by name
     overlaid: Mapping[str, frozenset[str]] = field(default_factory=dict)
     unseen: frozenset[str] = frozenset()  # the classes of its objects of which it sees nothing
+    second_names: frozenset[str] = frozenset()  # its variables at namespace scope that may have several names
+    of_c: frozenset[str] = frozenset()  # the last name components of those with C linkage
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

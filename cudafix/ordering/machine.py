@@ -17,6 +17,7 @@ from cudafix.ordering import memory as mem
 from cudafix.ordering.classes import Classes
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
+from cudafix.ordering.moving import BEHIND, Moving, Node
 from cudafix.ordering.pageable import NAMES, element_of, has_its_own, owns_pageable_elements
 from cudafix.ordering.plain import ADDRESS, NUMBERS
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
@@ -76,6 +77,7 @@ class Machine:
         self.reach = Reach.of(program, tables)
         self.classes = Classes.of(program, self.reach)
         self.scopes = Scopes.of(program)
+        self.moving = Moving.of(program, tables)
         self.overlay = overlay
         self.default_stream = PER_THREAD if per_thread else LEGACY
         external = Object(0, "external", "external", None, True, "?")
@@ -89,6 +91,7 @@ class Machine:
         self.arrivals = False  # there is such a place, and both come there
         self.escaped: Bits = 0
         self.of_the_host: Bits = 0  # memory that the host allocates, and variables
+        self._handed_on: dict[Cell, Bits] = {}  # the memory that a place may have got from others, or they from it
         self.pinned: Bits = 0  # those that may be pinned: they are registered, or unseen code may do so
         self.shared_bit: Bits = 0  # that of `shared`, as soon as there is such memory
         self.pins_elsewhere = False  # a function that is not run here may pin what it finds in global variables
@@ -587,7 +590,45 @@ class Machine:
             elif isinstance(value, mem.Ref):
                 root = value.cell[0]
                 bits |= 1 << (int(root[1]) if root[0] == "memory" else self.variable(root).number)
+                if self.moving:
+                    bits |= self._memory_handed_on(value.cell)
         return bits | 1 if bits & self.shared_bit else bits
+
+    def _memory_handed_on(self, cell: Cell) -> Bits:
+        """The memory of elements that a place may share with others, as it goes from owner to owner
+        (`cudafix.ordering.moving`): of all among which it does, one object.
+        """
+        found = self._handed_on.get(cell)
+        if found is None:
+            root, path = cell
+            known = {self._class_of(root, path)}
+            known |= {self.moving.shared(".", name) for kind, name in path if kind == "field"}
+            if root[0] != "memory" and all(kind == "field" for kind, _ in path):
+                kind, is_array = self._kind_of(root)
+                if is_array or kind not in NUMBERS and not kind.endswith("*"):  # a whole, with all that is in it
+                    known |= self.moving.members
+            found = sum(1 << self._memory_among(one).number for one in known if one is not None)
+            if root[0] != "local" or any(f.name == root[1] for f in self.frames):
+                self._handed_on[cell] = found
+        return found
+
+    def _class_of(self, root: Root, path: mem.Path) -> Node | None:
+        if root[0] == "memory":
+            return self.moving.shared(*BEHIND) if len(path) > 1 else None
+        if root[0] == "global":
+            return self.moving.shared("", last(root[2]))
+        frame = next((f for f in reversed(self.frames) if f.name == root[1]), None)
+        return self.moving.shared(frame.function.name, root[2]) if frame is not None else None
+
+    def _memory_among(self, one: Node) -> Object:
+        """The memory of elements of a class of variables."""
+        found = self._objects.get(("handed on", one))
+        if found is None:
+            found = Object(len(self.outcome.objects), "host", "host", None, True, "?")
+            self._objects["handed on", one] = found
+            self.outcome.objects.append(found)
+            self.of_the_host |= 1 << found.number
+        return found
 
     def reachable(self, state: State, values: Values) -> Values:
         """Everything that can be reached from pointers, handles and structs of them."""
@@ -872,9 +913,21 @@ def _closures(program: Program) -> dict[tuple[str, str], str]:
 def _aliased(program: Program) -> frozenset[str]:
     """The variables at namespace scope that may share memory with others: those without a declaration of their own,
     which are members of an anonymous union (C++20, 11.5.2 [class.union.anon]) or names of a structured binding, and
-    what such a binding is made of (9.6 [dcl.struct.bind]).
+    what such a binding is made of (9.6 [dcl.struct.bind]); those with a second name (`Module.second_names`), and
+    those of one name with C linkage.
     """
     found: set[str] = set()
+    of_c: set[str] = set()
+    for module in program.modules:
+        found |= module.second_names
+        of_c |= module.of_c
+    if of_c:
+        alike: dict[str, set[str]] = {}
+        for module in program.modules:
+            for one in module.globals:
+                if last(one.name) in of_c and not one.internal:
+                    alike.setdefault(last(one.name), set()).add(one.name)
+        found.update(name for names in alike.values() if len(names) > 1 for name in names)
     for function in program.functions():
         if function.span.path.endswith(ir.PYTHON):
             continue

@@ -78,6 +78,7 @@ class File:
     statics: list[ir.GlobalVar] = field(default_factory=list)
     references: set[str] = field(default_factory=set)
     checks: set[str] = field(default_factory=set)  # of headers that are not here
+    parameters_of_templates: set[str] = field(default_factory=set)  # that may be other names of variables
     deduced: set[str] = field(default_factory=set)  # the classes of objects that go where any type is taken
     bodies: dict[tuple[str, int, str, bytes, bool], tuple[Node, Source] | None] = field(default_factory=dict)
 

@@ -23,6 +23,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.lookup import Use
 from cudafix.frontends.cuda.macros import Macro
 from cudafix.frontends.cuda.names import CASTS, NULLS, PASSES, PURE, STANDARD_STREAMS
+from cudafix.frontends.cuda.second_names import is_memory_of_a_template
 from cudafix.frontends.cuda.terms import (
     FIRST,
     NOTHING,
@@ -439,6 +440,9 @@ class Expressions:
             return FuncRef(name)
         if name in NULLS:
             return NULL
+        if is_memory_of_a_template(node, name, self.source.text):
+            self.file.parameters_of_templates.add(f"::{name}")
+            return Var(f"::{name}")
         if index.is_enumerator(name) or _CONSTANT_NAME.fullmatch(name) or _is_api_constant(name):
             return Const(name)
         return Var(f"::{name}")

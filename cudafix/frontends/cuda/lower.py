@@ -41,6 +41,7 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.directives import scan
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES
 from cudafix.frontends.cuda.kernels import summarize
+from cudafix.frontends.cuda.second_names import of_c_linkage, second_names
 from cudafix.frontends.cuda.source import Parsed
 from cudafix.frontends.cuda.statements import Statements, lower_defaults, lower_function
 from cudafix.models.measuring import NAMES, named_in
@@ -154,6 +155,9 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         {cls.name: tuple(_base(found, base, cls) for base in cls.bases) for cls in found.classes.values()},
         found.overlays(),
         found.unseen_classes,
+        second_names(unique.values(), found.initializers, parsed.path, root, text, parsed.original, parsed.macros)
+        | file.parameters_of_templates,
+        of_c_linkage(unique.values(), parsed.path, root) if b'"C"' in parsed.original else frozenset(),
     )
 
 

@@ -496,8 +496,12 @@ allocator.deallocate                    free    - free -    ; memory=host
 @ C++20 [strings]
 {string,wstring,basic_string,string_view}.{c_str,str} host - ; returns=same
 {string,wstring,basic_string,string_view}.{find,rfind,find_first_of,find_last_of,find_first_not_of,find_last_not_of,\
-compare,substr} host hr -*
-{string,wstring,basic_string,string_view}.{starts_with,ends_with,copy,remove_prefix,remove_suffix} host hr -*
+compare} host hr -*
+{string,wstring,basic_string}.substr    host    hr - -
+# [string.view.ops]: a view of the same characters
+{string_view,wstring_view,basic_string_view}.substr host hr - - ; returns=given
+{string,wstring,basic_string,string_view}.copy host hr hw - -
+{string,wstring,basic_string,string_view}.{starts_with,ends_with,remove_prefix,remove_suffix} host hr -*
 {string,wstring,basic_string}.{append,push_back,pop_back,insert,replace,assign,clear,operator+=} host hrw hr*
 @ C++20 [input.output]
 # `std::cout << a << b` is a call of `std::cout`

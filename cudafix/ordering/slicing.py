@@ -35,7 +35,15 @@ from cudafix.ordering.plain import (
 )
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
-_STANDARD = ("std::vector", "std::string", "std::atomic", "std::map", "std::fstream", "std::exception")
+_STANDARD = (
+    "std::vector",
+    "std::string_view",
+    "std::string",
+    "std::atomic",
+    "std::map",
+    "std::fstream",
+    "std::exception",
+)
 _HANDED_BACK = frozenset({"same", "view", "given", "hidden"})
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
 _HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())

@@ -111,6 +111,7 @@ MAKES = re.compile(
 _REFERENCE_TO_ARRAY = re.compile(r"\(\s*&\s*(\w+)\s*\)")
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
+_COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
@@ -948,7 +949,7 @@ class Expressions:
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
-        self._look_through(node, left, right)
+        self._look_through(node, operator, left, right)
         self.copied(node, kind, (right,))
         self.copied(node, other, (left,))
         if operator in ("+", "-"):
@@ -960,10 +961,17 @@ class Expressions:
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
 
-    def _look_through(self, node: Node, *places: Expr) -> None:
-        """A view is compared by what it views (C++20, [string.view.comparison])."""
-        for place in places:
-            if _TEXT_VIEW.search(self.type_of(place)):
+    def _look_through(self, node: Node, operator: str, left: Expr, right: Expr) -> None:
+        """A view is compared by what it views (C++20, [string.view.comparison]); what is compared with neither a number
+        nor a pointer may be one where its type is deduced.
+        """
+        for place, other in ((left, right), (right, left)):
+            kind, against = self.type_of(place), self.type_of(other)
+            deduced = operator in _COMPARES and kind.startswith("auto") and not is_pointer(kind)
+            text = isinstance(other, Const) and '"' in other.text
+            if _TEXT_VIEW.search(kind) or (
+                deduced and (text or not (isinstance(other, Const) or is_number(against) or is_pointer(against)))
+            ):
                 self.touch(node, Deref(place))
 
     def _is_macro_of_a_log(self, node: Node) -> bool:
@@ -1515,7 +1523,7 @@ class Expressions:
                     if negated is not None:
                         self.overloaded(negated, "!", (given,))
                     return ir.Test("other", None, text)
-                self._look_through(node, first, second)
+                self._look_through(node, operator.type, first, second)
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="

@@ -111,6 +111,9 @@ MAKES = re.compile(
 _REFERENCE_TO_ARRAY = re.compile(r"\(\s*&\s*(\w+)\s*\)")
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
+# Iterators over elements in a row: stepping one is adding to an address ([iterator.concept.contiguous]). Others look at
+# what they were made of for what comes next ([re.regiter.incr], [istream.iterator.ops], [list.overview]).
+_STEPS_ALONE = re.compile(r"(?:const )?(?:std::)?(?:vector|array|span|(?:basic_)?string(?:_view)?)\b.*::\w*iterator\b")
 _COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
@@ -1076,6 +1079,8 @@ class Expressions:
         self.touch(argument, place)
         self.touch(argument, place, write=True)
         kind = self.type_of(place)
+        if kind and not (is_pointer(kind) or is_number(kind) or _STEPS_ALONE.match(kind)):
+            self.touch(argument, Deref(place))
         self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
         return place
 

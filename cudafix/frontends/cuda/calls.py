@@ -839,6 +839,9 @@ class Calls(Initializers):
                 self.touch(node, changed)
                 self.touch(node, changed, write=True)
             return opaque(receiver, *values)
+        of_atomic = cls is None and _ATOMIC.match(kind) is not None
+        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and _is_place(values[0]):
+            return self._compare_exchange(node, receiver, values[0], values[1])
         if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
             self.touch(node, Index(receiver, Opaque(())), write=True)
@@ -876,6 +879,16 @@ class Calls(Initializers):
     def _made(self, node: Node, place: Expr, kind: str, values: tuple[Expr, ...]) -> Expr:
         self.initialize(node, place, kind, values)
         return place
+
+    def _compare_exchange(self, node: Node, place: Expr, expected: Expr, desired: Expr) -> Expr:
+        """The object gets what is desired, or what was expected becomes what it holds ([atomics.types.operations])."""
+        span = self.span(node)
+        for changed in (place, expected):
+            self.touch(node, changed)
+            self.touch(node, changed, write=True)
+        stored, loaded = ir.Assign(place, desired, span), ir.Assign(expected, place, span)
+        self.emit(ir.If(ir.Test("other", None, self.condition_text(node)), (stored,), (loaded,), span))
+        return Opaque(())
 
     def _is_small_number(self, value: Expr) -> bool:
         """Whether a value is a number that no address fits into."""
@@ -1043,3 +1056,7 @@ class Calls(Initializers):
         if bindings is not None and inner is not None and "##" not in body:
             return self.expand(macro, bindings, node, want_value=used)
         return self._unread(macro, node, tuple(self.value(one) for one in nodes))
+
+
+def _is_place(value: Expr) -> bool:
+    return isinstance(value, (Var, Field, Index, Deref))

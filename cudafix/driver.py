@@ -208,10 +208,11 @@ def reasons(before: Mapping[str, bytes], after: Mapping[str, bytes], config: Con
         # what the host does not wait for, it may not have waited for in `before` either
         wrong += [_reason(v, set()) for v in outcome.violations if v.kind is not Wrong.HOST_RACE]
     if not wrong:  # what the IR drops is as it was
+        variables = residue.new_variables(old.files, new.files)
         wrong += (
             Reason(f"{path}: `{text}` changed, which is no part of a migration")
             for path in old.files
-            if (text := residue.changed(old.files[path], new.files[path], path, tables))
+            if (text := residue.changed(old.files[path], new.files[path], path, tables, variables))
         )
     return list(dict.fromkeys(wrong))
 

@@ -31,6 +31,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NAME = re.compile(r"[A-Za-z_]\w*")
+_WORDS = re.compile(rb"[A-Za-z_]\w*")
 _GUARDED = re.compile(  # see `cudafix.guard`
     rb"^[ \t]*" + re.escape(CONDITION) + rb"[ \t]*\r?\n(.*?)(?:^[ \t]*#else[ \t]*\r?\n.*?)?^[ \t]*#endif[^\n]*\n",
     re.MULTILINE | re.DOTALL,
@@ -86,13 +87,42 @@ _COMPOUND = frozenset(
 )
 
 
-def changed(old: bytes, new: bytes, path: str, tables: Tables) -> str:
-    """A statement that only one of two texts has, and that no migration writes or removes; empty if there is none."""
+Names = tuple[frozenset[str], frozenset[str]]
+"""Of the program before and after."""
+
+
+def new_variables(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Names:
+    """The variables that only one of two programs has: declared in a file that differs, and named nowhere in the other
+    program.
+    """
+    paths = [path for path in old if old[path] != new[path] and not path.endswith((".py", ".ipynb"))]
+    found = [
+        {name for path in paths for chunk in _statements(_unguarded(files[path])) for name in _declared(chunk)}
+        for files in (old, new)
+    ]
+    used = [{word.decode() for path in files if paths for word in _WORDS.findall(files[path])} for files in (old, new)]
+    return frozenset(found[0] - used[1]), frozenset(found[1] - used[0])
+
+
+def _declared(chunk: Chunk) -> Iterator[str]:
+    if _DECLARES.fullmatch(" ".join(chunk)):
+        yield _declares(chunk)
+
+
+def _declares(chunk: Chunk) -> str:
+    named = chunk[: chunk.index("=")] if "=" in chunk else chunk
+    return next(word for word in reversed(named) if _NAME.fullmatch(word))
+
+
+def changed(old: bytes, new: bytes, path: str, tables: Tables, variables: Names) -> str:
+    """A statement that only one of two texts has, and that no migration writes or removes; empty if there is none.
+    `variables` are those that only one of the programs has.
+    """
     if old == new:
         return ""
     python = path.endswith((".py", ".ipynb"))
     one, other = (_lines(text) if python else list(_statements(_unguarded(text))) for text in (old, new))
-    return _unexplained(one, other, python, tables)
+    return _unexplained(one, other, python, tables, variables)
 
 
 def _unguarded(text: bytes) -> bytes:
@@ -100,7 +130,7 @@ def _unguarded(text: bytes) -> bytes:
     return _GUARDED.sub(rb"\1", text)
 
 
-def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tables: Tables) -> str:
+def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tables: Tables, variables: Names) -> str:
     names = tuple({word for chunk in side for word in chunk} for side in (one, other))
     members = tuple(_members(side) for side in (one, other))
     gone: list[Chunk] = []
@@ -116,16 +146,16 @@ def _unexplained(one: Sequence[Chunk], other: Sequence[Chunk], python: bool, tab
         if not python and {*mine, *theirs} <= _BRACES and not joined:  # what runs under a condition is another part
             return _words((*mine, *theirs)[0])
         joined = True
-        for chunks, others, around, inside in (
-            (mine, names[1], theirs, members[0][i1:i2]),
-            (theirs, names[0], mine, members[1][j1:j2]),
+        for chunks, others, around, inside, own in (
+            (mine, names[1], theirs, members[0][i1:i2], variables[0]),
+            (theirs, names[0], mine, members[1][j1:j2], variables[1]),
         ):
             if python:
                 for chunk in chunks:
                     if not _is_in_python(chunk[1:], others, tables):
                         return _words(chunk[1:])
                 continue
-            for chunk in _foreign(chunks, inside, others, tables):
+            for chunk in _foreign(chunks, inside, others, own, tables):
                 if not _rewraps(chunk, around, tables):
                     return _words(chunk)
     # what is allocated, and with how many bytes, is the same at as many places
@@ -243,9 +273,11 @@ def _moves_in_python(name: str, call: Chunk, tables: Tables) -> bool:
     )
 
 
-def _foreign(chunks: Sequence[Chunk], members: Sequence[bool], others: set[str], tables: Tables) -> Iterator[Chunk]:
+def _foreign(
+    chunks: Sequence[Chunk], members: Sequence[bool], others: set[str], own: frozenset[str], tables: Tables
+) -> Iterator[Chunk]:
     """The statements of C++ that no migration adds or removes, `others` being the words of the text without them, and
-    `members` says of each whether it stands in a class.
+    `members` says of each whether it stands in a class; `own` are the variables that only this program has.
     """
     failed = -1  # how deep in braces the program is told that a call has failed
     depth = 0
@@ -261,13 +293,19 @@ def _foreign(chunks: Sequence[Chunk], members: Sequence[bool], others: set[str],
             and not (_assigned(chunk) or any(True for _ in _calls(chunk)))
         ):
             continue  # what it runs is looked at
-        elif failed < 0 and chunk not in _BRACES and not _is_of_a_migration(chunk, others, depth > 0, member, tables):
+        elif (
+            failed < 0
+            and chunk not in _BRACES
+            and not _is_of_a_migration(chunk, others, own, depth > 0, member, tables)
+        ):
             yield chunk
         elif chunk[0] == "if" and "cudaSuccess" in chunk and chunk[-1] == ")":  # what it runs, the IR looks at
             failed = depth
 
 
-def _is_of_a_migration(chunk: Chunk, others: set[str], block: bool, member: bool, tables: Tables) -> bool:
+def _is_of_a_migration(
+    chunk: Chunk, others: set[str], own: frozenset[str], block: bool, member: bool, tables: Tables
+) -> bool:
     """`block`: in braces that only this text has, whose variables are their own. `member`: of a class."""
     if chunk in ((";",), ("else",)) or (chunk[0] == "#include" and chunk[1:2] == ("<",)):
         return True
@@ -287,13 +325,11 @@ def _is_of_a_migration(chunk: Chunk, others: set[str], block: bool, member: bool
         return False
     if chunk[0] == "if":
         return not {word for word in chunk if _NAME.fullmatch(word) and word not in _KEYWORDS} & others
-    if written and chunk[1:2] == ("=",):  # a variable that only this text has
-        return not written & others
+    if written and chunk[1:2] == ("=",):  # one that is declared out of sight may be anybody's
+        return written <= own
     if not _DECLARES.fullmatch(" ".join(chunk)):
         return False
-    name = next(
-        word for word in reversed(chunk[: chunk.index("=")] if "=" in chunk else chunk) if _NAME.fullmatch(word)
-    )
+    name = _declares(chunk)
     return block or (name not in others and (not member or chunk[0] == "static" or chunk[0].startswith("cuda")))
 
 

@@ -7,6 +7,7 @@
     before = '''…'''       # the program, behind `setup`; or `setup` of its own
     after = '''…'''        # optional: the exact text that `apply` writes for `before`
     files = {…}            # optional: further files of the tree, by their paths
+    files_after = {…}      # optional: those that differ in the tree of `after`
     config = '''…'''       # optional: `cudafix.toml`
     expect = "refused: escapes"
 
@@ -89,7 +90,7 @@ def test_program(
     monkeypatch.chdir(tmp_path)
     if case["expect"] in ("proved", "not proved"):
         for folder, text in (("before", case["before"]), ("after", case["after"])):
-            for name, content in {**files, main: setup + text}.items():
+            for name, content in {**files, main: setup + text, **case.get(f"files_{folder}", {})}.items():
                 path = tmp_path / folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(content)

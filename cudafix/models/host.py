@@ -93,12 +93,13 @@ openlog                                 host    keep - -
 {closelog,setlogmask}                   host    -*
 @ C17 7.21, K.3.5; POSIX.1-2017 open, read, pread, getline, fdopen, fseeko, lseek. What a file holds may be a time: \
 proc(5), sysfs(5)
-{fopen,fopen64}                         host    path mode   ; asks
-freopen                                 host    path mode - ; asks
+{fopen,fopen64}                         output  path mode   ; asks
+freopen                                 output  path mode - ; asks
 tmpfile                                 host
-fopen_s                                 host    out path mode ; asks
-{open,open64}                           host    path mode - ; asks
-creat                                   host    path -
+fopen_s                                 output  out path mode ; asks
+{open,open64}                           output  path mode - ; asks
+openat                                  output  - path mode - ; asks
+creat                                   output  path -
 {read,_read}                            read    - hw -
 pread                                   read    - hw - -
 fread                                   read    hw - - -
@@ -125,7 +126,8 @@ fmemopen                                host    keep - hr
 pipe                                    host    hw
 {dup,dup2}                              host    -*
 @ POSIX.1-2017 posix_fallocate, lockf, posix_fadvise, posix_madvise; dup3(2), fallocate(2), flock(2), mincore(2)
-{dup3,fallocate,posix_fallocate,flock,lockf,posix_fadvise,posix_madvise,mincore} host hr*
+{dup3,posix_fadvise,posix_madvise,mincore} host hr*
+{fallocate,posix_fallocate,flock,lockf} output  hr*
 socketpair                              host    - - - hw
 writev                                  output  - look -
 readv                                   read    - use -
@@ -138,7 +140,7 @@ fdopen                                  clock   - hr
 @ POSIX.1-2017 mkstemp
 mkstemp                                 host    hrw
 @ zlib.h 1.3
-gzopen                                  host    path mode   ; asks
+gzopen                                  output  path mode   ; asks
 gzread                                  read    - hw -
 gzwrite                                 output  - hr -
 gzclose                                 output  -
@@ -147,6 +149,10 @@ recv                                    clock   - hw - -    ; reads_files
 recvfrom                                clock   - hw - - hrw hrw ; reads_files
 @ C17 7.21.4, 7.22.4.8; POSIX.1-2017 unlink, mkdir, rmdir, chdir, access, chmod, truncate, ftruncate
 {remove,unlink,rename,mkdir,_mkdir,rmdir,chmod,truncate,ftruncate} output hr* ; asks
+@ POSIX.1-2017 link, symlink, linkat, symlinkat, renameat, unlinkat, mkdirat, mkfifo, mknod, fchmod, chown, utimes, \
+utimensat, futimens; renameat2(2), futimes(3), syncfs(2), sync_file_range(2): others see it
+{link,symlink,linkat,symlinkat,renameat,renameat2,unlinkat,mkdirat,mkfifo,mknod} output hr* ; asks
+{fchmod,chown,lchown,fchown,utime,utimes,lutimes,futimes,utimensat,futimens,syncfs,sync_file_range} output hr* ; asks
 {access,_access}                        host    hr -        ; asks
 faccessat                               host    - hr - -    ; asks
 chdir                                   host    path        ; asks
@@ -198,7 +204,7 @@ sigaction                               any_time - fn hw ; why=a function runs a
 {sigemptyset,sigfillset}                host    hw
 {sigaddset,sigdelset,sigismember}       host    hr -
 # the handler runs in them, or the process ends
-{raise,kill,killpg}                     output  -*
+{raise,kill,killpg,sigqueue,tgkill}     output  -*
 @ POSIX.1-2017 timer_create, alarm, setitimer, timer_settime, fork, waitpid; ualarm of POSIX.1-2001; timerfd_create(2)
 timer_create                            any_time - fn hw ; timed why=a function of a timer
 {alarm,ualarm}                          timer   -*          ; returns=time
@@ -272,7 +278,8 @@ sem_{init,wait,post,destroy,open,close} external -*         ; why=orders host th
 @ POSIX.1-2017 shm_open, shm_unlink, shmget; memfd_create(2)
 shm_open                                host    segment - -
 shmget                                  host    segment - -
-{shm_unlink,memfd_create}               host    hr*
+memfd_create                            host    hr -
+shm_unlink                              output  hr
 @ POSIX.1-2017 sys/socket.h, arpa/inet.h
 {socket,listen,shutdown,inet_addr,inet_ntoa,htons,htonl,ntohs,ntohl} host hr*
 setsockopt                              host    - - - hr -
@@ -393,7 +400,7 @@ valarray} host keep* ; returns=keeper
 # the object tells whether the file is there
 ifstream                                clock   path -      ; asks
 fstream                                 clock   path mode   ; asks
-ofstream                                host    hr*
+ofstream                                output  hr*
 {runtime_error,logic_error,invalid_argument,out_of_range,domain_error,length_error,range_error,overflow_error,\
 bad_alloc} host hr*
 {system_error,underflow_error,ios_base::failure,nested_exception,bad_cast,bad_function_call,\
@@ -419,7 +426,8 @@ ios::sync_with_stdio                    host    -
 filesystem::{current_path,absolute,path,temp_directory_path} host hr*
 filesystem::{exists,is_directory,is_regular_file,is_empty,file_size,directory_iterator,recursive_directory_iterator,\
 space,hard_link_count} clock hr*
-filesystem::{create_directory,create_directories,remove,remove_all,rename,copy,copy_file} output hr* ; asks
+filesystem::{create_directory,create_directories,remove,remove_all,rename,copy,copy_file,create_symlink,\
+create_directory_symlink,create_hard_link,last_write_time,permissions,resize_file,copy_symlink} output hr* ; asks
 @ C++20 [time], [thread.thread.this]
 chrono::{steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
 {steady_clock,system_clock,high_resolution_clock}::now clock ; returns=time
@@ -499,8 +507,12 @@ allocator.deallocate                    free    - free -    ; memory=host
 @ C++20 [strings]
 {string,wstring,basic_string,string_view}.{c_str,str} host - ; returns=same
 {string,wstring,basic_string,string_view}.{find,rfind,find_first_of,find_last_of,find_first_not_of,find_last_not_of,\
-compare,substr} host hr -*
-{string,wstring,basic_string,string_view}.{starts_with,ends_with,copy,remove_prefix,remove_suffix} host hr -*
+compare} host hr -*
+{string,wstring,basic_string}.substr    host    hr - -
+# [string.view.ops]: a view of the same characters
+{string_view,wstring_view,basic_string_view}.substr host hr - - ; returns=given
+{string,wstring,basic_string,string_view}.copy host hr hw - -
+{string,wstring,basic_string,string_view}.{starts_with,ends_with,remove_prefix,remove_suffix} host hr -*
 {string,wstring,basic_string}.{append,push_back,pop_back,insert,replace,assign,clear,operator+=} host hrw hr*
 @ C++20 [input.output]
 # `std::cout << a << b` is a call of `std::cout`
@@ -524,7 +536,7 @@ fstream.open                            clock   - path mode ; asks
 {streambuf,filebuf,stringbuf}.{sputn,sputc,pubsync} output - hr*
 {ostream,ofstream,fstream,iostream}.tellp host -            ; asks
 {stringstream,ostringstream}.tellp      host    -
-ofstream.open                           host    - hr -
+ofstream.open                           output  - hr -
 ifstream.close                          host    -
 {stringstream,ostringstream,istringstream}.{str,view,write,put,flush,operator<<} host - hr*
 @ C++20 [smartptr], [optional], [any], [refwrap], [support.initlist]

@@ -57,15 +57,22 @@ host hrw*
 {P,}MPI_Wtime                           clock           ; returns=time
 {P,}MPI_{Barrier,Wtick,Pcontrol}        output          -*
 {P,}MPI_Abort                           exit            - -
-{P,}MPI_{Send,Ssend,Rsend,Bsend,Isend,Issend,Irsend,Ibsend,Recv,Irecv,Mrecv,Imrecv,Sendrecv,Sendrecv_replace} \
-message rw* ; \
+{P,}MPI_{Send,Ssend,Rsend,Bsend,Recv,Mrecv,Sendrecv,Sendrecv_replace} message rw* ; \
+why=MPI: a message buffer that may be device memory
+# MPI 4.1, 3.7.2 Communication Request Objects, 3.9 Persistent Communication Requests: the request leads to the buffer
+{P,}MPI_{Isend,Issend,Irsend,Ibsend,Irecv} message keep - - - - - keeper_out ; \
+why=MPI: a message buffer that may be device memory
+{P,}MPI_{Send,Ssend,Rsend,Bsend,Recv}_init message keep - - - - - keeper_out ; \
+why=MPI: a message buffer that may be device memory
+{P,}MPI_Imrecv                          message keep - - - keeper_out ; \
 why=MPI: a message buffer that may be device memory
 {P,}MPI_{Bcast,Reduce,Allreduce,Gather,Gatherv,Scatter,Scatterv,Allgather,Allgatherv,Alltoall,Alltoallv,Alltoallw,\
 Scan,Exscan,\
 Reduce_scatter,Reduce_scatter_block} message rw* ; why=MPI: a message buffer that may be device memory
-{P,}MPI_{Ibcast,Ireduce,Iallreduce,Igather,Iscatter,Iallgather,Ialltoall,Ibarrier} message rw* ; \
+# MPI 4.1, 6.12 Nonblocking Collective Operations
+{P,}MPI_{Ibcast,Ireduce,Iallreduce,Igather,Iscatter,Iallgather,Ialltoall,Ibarrier} message keep* keeper_out ; \
 why=MPI: a message buffer that may be device memory
-{P,}MPI_{Send_init,Recv_init,Start,Startall,Pack,Unpack,Request_free,Cancel,Probe,Iprobe} message rw* ; \
+{P,}MPI_{Start,Startall,Pack,Unpack,Request_free,Cancel,Probe,Iprobe} message rw* ; \
 why=MPI: a message buffer that may be device memory
 {P,}MPI_{Wait,Waitall,Waitany,Waitsome,Test,Testall,Testany,Testsome} message rw* ; why=MPI: it ends a message
 {P,}MPI_{Win_create,Win_allocate,Win_allocate_shared,Win_fence,Win_free,Win_lock,Win_unlock,Put,Get,Accumulate} \

@@ -217,7 +217,8 @@ builtins.{str,repr,format,ascii}        host    look*
 builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
-builtins.open                           host    path*
+builtins.open/1                         host    path
+builtins.open                           output  path mode*
 builtins.open().{read,readline,readlines,readinto,__next__,__iter__} read hrw*
 builtins.*                              host    hrw*
 builtins.open().{read,readline,readlines,readinto,readinto1,read1,__next__,__iter__} host hr hrw* ; reads_files
@@ -244,7 +245,8 @@ mmap.mmap().{read,readline,read_byte,__getitem__,find,rfind} host hr -* ; reads_
 mmap.mmap().{write,write_byte,flush,resize,move,__setitem__} output hrw hr*
 mmap.mmap().{seek,tell,size,close,madvise,__enter__,__exit__} host hr -*
 multiprocessing.shared_memory.SharedMemory alloc -*         ; memory=shared returns=pointer
-multiprocessing.shared_memory.SharedMemory().{close,unlink} host hr
+multiprocessing.shared_memory.SharedMemory().close host hr
+multiprocessing.shared_memory.SharedMemory().unlink output hr
 multiprocessing.shared_memory.ShareableList alloc -*        ; memory=shared returns=pointer
 @ Python 3.13 library: os, pathlib, io, subprocess; psutil 7
 # when a file was written, what another program tells, how busy the machine is
@@ -252,21 +254,31 @@ os.popen                                clock   hrw+command hrw*
 os.{stat,lstat,fstat,scandir,getloadavg,wait,wait3,wait4,waitpid,waitid,read,pread,readv} clock hrw*
 pathlib.{Path,PurePath}().{stat,lstat}  clock   hr*
 pathlib.Path().{read_text,read_bytes}   read    hr*
-pathlib.Path                            host    path*
-{io,codecs,gzip,bz2,lzma}.open          host    path*
+pathlib.{Path,PurePath,PosixPath,PurePosixPath,WindowsPath,PureWindowsPath} host path*
+{io,codecs,gzip,bz2,lzma}.open          output  path*
 psutil.*                                clock   hrw*
 subprocess.*                            output  hrw+command hrw* ; timed
 os.posix_spawn{,p}                      external rw+command rw* ; why=runs in another process
 # the child may do in memory that both share what a host thread may do
 os.{fork,forkpty}                       any_time -* ; timed why=runs in another process
 sys.exit                                exit    -*
-os.{_exit,abort,kill,execv,execvp}      exit    -*
+os.{_exit,abort,execv,execvp}           exit    -*
 sys.{stdout,stderr}.writelines          output  look*
-sys.{stdout,stderr}.{write,flush}       output  hr*
+{sys.{stdout,stderr,__stdout__,__stderr__}.,sys.{displayhook,excepthook,unraisablehook}}* output hr*
+sys.{stdout,stderr}.{isatty,fileno}     host    hr*
 io.{BytesIO,StringIO,BufferedWriter,FileIO}().writelines output hrw look*
 os.system                               output  hr+command  ; timed
-os.{write,remove,unlink,rename,makedirs,mkdir,rmdir} output hr*
-{shutil,warnings,pprint,traceback,webbrowser,pickle,csv}.* output hr*
+# others see all that a program does to files, processes and the terminal, but for what these functions do
+os.{access,chdir,fchdir,getcwd,getcwdb,listdir,walk,fwalk,readlink,statvfs,fstatvfs,isatty,ttyname,ctermid} host hrw*
+os.{getenv,getenvb,putenv,unsetenv,fspath,fsencode,fsdecode,strerror,device_encoding,get_terminal_size,umask} host hrw*
+os.{getpid,getppid,getpgid,getpgrp,getsid,getuid,geteuid,getgid,getegid,getgroups,getlogin,getpriority,uname} host hrw*
+os.{sysconf,confstr,pathconf,fpathconf,cpu_count,process_cpu_count,urandom,getrandom,get_exec_path,lseek} host hrw*
+os.{pipe,pipe2,dup,dup2,fdopen,memfd_create,get_blocking,set_blocking,get_inheritable,set_inheritable} host hrw*
+os.{major,minor,makedev,PathLike,DirEntry,error} host hrw*
+os.{sched_,environ,path.,W,O_,F_,R_,X_,SEEK_}* host hrw*
+os.open                                 output  path mode*
+io.{open,FileIO,BufferedWriter,TextIOWrapper}().{write,flush,close,truncate,__enter__,__exit__} output - hr*
+{tempfile,shutil,warnings,pprint,traceback,webbrowser,pickle,csv}.* output hr*
 # they show or send the time, or wait for others who do
 {logging,urllib,requests,socket,tqdm,wandb,rich}.* output hrw* ; timed
 logging.{getLogger,Formatter,StreamHandler,FileHandler,basicConfig} host hr*
@@ -287,13 +299,23 @@ sys.addaudithook                        any_time fn ; timed why=a function that 
 weakref.{ref,proxy,WeakMethod}/2        any_time rw fn     ; timed why=a function that runs when an object ends
 gc.callbacks.{append,insert,extend}     any_time fn* ; timed why=a function that runs when memory is looked through
 {json.{dump,dumps},copy.deepcopy,dataclasses.{astuple,asdict},string.*} host look*
-os.{read,pread,readv,preadv,sendfile,copy_file_range} host hrw* ; reads_files
+os.{read,pread,readv,preadv} host hrw* ; reads_files
+os.{sendfile,copy_file_range,splice} output hrw* ; reads_files
+os.*                                    output  hrw*
 io.*.{read,readline,readlines,readinto,readall,read1} host hrw* ; reads_files
 pathlib.*.{read_text,read_bytes} host hrw* ; reads_files
+pathlib.*.{absolute,as_posix,as_uri,exists,expanduser,full_match,glob,group,is_absolute,is_block_device,is_char_device,\
+is_dir,is_fifo,is_file,is_junction,is_mount,is_relative_to,is_socket,is_symlink,iterdir,joinpath,match,owner,readlink,\
+relative_to,resolve,rglob,samefile,walk,with_name,with_segments,with_stem,with_suffix} host hrw*
+pathlib.*.__*                           host    hrw*
+pathlib.Path.{cwd,home,from_uri}        host    hrw*
+pathlib.Path().open/1                   host    hr
+pathlib.Path().open                     output  hr mode*
+pathlib.*                               output  hrw*
 {gzip,zipfile,tarfile,configparser,codecs,toml,tomllib,yaml,fileinput,linecache}.* host hrw* ; reads_files
 json.load                               host    hrw*        ; reads_files
-{math,cmath,random,json,re,os,sys,io,time,datetime,pathlib,argparse,collections,itertools,functools,operator,typing,\
-struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,tempfile,\
+{math,cmath,random,json,re,sys,io,time,datetime,argparse,collections,itertools,functools,operator,typing,\
+struct,string,textwrap,copy,decimal,fractions,statistics,enum,dataclasses,abc,contextlib,platform,glob,fnmatch,\
 hashlib,base64,uuid,inspect,types,bisect,heapq,array,secrets,getpass,gc,weakref,errno,locale,zlib,\
 unicodedata,importlib,pkgutil,site,numbers,__future__,sysconfig,shlex,binascii,calendar,\
 typing_extensions,packaging}.* host hrw*
@@ -304,7 +326,7 @@ _NUMPY = """
 SymPy 1.14: of what they are given, whatever it may hold
 numpy.memmap                            alloc   -*          ; memory=shared returns=pointer
 numpy.{fromfile,load,loadtxt,genfromtxt} host hrw*          ; reads_files
-numpy.{save,savez,savez_compressed,savetxt,ndarray.tofile} output hr*
+numpy.{save,savez,savez_compressed,savetxt,ndarray.tofile,*.tofile,*.dump,*.flush} output hr*
 {numpy,ml_dtypes,networkx,sympy}.*       host    hrw*
 {scipy,PIL,pandas,onnx,skimage,h5py}.*  host    hrw*        ; reads_files
 @ matplotlib 3.10, OpenCV 4, imageio 2.37
@@ -365,7 +387,9 @@ host hr hrw*
 object.{info,debug,warning,error,critical,exception,log} output hr look* ; timed
 object.writelines                       output  hr look*
 object.{write,flush,close,write_text,write_bytes,mkdir,\
-unlink,touch,rmdir,rename} output hr hr*
+unlink,touch,rmdir,rename,chmod,lchmod,symlink_to,hardlink_to,link_to} output hr hr*
+# of a path, which has no more arguments (`str.replace` has)
+object.replace/2                        output  hr hr
 """
 
 TABLES = (

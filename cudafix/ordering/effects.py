@@ -20,7 +20,7 @@ from cudafix.ordering.frames import State, joined
 from cudafix.ordering.machine import FOR_THE_DEVICE, UNKNOWN_STREAM
 from cudafix.ordering.memory import Values
 from cudafix.ordering.program import OF_A_ROUND, Overlay, Point, Wrong, key_of, lacks_stream
-from cudafix.ordering.reach import Within, literal, makes_the_file
+from cudafix.ordering.reach import Within, literal, makes_the_file, opens_to_read
 from cudafix.ordering.roles import Arguments
 from cudafix.ordering.slicing import for_the_host
 from cudafix.ordering.state import HOST, Bits, Event, In, Observer, Stream, StreamKind, is_default, numbers
@@ -140,7 +140,7 @@ class Effects(Allocations):
         if api.effect in HOST_EFFECTS and state.orders.lost.get(HOST, 0):
             pointers = () if api.any else [e for role, e in given if role in _READS and not isinstance(e, ir.Const)]
             self.reads_of_others(state, call, args.host_reads, any(self.is_made(state, e) for e in pointers))
-        if api.from_outside or api.effect in (Effect.OUTPUT, Effect.MESSAGE):
+        if api.from_outside or api.effect is Effect.MESSAGE or _shows(api, args):
             # a mapping shows the file (POSIX, `mmap`); who reads what is written here may look at shared memory too
             others = self.shared_bit | (1 if api.from_outside else 0)
             args.host_reads |= others
@@ -859,7 +859,7 @@ class Effects(Allocations):
     # -- what the host sees ------------------------------------------------------------------------------------------
 
     def _output(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        if where is In.BOTH:
+        if where is In.BOTH and (api.effect is not Effect.OUTPUT or _shows(api, args)):
             point = Point(call.span, f"`{call.callee}` prints", call)
             self.host_observes(state, Wrong.OUTPUT, point)
             self.faults_are_reported(state, point)
@@ -870,6 +870,8 @@ class Effects(Allocations):
             what = "asks for what others may have done to files" if api.asks else "reads a clock"
             point = Point(call.span, f"`{call.callee}` {what}", call)
             self.host_observes(state, Wrong.CLOCK, point, everything=True)
+        elif _shows(api, args):
+            self._output(call, api, args, state, where)
         return state
 
     def _read(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
@@ -1059,6 +1061,14 @@ class Effects(Allocations):
         """Whether the object of a call is of a type that the tables know, not one that only has such a method."""
         kind = self.type_of(call.receiver) if call.receiver is not None else ""
         return bool(kind) and self.tables.method(kind, call.callee, len(call.args)) is not None
+
+
+def _shows(api: Api, args: Arguments) -> bool:
+    """Whether others see something of a call: of one that opens a file, if it may make, cut off or write that."""
+    mode = args.one("mode")
+    if api.effect is Effect.CLOCK:
+        return mode is not None and not opens_to_read(mode)
+    return api.effect is Effect.OUTPUT and not (mode is not None and opens_to_read(mode))
 
 
 def _is_no_function(value: mem.Value, api: Api, in_python: bool) -> bool:

@@ -642,7 +642,7 @@ class Engine(Machine):
         element of the arrays that these are elements of. Not `fields`: who stores in fields is followed.
         """
         places = list(cells)
-        if places and not any(mem.has_pointer(state.env.read(c)) for c in places):
+        if places and not any(mem.has_pointer(held) or mem.has_handle(held) for held in map(state.env.read, places)):
             state.env.write([c for c in places if c[1] == () and c[0][0] == "local"], frozenset({mem.OTHER}))
         certain = len(places) == 1 and not array
         for root, path in places:

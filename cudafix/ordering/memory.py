@@ -160,6 +160,11 @@ def has_pointer(values: Values) -> bool:
 
 
 @lru_cache(maxsize=1 << 12)
+def has_handle(values: Values) -> bool:
+    return any(isinstance(v, Handle) for v in values)
+
+
+@lru_cache(maxsize=1 << 12)
 def has_stream(values: Values) -> bool:
     return any(isinstance(v, StreamValue) for v in values)
 

@@ -363,6 +363,18 @@ def makes_the_file(mode: ir.Expr) -> bool:
     return writes and "noreplace" not in words
 
 
+def opens_to_read(mode: ir.Expr) -> bool:
+    """Whether a file that is opened so is there as it was: nothing is made, cut off or written. As `makes_the_file`;
+    in Python (library reference, `open`).
+    """
+    if (text := literal(mode)) is not None:
+        return "r" in text and {"w", "a", "x", "+"}.isdisjoint(text)
+    words = set(_WORD.findall(str(mode)))
+    return not words.isdisjoint(("O_RDONLY", "in")) and words.isdisjoint(
+        ("O_CREAT", "O_TRUNC", "O_WRONLY", "O_RDWR", "out", "app", "trunc")
+    )
+
+
 def _makes_a_file(stmt: ir.Assign, function: ir.Function) -> bool:
     """Whether a file stream is made of something: what the constructor is given is not seen."""
     kind = function.types.get(stmt.target.name, "") if isinstance(stmt.target, ir.Var) else ""

@@ -35,7 +35,7 @@ from cudafix.ordering.plain import (
 )
 
 NULLS = frozenset({"0", "NULL", "nullptr", "0L", "0u", "0U", "0UL", "false", "NIL"})
-_STANDARD = tuple(f"std::{name}" for name in "vector string atomic map fstream streambuf exception".split())
+_STANDARD = tuple(f"std::{name}" for name in "vector string_view string atomic map fstream streambuf exception".split())
 _HANDED_BACK = frozenset({"same", "view", "given", "hidden"})
 _INERT = frozenset({Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.READ, Effect.NOTHING})
 _HOST_ROLES = frozenset("- hr hw hrw look hidden out put path mode segment kind flags device".split())

@@ -46,6 +46,12 @@ _ON_ELEMENTS = frozenset(
         "assign resize reserve shrink_to_fit swap try_emplace insert_or_assign remove remove_if"
     ).split()
 )
+_IN_A_PLACE = re.compile(r"(?:std::)?(?:vector|deque|list)\b")  # their first argument says where
+_MAKES_ELEMENTS = frozenset(
+    (
+        "push_back push_front push emplace_back emplace_front emplace insert emplace_hint try_emplace insert_or_assign"
+    ).split()
+)
 _ADDS = frozenset(("push_back", "push_front", "push"))
 _SORTED = re.compile(r"(?:std::)?(?:(?:unordered_)?(?:multi)?(?:map|set)|priority_queue)\s*<")
 _CALLED = re.compile(rb"(?<!\w)[A-Za-z_]\w*(?=\s*\()")
@@ -833,6 +839,9 @@ class Calls(Initializers):
                 self.touch(node, changed)
                 self.touch(node, changed, write=True)
             return opaque(receiver, *values)
+        of_atomic = cls is None and _ATOMIC.match(kind) is not None
+        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and _is_place(values[0]):
+            return self._compare_exchange(node, receiver, values[0], values[1])
         if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
             self.touch(node, Index(receiver, Opaque(())), write=True)
@@ -842,7 +851,44 @@ class Calls(Initializers):
             self.copied(node, kind, values)
         if cls is None:
             self.copied_inside(node, kind, values)
+        if cls is None and name in _MAKES_ELEMENTS and MAKES.match(kind):
+            behind = name in ("emplace", "insert", "emplace_hint") and _IN_A_PLACE.match(kind) is not None
+            self._makes_elements(node, receiver, kind, values[1:] if behind else values)
         return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+
+    def _makes_elements(self, node: Node, receiver: Expr, kind: str, values: tuple[Expr, ...]) -> None:
+        """A container makes an element of what it is given, by reference: a constructor of the program runs, and may
+        keep the address of that; so does `std::reference_wrapper` ([container.requirements], [refwrap.const]).
+        """
+        places = [value for value in values if isinstance(value, (Var, Field, Index, Deref))]
+        many = _STD_CONTAINER.match(kind) or pointee(kind)
+        element = Index(receiver, Opaque(())) if many else receiver
+        if KEEPS_REFERENCES.search(kind) and places:
+            for address in map(self.address, places):
+                self.emit(ir.Assign(element, address if many else opaque(receiver, address), self.span(node)))
+        for one in ir.template_arguments(kind):
+            cls = self.file.index.class_of(one)
+            if cls is None or one.endswith("*") or not self.file.index.has(cls, cls.constructor):
+                continue
+            if any(self.file.index.class_of(self.type_of(value)) is cls for value in places):
+                continue  # it is copied
+            made = self.temporary(cls.name)
+            self.perhaps(node, f"a `{cls.name}` is made", partial(self._made, node, made, cls.name, values))
+            self.emit(ir.Assign(element, made if many else opaque(receiver, *self.held_by(made)), self.span(node)))
+
+    def _made(self, node: Node, place: Expr, kind: str, values: tuple[Expr, ...]) -> Expr:
+        self.initialize(node, place, kind, values)
+        return place
+
+    def _compare_exchange(self, node: Node, place: Expr, expected: Expr, desired: Expr) -> Expr:
+        """The object gets what is desired, or what was expected becomes what it holds ([atomics.types.operations])."""
+        span = self.span(node)
+        for changed in (place, expected):
+            self.touch(node, changed)
+            self.touch(node, changed, write=True)
+        stored, loaded = ir.Assign(place, desired, span), ir.Assign(expected, place, span)
+        self.emit(ir.If(ir.Test("other", None, self.condition_text(node)), (stored,), (loaded,), span))
+        return Opaque(())
 
     def _is_small_number(self, value: Expr) -> bool:
         """Whether a value is a number that no address fits into."""
@@ -1010,3 +1056,7 @@ class Calls(Initializers):
         if bindings is not None and inner is not None and "##" not in body:
             return self.expand(macro, bindings, node, want_value=used)
         return self._unread(macro, node, tuple(self.value(one) for one in nodes))
+
+
+def _is_place(value: Expr) -> bool:
+    return isinstance(value, (Var, Field, Index, Deref))

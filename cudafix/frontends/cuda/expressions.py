@@ -112,6 +112,10 @@ MAKES = re.compile(
 _REFERENCE_TO_ARRAY = re.compile(r"\(\s*&\s*(\w+)\s*\)")
 OPTIONAL = re.compile(r"(?:std::)?optional\s*<")  # what it holds is no part of it by a name
 SHOUT = re.compile(r"[A-Z][A-Z0-9_]+")
+# Iterators over elements in a row: stepping one is adding to an address ([iterator.concept.contiguous]). Others look at
+# what they were made of for what comes next ([re.regiter.incr], [istream.iterator.ops], [list.overview]).
+_STEPS_ALONE = re.compile(r"(?:const )?(?:std::)?(?:vector|array|span|(?:basic_)?string(?:_view)?)\b.*::\w*iterator\b")
+_COMPARES = frozenset(("==", "!=", "<", ">", "<=", ">=", "<=>"))
 _TEXT_VIEW = re.compile(r"\b\w*string_view\b")
 _VIEWS = re.compile(r"(?:std::)?(?:ranges::)?views::")
 _VIEW = re.compile(r"(?:std::)?(?:span|mdspan|(?:ranges::)?subrange|(?:views::|ranges::views::)counted)\b")
@@ -952,7 +956,7 @@ class Expressions:
         if (result := self.overloaded(node, operator, (left, right))) is not None:
             return result
         kind, other = self.type_of(left), self.type_of(right)
-        self._look_through(node, left, right)
+        self._look_through(node, operator, left, right)
         self.copied(node, kind, (right,))
         self.copied(node, other, (left,))
         if operator in ("+", "-"):
@@ -964,10 +968,17 @@ class Expressions:
                 return left if isinstance(left, Offset) else Offset(left)
         return opaque(left, right)
 
-    def _look_through(self, node: Node, *places: Expr) -> None:
-        """A view is compared by what it views (C++20, [string.view.comparison])."""
-        for place in places:
-            if _TEXT_VIEW.search(self.type_of(place)):
+    def _look_through(self, node: Node, operator: str, left: Expr, right: Expr) -> None:
+        """A view is compared by what it views (C++20, [string.view.comparison]); what is compared with neither a number
+        nor a pointer may be one where its type is deduced.
+        """
+        for place, other in ((left, right), (right, left)):
+            kind, against = self.type_of(place), self.type_of(other)
+            deduced = operator in _COMPARES and kind.startswith("auto") and not is_pointer(kind)
+            text = isinstance(other, Const) and '"' in other.text
+            if _TEXT_VIEW.search(kind) or (
+                deduced and (text or not (isinstance(other, Const) or is_number(against) or is_pointer(against)))
+            ):
                 self.touch(node, Deref(place))
 
     def _is_macro_of_a_log(self, node: Node) -> bool:
@@ -1072,6 +1083,8 @@ class Expressions:
         self.touch(argument, place)
         self.touch(argument, place, write=True)
         kind = self.type_of(place)
+        if kind and not (is_pointer(kind) or is_number(kind) or _STEPS_ALONE.match(kind)):
+            self.touch(argument, Deref(place))
         self.store(place, Offset(place) if is_pointer(kind) else opaque(place), node)
         return place
 
@@ -1526,7 +1539,7 @@ class Expressions:
                     if negated is not None:
                         self.overloaded(negated, "!", (given,))
                     return ir.Test("other", None, text)
-                self._look_through(node, first, second)
+                self._look_through(node, operator.type, first, second)
                 if isinstance(first, (Const, Opaque)) and not isinstance(second, Const):
                     first, second = second, first
                 same = operator.type == "=="

@@ -183,12 +183,12 @@ CUPY_STATEMENTS = [
     Case(
         "a stream is an object with its handle",
         "s = cp.cuda.Stream(non_blocking=True)\nrt.memsetAsync(n, 0, 4, s.ptr)",
-        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamNonBlocking) checked\ns = %1\ncudaMemsetAsync(n, 0, 4, s->ptr) checked",
+        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamNonBlocking) checked\n%1-><owns> = true\ns = %1\ncudaMemsetAsync(n, 0, 4, s->ptr) checked",
     ),
     Case(
         "an event between streams",
         "s = cp.cuda.Stream()\ns.wait_event(s.record())",
-        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamDefault) checked\ns = %1\n%2 = operator new()\ncudaEventCreateWithFlags(&%2->ptr, …) checked\ncudaEventRecord(%2->ptr, s->ptr) checked\ncudaStreamWaitEvent(s->ptr, %2->ptr, 0) checked",
+        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamDefault) checked\n%1-><owns> = true\ns = %1\n%2 = operator new()\ncudaEventCreateWithFlags(&%2->ptr, …) checked\ncudaEventRecord(%2->ptr, s->ptr) checked\ncudaStreamWaitEvent(s->ptr, %2->ptr, 0) checked",
     ),
     Case(
         "a raw kernel on the current stream",

@@ -192,8 +192,8 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
 
 
 def _is_outside(place: ir.Expr) -> bool:
-    """Whether who is not in a function may see what is stored in a place."""
-    return not isinstance(place, ir.Var) or "::" in place.name
+    """Whether who is not in a function may see what is stored in a place: also by a reference that a call returned."""
+    return not isinstance(place, ir.Var) or "::" in place.name or place.name.startswith("%")
 
 
 class Slicer:
@@ -346,6 +346,8 @@ class Slicer:
                 named = self._program.kept("members", lambda: _members(self._program))
                 kinds = named.get(place.name, {""})
                 return any(map(_may_have_handles, kinds))
+            case ir.Deref(ir.Var(name)) if (kind := function.types.get(name, "")).endswith("&"):
+                return _may_have_handles(kind.rstrip("& "))
             case ir.Deref(base):
                 return _holds_pointers(base, function)
             case ir.Var(name) if "::" in name:
@@ -547,7 +549,7 @@ class Slicer:
             case ir.Assign(target, ir.Opaque(parts)) if any(map(self._may_work, parts)):
                 return None  # who holds it may call it
             case ir.Assign(target):
-                return None if self._is_observed(target) else Way.BELOW
+                return None if _is_outside(target) or self._is_observed(target) else Way.BELOW
             case ir.Declare(var):
                 return None if self._is_observed(var) else Way.BELOW
             case ir.Call():

@@ -1123,13 +1123,6 @@ class Expressions:
             function.type == "primitive_type" or self.file.index.is_type(self.raw(function))
         )
 
-    def _assigned_place(self, left: Node) -> Expr:
-        """The place that is assigned to; through the reference that a call returns, which alone can be assigned to."""
-        place = self.lvalue(left)
-        while left.type == "parenthesized_expression" and (inner := first_named(left)) is not None:
-            left = inner
-        return Deref(place) if left.type == "call_expression" and is_temporary(place) else place
-
     def _assignment(self, node: Node, target: Expr | None, used: bool) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         operator = node.child_by_field_name("operator")
@@ -1149,7 +1142,7 @@ class Expressions:
                 self.emit(ir.Assign(Index(pointer, Opaque(())), value, self.span(node)))
             return pointer
         if operator is not None and operator.type != "=":
-            place = self._assigned_place(left)
+            place = self.lvalue(left)
             value = self.value(right)
             self.touch(left, place)
             self.touch(left, place, write=True)
@@ -1159,7 +1152,7 @@ class Expressions:
             if self.overloaded(node, operator.type, (place, value)) is None:
                 self.store(place, Offset(place) if moved else opaque(place, value), node)
             return place
-        place = self._assigned_place(left)
+        place = self.lvalue(left)
         if KEEPS_REFERENCES.search(self.type_of(root_of(place))):  # it goes to what these are
             value = self.value(right)
             self.touch(left, place, write=True)

@@ -203,12 +203,19 @@ object.execute_async                    batch_size bindings stream_handle input_
 object.execute_async_v2                 bindings stream_handle input_consumed
 object.execute_async_v3                 stream_handle
 object.set_tensor_address               name memory
+builtins.open                           file mode="r" buffering encoding errors newline closefd opener
 """
-# The names of parameters whose order matters: of cuda-python 13.0, CuPy 14.2 (`cupy.cuda.runtime`) and TensorRT 10.
-PARAMETERS = {
+_WRITTEN = {
     name: tuple(names)
     for pattern, *names in (line.split() for line in _PARAMETERS.splitlines() if line)
     for name in expand(pattern)
+}
+# The names of parameters whose order matters: of cuda-python 13.0, CuPy 14.2 (`cupy.cuda.runtime`), TensorRT 10 and
+# Python 3.14.
+PARAMETERS = {name: tuple(one.partition("=")[0] for one in names) for name, names in _WRITTEN.items()}
+# What some of them are where they are not given, by their position.
+ASSUMED: dict[str, dict[int, str]] = {
+    name: {at: one.partition("=")[2] for at, one in enumerate(names) if "=" in one} for name, names in _WRITTEN.items()
 }
 
 _BUILTINS = """
@@ -218,7 +225,7 @@ builtins.str().{format,format_map,join} host    - look*
 builtins.{breakpoint}                   output  hr*
 builtins.{exit,quit}                    exit    -*
 builtins.open/1                         host    path
-builtins.open                           output  path mode*
+builtins.open                           output  path mode -*
 builtins.open().{read,readline,readlines,readinto,__next__,__iter__} read hrw*
 builtins.*                              host    hrw*
 builtins.open().{read,readline,readlines,readinto,readinto1,read1,__next__,__iter__} host hr hrw* ; reads_files

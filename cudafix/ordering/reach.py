@@ -365,10 +365,10 @@ def makes_the_file(mode: ir.Expr) -> bool:
 
 def opens_to_read(mode: ir.Expr) -> bool:
     """Whether a file that is opened so is there as it was: nothing is made, cut off or written. As `makes_the_file`;
-    in Python (library reference, `open`), where text that no mode begins with is another argument, as of `encoding=`.
+    in Python (library reference, `open`).
     """
     if (text := literal(mode)) is not None:
-        return text[:1] not in set("rwxabt+U") or ("r" in text and {"w", "a", "x", "+"}.isdisjoint(text))
+        return "r" in text and {"w", "a", "x", "+"}.isdisjoint(text)
     words = set(_WORD.findall(str(mode)))
     return not words.isdisjoint(("O_RDONLY", "in")) and words.isdisjoint(
         ("O_CREAT", "O_TRUNC", "O_WRONLY", "O_RDWR", "out", "app", "trunc")

@@ -240,9 +240,14 @@ class Api(Containers):
 
 
 def in_order(
-    arguments: Sequence[cst.Arg], values: tuple[Expr, ...], parameters: tuple[str, ...]
+    arguments: Sequence[cst.Arg],
+    values: tuple[Expr, ...],
+    parameters: tuple[str, ...],
+    defaults: Mapping[int, str] | None = None,
 ) -> tuple[Expr, ...] | None:
-    """The values in the order of these parameters, up to the last one that is given; None where one has no place."""
+    """The values in the order of these parameters, up to the last one that is given; None where one has no place.
+    `defaults`: the values of those that are not given, where they are known.
+    """
     placed: dict[int, Expr] = {}
     for number, (argument, value) in enumerate(zip(arguments, values, strict=True)):
         name = argument.keyword.value if argument.keyword is not None else None
@@ -252,4 +257,5 @@ def in_order(
         if at in placed:
             return None
         placed[at] = value
-    return tuple(placed.get(at, NOTHING) for at in range(max(placed, default=-1) + 1))
+    assumed: dict[int, Expr] = {at: Const(text) for at, text in (defaults or {}).items()}
+    return tuple((assumed | placed).get(at, NOTHING) for at in range(max(placed, default=-1) + 1))

@@ -32,6 +32,7 @@ from cudafix.ir import Const, Deref, Expr, Field, FuncRef, Index, Look, Span, St
 from cudafix.models.api import HOST_EFFECTS, Effect, played, roles_of
 from cudafix.models.python import (
     ANYTHING,
+    ASSUMED,
     CALLED,
     CALLERS,
     CAUGHT,
@@ -426,7 +427,7 @@ class Calls(Functions):
         api = bindings.tables().lookup(callee, skipped + len(values))
         if api is None or len(set(roles_of(api, skipped + len(values))[skipped:])) <= 1:
             return values
-        return in_order(node.args, values, PARAMETERS.get(callee, ()))
+        return in_order(node.args, values, PARAMETERS.get(callee, ()), ASSUMED.get(callee))
 
     def _container_call(self, node: cst.Call) -> Expr:
         made = self.dictionary(node) if self.resolver.origin(node) in DICTIONARIES else self.container(node)

@@ -192,8 +192,13 @@ def for_the_host(call: ir.Call, api: Api, certain: bool) -> Iterator[ir.Expr]:
 
 
 def _is_outside(place: ir.Expr) -> bool:
-    """Whether who is not in a function may see what is stored in a place: also by a reference that a call returned."""
-    return not isinstance(place, ir.Var) or "::" in place.name or place.name.startswith("%")
+    """Whether who is not in a function may see what is stored in a place."""
+    return not isinstance(place, ir.Var) or "::" in place.name
+
+
+def _is_assigned_outside(place: ir.Expr) -> bool:
+    """The same of a place that is assigned to: also by a reference that a call has returned."""
+    return _is_outside(place) or (isinstance(place, ir.Var) and place.name.startswith("%"))
 
 
 class Slicer:
@@ -293,7 +298,7 @@ class Slicer:
             if self._stores_a_number(stmt.target, function):
                 return True
             value = _is_null(stmt.value) or may_lead(stmt.value, function)
-            return _is_outside(stmt.target) and (value or self._may_hold_handles(stmt.target, function))
+            return _is_assigned_outside(stmt.target) and (value or self._may_hold_handles(stmt.target, function))
         if isinstance(stmt, ir.HostAccess):
             return any(beside_elements(stmt.writes)) or any(
                 self._stores_a_number(place, function) for place in stmt.writes
@@ -549,7 +554,7 @@ class Slicer:
             case ir.Assign(target, ir.Opaque(parts)) if any(map(self._may_work, parts)):
                 return None  # who holds it may call it
             case ir.Assign(target):
-                return None if _is_outside(target) or self._is_observed(target) else Way.BELOW
+                return None if _is_assigned_outside(target) or self._is_observed(target) else Way.BELOW
             case ir.Declare(var):
                 return None if self._is_observed(var) else Way.BELOW
             case ir.Call():

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from tree_sitter import Node
@@ -465,6 +465,17 @@ class Definition:
     by_reference: bool = False  # it returns a reference
 
 
+@cache
+def _class_named(kind: str) -> str:
+    """The name in a type as written that may be that of a class; empty where it is a number, one of the types that the
+    tables know, or no plain name.
+    """
+    kind = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
+    name = plain_name(kind)
+    known = is_number(kind) or NUMBER_OBJECT.match(kind) or is_plain(name) or ("::" not in name and is_standard(name))
+    return "" if known or _NAME_OF_TYPE.fullmatch(kind) is None else kind
+
+
 @dataclass(slots=True)
 class Declarations:
     """Everything that one file declares. Classes and globals are found by their last name component too.
@@ -790,14 +801,12 @@ class Declarations:
         may depend on no parameter of a template (C++17, 17.6.2.1 [temp.dep.type]), wherever that is: what is made of
         a template is met outside of it, too. Aliases may mean each other (`through` are those on the way).
         """
-        kind = SPECIFIERS.sub("", kind).rstrip().removeprefix("::")
-        if _NAME_OF_TYPE.fullmatch(kind) is None or _CLASS.match(self.in_a_library(kind)) is None:
+        kind = _class_named(kind)
+        if not kind or _CLASS.match(self.in_a_library(kind)) is None:
             return False
         name = plain_name(kind)
         first, *rest = name.split("::")
         last = rest[-1] if rest else first
-        if is_number(kind) or NUMBER_OBJECT.match(kind) or is_plain(name) or (not rest and is_standard(name)):
-            return False
         if self._is_other(name) or name in through:
             return False
         through |= {name}

@@ -117,6 +117,18 @@ class Program:
         for module in self.modules:
             yield from module.functions
 
+    def types_of_members(self) -> dict[str, set[str]]:
+        """The types of the data members of all classes, by their names."""
+        return self.kept("types of members", self._types_of_members)
+
+    def _types_of_members(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for module in self.modules:
+            for members in module.fields.values():
+                for name, member in members.items():
+                    found.setdefault(name, set()).add(member.type)
+        return found
+
     def initializers(self) -> Iterator[ir.Function]:
         """What initializes globals, in front of `main`."""
         return (function for function in self.functions() if last(function.name) == ir.INITIALIZERS)

@@ -13,6 +13,7 @@ not, it could have run before the wait of P. What a timer calls tells the time, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from cudafix import ir
 from cudafix.ir import walk
@@ -39,15 +40,27 @@ class AnyTime:
         self._program = program
         self._tables = tables
         self._classes = Classes.of(program, Reach.of(program, tables))
-        self.by_time = any(map(self._sets_timer, self._calls()))
-        """Whether a moment may come by the clock: the program sets a timer."""
-        self._indices = frozenset(self._names_of_indices())
-        self._leading = frozenset(self._names_of_more_than_constants())
-        self._ends_quietly = not any(map(self._runs_at_the_end, self._statements()))
 
     @staticmethod
     def of(program: Program, tables: Tables) -> AnyTime:
         return program.kept("any time", lambda: AnyTime(program, tables))
+
+    @cached_property
+    def by_time(self) -> bool:
+        """Whether a moment may come by the clock: the program sets a timer."""
+        return any(map(self._sets_timer, self._calls()))
+
+    @cached_property
+    def _indices(self) -> frozenset[str]:
+        return frozenset(self._names_of_indices())
+
+    @cached_property
+    def _leading(self) -> frozenset[str]:
+        return frozenset(self._names_of_more_than_constants())
+
+    @cached_property
+    def _ends_quietly(self) -> bool:
+        return not any(map(self._runs_at_the_end, self._statements()))
 
     def may_run(self, names: Iterable[str], path: str) -> bool:
         """Whether whoever has got these functions may run them whenever that likes to, and nobody can tell when."""

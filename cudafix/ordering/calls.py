@@ -315,7 +315,7 @@ class Calls(Operations):
         """An object of a class that is not seen takes a function: a deleter, a guard. It may run when that ends."""
         if kind and kind in NUMBERS:
             return
-        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        functions = self.functions_among(values)
         if not functions or kind.startswith(("std::function", "auto")):
             return
         if any(map(self.reach.works_on_device, functions)):
@@ -822,7 +822,7 @@ class Calls(Operations):
         self.escaped |= device
         self._may_be_pinned(args, values, state)
         self._give_away(values, state)
-        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        functions = self.functions_among(values)
         if not all(map(AnyTime.of(self.program, self.tables).leaves_no_trace, functions)):
             state.threads = True  # it may keep them, and run them where no call shows it: at the end of an object
         if self.hands_out(values, args, stmt, state):
@@ -839,10 +839,9 @@ class Calls(Operations):
         changed: list[tuple[mem.Cell, Values]] = []  # what it is given the address of, or a reference, it may change
         references = list(self._may_be_references(args, stmt))
         for expr in references:
-            for root, path in self.cells(state, expr):
-                for inner, held in state.env.under((root, path)):
-                    if mem.leading(held) or (mem.ZERO in held and not self.is_number(expr)):
-                        changed.append(((root, (*path, *inner)), held | back))
+            for cell, held in self._inside(state, expr):
+                if mem.leading(held) or (mem.ZERO in held and not self.is_number(expr)):
+                    changed.append((cell, held | back))
         for value in values:
             if isinstance(value, mem.Ref):
                 held = state.env.read(value.cell)
@@ -869,11 +868,15 @@ class Calls(Operations):
         """A function that is out of reach may store what it gets in the places that it gets: `u.reset(p)`."""
         stored = mem.leading(mem.NOTHING.union(*(self.values(state, e) for e in call.args))) | mem.UNKNOWN
         for expr in self._may_be_references(call.given, call):
-            for root, path in self.cells(state, expr):
-                for inner, held in list(state.env.under((root, path))):
-                    if mem.leading(held):
-                        cell = root, (*path, *inner)
-                        state.env.write([cell, cell], held | stored)
+            for cell, held in list(self._inside(state, expr)):
+                if mem.leading(held):
+                    state.env.write([cell, cell], held | stored)
+
+    def _inside(self, state: State, expr: ir.Expr) -> Iterator[tuple[mem.Cell, Values]]:
+        """The places in those that an expression may name, themselves included, and what they hold."""
+        for root, path in self.cells(state, expr):
+            for inner, held in state.env.under((root, path)):
+                yield (root, (*path, *inner)), held
 
     def queues_inside(self, value: mem.Value, state: State) -> Iterator[tuple[mem.Cell, Values]]:
         """The places inside of what a pointer leads to, any element and any field, that hold streams or events, or
@@ -1017,7 +1020,7 @@ class Calls(Operations):
             held = "a lambda" if f"::{one}".startswith(LAMBDA) else f"`{one}`"
             text = f"is live where an external function runs, which holds {held} and may call it"
             self.obstacle(state.live, "unknown_call", text, span)
-        given = (f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path))
+        given = self.functions_among(values)
         return bool(known | found) or any(map(self.reach.leaves_work, given))
 
     def _handed_over(self, expr: ir.Expr) -> Iterator[ir.Expr]:

@@ -393,8 +393,7 @@ class Effects(Allocations):
         if kind and kind != "auto":
             yield kind
             return
-        function = self.frame.function
-        made = self.program.kept(f"made by calls {id(function)}", lambda: _made_by_calls(function))
+        made = self.frame.function.kept("made by calls", _made_by_calls)
         name = expr.name if isinstance(expr, ir.Var) else ""
         makers = made.get(name, []) if name not in seen else []
         if not makers:
@@ -964,7 +963,7 @@ class Effects(Allocations):
         values = mem.NOTHING.union(*(self.reachable(state, self.whole(state, e)) for e in call.given))
         if not self._only_host_work(values):
             return self._external(call, api, args, state, where)
-        functions = (f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path))
+        functions = self.functions_among(values)
         for function in functions:
             _, given = self.at_exit.get(id(function), (function, mem.UNKNOWN))
             self.at_exit[id(function)] = function, given | values
@@ -978,7 +977,7 @@ class Effects(Allocations):
         if "fn" in args.named and all(_is_no_function(v, api, self.in_python) for v in values):
             return state
         any_time = AnyTime.of(self.program, self.tables)
-        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        functions = self.functions_among(values)
         known = self._only_host_work(values)
         if known and not api.timed and not any_time.by_time and all(map(any_time.leaves_no_trace, functions)):
             return state
@@ -1025,7 +1024,7 @@ class Effects(Allocations):
                 joins = call.receiver is not None and not call.args  # a thread of this program, if nobody calls it
                 if not bits or (joins and self._callers_work is None):
                     return state  # it waits for a thread that has only worked on the host
-        functions = [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+        functions = self.functions_among(values)
         if any(self.reach.works_on_device(f) for f in functions):
             bits |= self._all_that_is_held(state)
         point = Point(call.span, f"`{call.callee}` runs, which is out of reach", call)

@@ -785,11 +785,9 @@ class Engine(Machine):
                 none.env.write(cells, frozenset({mem.ZERO}))
             if self.lints and self.async_objects:
                 none.env.gone |= {cells[0]}
-            if len(values) == 1 and isinstance(next(iter(values)), mem.Ptr):
-                # what is null was not allocated: `cudaMalloc` failed, or was asked for no byte
-                none.live &= ~sum(
-                    1 << n for n in numbers(self.mask(values)) if n and not self.outcome.objects[n].several
-                )
+            only = next(iter(values)) if len(values) == 1 else None
+            if isinstance(only, mem.Ptr) and only.object and not self.outcome.objects[only.object].several:
+                none.live &= ~(1 << only.object)  # it was not allocated: `cudaMalloc` failed, or was asked for no byte
 
     def _switch(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Switch)

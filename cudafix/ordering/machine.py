@@ -581,6 +581,10 @@ class Machine:
         bits = 1 | (state.live & self.host_visible) | self.pinned
         return self.wide(bits) if self.pins_unknown else bits
 
+    def functions_among(self, values: Iterable[mem.Value]) -> list[ir.Function]:
+        """The functions of the program that are among values."""
+        return [f for v in values if isinstance(v, mem.Function) for f in self.program.resolve(v.name, 0, v.path)]
+
     def mask(self, values: Iterable[mem.Value]) -> Bits:
         """The objects that pointers lead to."""
         bits = 0

@@ -67,11 +67,7 @@ class Moving:
             for e in ir.values_in(stmt)
             if isinstance(e, ir.FuncRef)
         }
-        self._members: dict[str, set[str]] = {}
-        for module in program.modules:
-            for members in module.fields.values():
-                for name, member in members.items():
-                    self._members.setdefault(name, set()).add(member.type)
+        self._members = program.types_of_members()
         for function in program.functions():
             if not function.span.path.endswith(ir.PYTHON):
                 for stmt in ir.walk(function.body):

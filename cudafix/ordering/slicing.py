@@ -348,7 +348,7 @@ class Slicer:
         """
         match place:
             case ir.Field():
-                named = self._program.kept("members", lambda: _members(self._program))
+                named = self._program.types_of_members()
                 kinds = named.get(place.name, {""})
                 return any(map(_may_have_handles, kinds))
             case ir.Deref(ir.Var(name)) if (kind := function.types.get(name, "")).endswith("&"):
@@ -724,16 +724,6 @@ def expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
 def _parts(call: ir.Call) -> Iterator[ir.Expr]:
     """What a call is given, and everything inside it."""
     return (part for expr in call.args for part in ir.variables(expr))
-
-
-def _members(program: Program) -> dict[str, set[str]]:
-    """The types of the data members of all classes, by their names."""
-    found: dict[str, set[str]] = {}
-    for module in program.modules:
-        for fields in module.fields.values():
-            for name, member in fields.items():
-                found.setdefault(name, set()).add(member.type)
-    return found
 
 
 def _callable_variables(program: Program) -> frozenset[str]:

@@ -840,7 +840,7 @@ class Calls(Initializers):
                 self.touch(node, changed, write=True)
             return opaque(receiver, *values)
         of_atomic = cls is None and _ATOMIC.match(kind) is not None
-        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and _is_place(values[0]):
+        if name.startswith("compare_exchange_") and of_atomic and len(values) > 1 and isinstance(values[0], _PLACES):
             return self._compare_exchange(node, receiver, values[0], values[1])
         if name in _CHANGES and self.holds_numbers(kind):
             self.touch(node, Index(receiver, Opaque(())))
@@ -860,7 +860,7 @@ class Calls(Initializers):
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may
         keep the address of that; so does `std::reference_wrapper` ([container.requirements], [refwrap.const]).
         """
-        places = [value for value in values if isinstance(value, (Var, Field, Index, Deref))]
+        places = [value for value in values if isinstance(value, _PLACES)]
         many = _STD_CONTAINER.match(kind) or pointee(kind)
         element = Index(receiver, Opaque(())) if many else receiver
         if KEEPS_REFERENCES.search(kind) and places:
@@ -1056,7 +1056,3 @@ class Calls(Initializers):
         if bindings is not None and inner is not None and "##" not in body:
             return self.expand(macro, bindings, node, want_value=used)
         return self._unread(macro, node, tuple(self.value(one) for one in nodes))
-
-
-def _is_place(value: Expr) -> bool:
-    return isinstance(value, (Var, Field, Index, Deref))

@@ -46,9 +46,11 @@ cuda.set_memory_manager(StreamOrderedMemoryManager)
 
 ## Fix safety
 
-Proven where the program and what it imports are seen: Numba gives memory back in batches, at no place that a program
-could lean on. Pinned, mapped and managed arrays, copies to the host on a stream, output of kernels, clocks, and a
-program that sets the size of the batches are named as assumptions; such a fix is applied only with `--unsafe`.
+Proven where the program and what it imports are seen, and the host sees nothing of the device but behind waits of its
+own: Numba gives memory back at once or in batches, as its settings say, and waits for the device each time. Questions
+about events and streams (but in a loop that only waits for the answer), callbacks, pinned, mapped and managed arrays,
+copies to the host on a stream, output of kernels, clocks, and a program that sets the size of the batches are named as
+assumptions; such a fix is applied only with `--unsafe`.
 """
 
 from __future__ import annotations
@@ -76,8 +78,7 @@ ALLOCATES = ("numba.cuda.device_array", "numba.cuda.device_array_like", "numba.c
 FILE = "cudafix_numba_memory.py"
 CLASS = "StreamOrderedMemoryManager"
 _CHOSEN = re.compile(rb"NUMBA_CUDA_MEMORY_MANAGER|set_memory_manager")
-_BATCHES = re.compile(rb"MAX_PENDING_DEALLOCS|\bdeallocations\b")  # the program decides when memory is given back
-_HOST = ("pinned_array", "mapped_array", "managed_array", "pinned", "mapped")
+_BATCHES = re.compile(rb"(?i)DEALLOCS|\bdeallocations\b")  # the program decides when memory is given back
 
 
 def manager() -> bytes:
@@ -137,10 +138,8 @@ def _waits(program: PythonProgram) -> Iterator[Edit]:
 
 
 def _assumed(program: PythonProgram) -> Iterator[Assumption]:
-    calls = [use for use in program.uses() if use.name.rpartition(".")[2] in _HOST]
-    calls += [use for use in program.uses() if use.name.endswith(".copy_to_host") and use.argument(1, "stream")]
     batches = any(_BATCHES.search(file.source.data) for file in program.files.values())
-    if calls or batches or any(file.kernels_print for file in program.files.values()):
+    if batches or conditions.host_may_look_early(program):
         yield Assumption("host_waits_itself", "")
 
 

@@ -22,7 +22,9 @@ T = TypeVar("T")
 SHRUNK = "<shrunk>"
 """A field of a container that some of its elements have left: none can be named by its place any more."""
 OWNS = "<owns>"
-"""A field of an object of Python that has made the stream in its field `ptr`, and destroys it when the object ends."""
+"""A field of an object of Python that has made the stream or the event in its field `ptr`, and destroys it when the
+object ends.
+"""
 CLASS = "<class>"
 """A field of an object of Python: the class that it is of, and those that this one derives from."""
 _MAX_NAMES = 50

@@ -614,7 +614,15 @@ class Effects(Allocations):
         """
         values = self.not_parts(self.values(state, expr)) if expr is not None else mem.NOTHING
         events = [v.event for v in values if isinstance(v, mem.EventValue)]
-        return events, len(values) == len(events) == 1 and all(map(self.is_one, events))
+        certain = len(values) == len(events) == 1 and all(map(self.is_one, events))
+        if certain and expr is not None and state.env.owners and not self._of_its_object(expr, state):
+            certain = state.env.dropped_events().isdisjoint(events)
+        return events, certain
+
+    def _of_its_object(self, expr: ir.Expr, state: State) -> bool:
+        """Whether a handle is read of the object of Python that owns it: then that is there."""
+        cells = list(self.cells(state, expr)) if isinstance(expr, ir.Field) else []
+        return bool(cells) and all(map(state.env.is_owned_at, cells))
 
     def _may_be_others(self, expr: ir.Expr | None, state: State) -> bool:
         """Whether an argument may be an event of which nothing is known."""
@@ -706,7 +714,11 @@ class Effects(Allocations):
         return state
 
     def _sync_stream(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:
-        self.host_waits_for(self.streams(state, args.stream), state, where)
+        streams = self.streams(state, args.stream)
+        if state.env.owners and args.stream is not None and not self._of_its_object(args.stream, state):
+            streams -= state.ended - state.destroyed  # the handle may be that of another one by now
+            state.may_wait()
+        self.host_waits_for(streams, state, where)
         return state
 
     def _sync_event(self, call: ir.Call, api: Api, args: Arguments, state: State, where: In) -> State | None:

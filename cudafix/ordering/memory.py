@@ -417,7 +417,7 @@ class Environment:
         self.several: frozenset[Root] = frozenset()
         """The memory that one `new` has made again while somebody held an earlier object: a write is to one of them."""
         self.owners: frozenset[Root] = frozenset()
-        """The objects of Python that destroy a stream when they end (`ir.OWNS`)."""
+        """The objects of Python that destroy a stream or an event when they end (`ir.OWNS`)."""
 
     def copy(self) -> Environment:
         other = Environment(self._overlaid)
@@ -531,22 +531,33 @@ class Environment:
         leads to it for certain, one step after the other, nor what a function has `returned`. Variables whose names
         begin with `without` hold nothing.
         """
+        return frozenset(v.stream for v in self._dropped(returned, without) if isinstance(v, StreamValue))
+
+    def dropped_events(self) -> frozenset[Event]:
+        """The same of events."""
+        return frozenset(v.event for v in self._dropped(NOTHING, "") if isinstance(v, EventValue))
+
+    def is_owned_at(self, cell: Cell) -> bool:
+        """Whether this is the place in an object of Python that has the handle which the object destroys."""
+        return cell[0] in self.owners and cell[1] == _OWNED
+
+    def _dropped(self, returned: Values, without: str) -> set[Value]:
         if not self.owners:
-            return frozenset()
+            return set()
         held = self._certainly_held(returned, without)
-        made: set[Stream] = set()
-        alive: set[Stream] = set()
+        made: set[Value] = set()
+        alive: set[Value] = set()
         for root in self.owners:
             inner = self[root]
             values = inner.get(_OWNED, NOTHING) if _OWNS in inner else NOTHING
-            streams = {value.stream for value in values if isinstance(value, StreamValue)}
-            made |= streams
-            if len(streams) == 1 and root in held and root not in self.several:
-                alive |= streams
-        return frozenset(made - alive)
+            owned = {value for value in values if isinstance(value, StreamValue | EventValue)}
+            made |= owned
+            if len(owned) == 1 and root in held and root not in self.several:
+                alive |= owned
+        return made - alive
 
     def leads_to_owner(self, values: Values) -> bool:
-        """Whether an object is among values that owns a stream."""
+        """Whether an object is among values that owns a stream or an event."""
         return any(isinstance(v, Ptr) and ("memory", v.object, "") in self.owners for v in values if self.owners)
 
     def _certainly_held(self, returned: Values, without: str) -> set[Root]:

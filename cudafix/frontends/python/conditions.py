@@ -42,6 +42,29 @@ _IN_FLIGHT = re.compile(
 )
 """The same of CuPy by their last names, wherever a program has them: they need not be called where they stand."""
 
+_ASKS = re.compile(
+    r"query|\w+query\w*|is_done|(?:\w+_?)?(?:add_?callback|host_?func)\w*|async_done|"
+    # what gives a method by any name
+    r"__dict__|__getattribute__|getmembers\w*|getattr_static",
+    re.IGNORECASE,
+)
+"""By their last names, what may tell the host, or have it told, whether the device is done with something."""
+_SHOWS = re.compile(
+    r"\w*(?:pinned|mapped|managed)\w*|mempin|mem_?host_?alloc|\w*host_?(?:alloc|register)\w*|"
+    r"\w*(?:memcpy|memset|memprefetch|memadvise)\w*|(?:copy_\w+|memset)_async|\w*elapsed_?time\w*",
+    re.IGNORECASE,
+)
+"""The same of memory that the host may read while it is written, what writes it, and times that the device takes."""
+_DONE = "done"
+"""The same of CuPy's events and streams."""
+_BY_NAME = frozenset(("builtins.getattr", "operator.methodcaller", "operator.attrgetter"))
+_OF_THE_DRIVER = re.compile(r"cu[A-Z]\w*")
+_ORDERS = re.compile(
+    r"cu(?:Init|DriverGetVersion|Device(?:Get|PrimaryCtx)|Ctx(?:Synchronize|GetCurrent|SetCurrent)|"
+    r"Stream(?:Create|Synchronize|WaitEvent|Destroy)|Event(?:Create|Record|Synchronize|Destroy))\w*"
+)
+"""Functions of the driver that make, order or await something."""
+
 
 _LOOKS = "the host may look at memory that is still being written, and the release of an array was the wait"
 
@@ -146,7 +169,7 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
         name = use.name
         if name in ("cupy.cuda.runtime.malloc", "cupy.cuda.runtime.free"):
             yield Obstacle("mixed_allocation_kinds", "it allocates through the runtime module too", _at(use, "here"))
-        elif _INDEPENDENT_HOST_MEMORY.match(name) or _may_not_block(use, program):
+        elif _INDEPENDENT_HOST_MEMORY.match(name) or _may_not_block(use, program) or _by_a_computed_name(use):
             yield Obstacle("host_memory_in_flight", _LOOKS, _at(use, "here"))
         elif name.startswith(_PROCESSES):
             yield Obstacle("several_host_threads", "the program starts processes of its own", _at(use, "here"))
@@ -158,6 +181,10 @@ def cupy(program: PythonProgram) -> Iterator[Obstacle]:
         if place is not None:
             text = "what kernels print appears when the host waits, and the release of an array was a wait"
             yield Obstacle("host_memory_in_flight", text, place)
+        for asked in (name for name in sorted(file.asked) if name == _DONE or _ASKS.fullmatch(name)):
+            where = _in_text(file, re.compile(rb"\b" + asked.encode() + rb"\b")) or Place(file.path, 0, "here")
+            text = "the host asks whether the device is done with something, and the release of an array was a wait"
+            yield Obstacle("host_memory_in_flight", text, where)
         for caught in ("OutOfMemoryError", "CUDARuntimeError"):
             if caught in file.names:
                 place = _in_text(file, re.compile(rb"\b" + caught.encode() + rb"\b")) or Place(file.path, 0, "here")
@@ -198,6 +225,7 @@ def numba(program: PythonProgram) -> Iterator[Obstacle]:
         for use in program.uses():
             if use.name == "cupy.cuda.Stream":
                 yield Obstacle("several_streams", "kernels of CuPy may use arrays of Numba on it", _at(use, "here"))
+    yield from _kept_handles(program)
     # all other streams of Numba wait for the legacy stream, on which the manager allocates and frees, and it for them
     yield from _streams(program)
     for use in program.uses():
@@ -217,6 +245,71 @@ def numba(program: PythonProgram) -> Iterator[Obstacle]:
         simulator = _in_text(file, re.compile(rb"NUMBA_ENABLE_CUDASIM|simulator"))
         if simulator is not None:
             yield Obstacle("site_not_editable", "the program also runs in Numba's simulator", simulator)
+
+
+def _kept_handles(program: PythonProgram) -> Iterator[Obstacle]:
+    """Where an external stream may be one of Numba's own, by its handle. Such a stream is destroyed some time after its
+    object: with the eleventh object that is dropped, and the events of the waits that are added count among them.
+    """
+    if not streams.needed(file.source.data for file in program.files.values()):
+        return
+    if not any("stream" in file.asked for file in program.files.values()):
+        return
+    text = "a stream of Numba ends with its object, and is used by its handle"
+    for file in program.files.values():
+        for name in ("handle", "__int__", "__index__"):
+            if name in file.asked:
+                place = _in_text(file, re.compile(rb"\b" + name.encode() + rb"\b")) or Place(file.path, 0, "here")
+                yield Obstacle("several_streams", text, place)
+    for use in program.uses():
+        if use.name in ("builtins.int", "operator.index") and use.node.args:
+            given = use.node.args[0].value
+            origin = use.resolver.origin(given) or ""
+            if literal(given) is None and (not origin or origin.split(".")[0] in ("numba", "object")):
+                yield Obstacle("several_streams", text, _at(use, "here"))
+
+
+def host_may_look_early(program: PythonProgram) -> bool:
+    """Whether the host of a Numba program may see how far the device is, or what it has written so far, without a wait
+    of its own. A release of memory waits for the device: at once, where `NUMBA_CUDA_MAX_PENDING_DEALLOCS_COUNT` (or
+    `_RATIO`, a file `.numba_config.yaml`, `numba.config`) says so, else with the eleventh object that is dropped, or
+    where a fifth of the memory waits to be released (numba/cuda/cudadrv/driver.py, `_PendingDeallocs`). So where such
+    a question stands, the release in front of it may have been the wait, whatever is known of these settings.
+    """
+    has_cupy = any(name.split(".")[0] in ("cupy", "cupyx") for file in program.files.values() for name in file.imports)
+    for file in program.files.values():
+        if any(_ASKS.fullmatch(name) or _SHOWS.fullmatch(name) or _is_raw(name) for name in file.asked):
+            return True
+        if file.kernels_print or _in_text(file, _PRINTS) is not None or (has_cupy and _DONE in file.asked):
+            return True
+        copies = [use for use in file.uses if use.name.endswith(".copy_to_host")]
+        if file.asked.get("copy_to_host", 0) > len(copies) or any(map(_copies_on_a_stream, copies)):
+            return True
+    return any(_by_a_computed_name(use) or (has_cupy and _may_not_block(use, program)) for use in program.uses())
+
+
+def _is_raw(name: str) -> bool:
+    """Whether this may be a function of the driver that does more than to make, order or await something."""
+    return _OF_THE_DRIVER.fullmatch(name) is not None and _ORDERS.fullmatch(name) is None
+
+
+def _copies_on_a_stream(use: Use) -> bool:
+    """Whether a copy to the host may be on a stream: `x.copy_to_host(array, stream)`."""
+    return any(one.star for one in use.node.args) or use.argument(1, "stream") is not None
+
+
+def _by_a_computed_name(use: Use) -> bool:
+    """Whether a call gets an attribute of what may be an object of Numba or CuPy by a name that is not in the text."""
+    if use.name not in _BY_NAME:
+        return False
+    at = int(use.name == "builtins.getattr")
+    if at and use.node.args:
+        meaning = use.resolver.meaning(use.node.args[0].value)
+        origin = meaning.name if isinstance(meaning, Dotted) else use.resolver.origin(use.node.args[0].value) or ""
+        root = origin.split(".")[0]
+        if root in HOST_PACKAGES or root in sys.stdlib_module_names:
+            return False
+    return len(use.node.args) <= at or not isinstance(use.node.args[at].value, cst.SimpleString)
 
 
 def _may_not_block(use: Use, program: PythonProgram) -> bool:

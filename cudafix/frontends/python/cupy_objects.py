@@ -42,17 +42,14 @@ class CupyObjects(Api):
             words = {"true": Const("cudaStreamNonBlocking"), "false": Const("cudaStreamDefault")}
             flags = words.get(given or "", NOTHING)
             self._c_call(node, "cudaStreamCreateWithFlags", (Addr(Field(Deref(made), "ptr")), flags))
-            # `Stream.__del__` destroys it (CuPy 14.2, cupy/cuda/stream.pyx)
-            self.emit(ir.Assign(Field(Deref(made), ir.OWNS), Const("true"), self.span(node)))
+            self._owns(node, made)
             return made
         if dotted == EXTERNAL and node.args:
             made = self.container(node)
             self.emit(ir.Assign(Field(Deref(made), "ptr"), self.value(node.args[0].value), self.span(node)))
             return made
         if dotted == EVENT:
-            made = self.container(node)
-            self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(Deref(made), "ptr")), NOTHING))
-            return made
+            return self._event(node)
         if dotted == CUPY_DEVICE:
             made = self.container(node)
             number = self.value(node.args[0].value) if node.args else NOTHING
@@ -67,6 +64,17 @@ class CupyObjects(Api):
         if stream in DEFAULTS:
             return self._stream_method(node, f"{STREAM}().{method}", NOTHING, Const(DEFAULTS[stream]))
         return None
+
+    def _event(self, node: cst.Call) -> Expr:
+        """A new event."""
+        made = self.container(node)
+        self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(Deref(made), "ptr")), NOTHING))
+        self._owns(node, made)
+        return made
+
+    def _owns(self, node: cst.Call, made: Expr) -> None:
+        """`Stream.__del__` and `Event.__del__` destroy what they have made (CuPy 14.2, cupy/cuda/stream.pyx)."""
+        self.emit(ir.Assign(Field(Deref(made), ir.OWNS), Const("true"), self.span(node)))
 
     def _cupy_method(self, node: cst.Call, name: str, base: Expr) -> Expr | None:
         """A method of a stream, an event or a device."""
@@ -101,9 +109,7 @@ class CupyObjects(Api):
             self._c_call(node, "cudaSetDevice", (Field(deref(base), "id"),))
             return NOTHING
         if name == f"{STREAM}().record":
-            event: Expr = self.container(node) if not node.args else NOTHING
-            if not node.args:
-                self._c_call(node, "cudaEventCreateWithFlags", (Addr(Field(deref(event), "ptr")), NOTHING))
+            event = self._event(node) if not node.args else NOTHING
             recorded = given[0] if given else Field(deref(event), "ptr")
             self._c_call(node, "cudaEventRecord", (recorded, handle))
             return event if not node.args else self.value(node.args[0].value)

@@ -6,6 +6,7 @@ its function does, and in which order the calls of one function stand.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ import libcst as cst
 from cudafix import ir
 from cudafix.frontends.python.meaning import Dotted, OwnFunction, Resolver, Scope, scope_of
 from cudafix.frontends.python.names import Class, canonical, chain, decorators
-from cudafix.frontends.python.nodes import children
+from cudafix.frontends.python.nodes import children, walk
 from cudafix.frontends.python.source import Source
 from cudafix.frontends.python.tree import PythonTree
 
@@ -62,6 +63,7 @@ class File:
     uses: list[Use]
     imports: frozenset[str]  # full names of what is imported anywhere in it
     names: frozenset[str]  # every identifier, and every text that is one (`getattr(x, "name")`)
+    asked: Mapping[str, int]  # what the host asks objects and modules for, by name, and how often: `asked_in`
     kernels_print: bool
 
     @property
@@ -134,7 +136,8 @@ class _Reader:
 
     def read(self) -> File:
         self.body(self.source.module.body)
-        return File(self.source, self.uses, frozenset(self.imports), frozenset(self.names), self.kernels_print)
+        return File(self.source, self.uses, frozenset(self.imports), frozenset(self.names),
+                    asked_in(self.source.module), self.kernels_print)  # fmt: skip
 
     def site(self, node: cst.CSTNode, blocked: str | None) -> ir.Site:
         span = self.source.span(node)
@@ -299,6 +302,47 @@ class _Reader:
                 return f"{origin}.{func.attr.value}", False
             return f"object.{func.attr.value}", False
         return f"object.{func.value}" if isinstance(func, cst.Name) else "object.", False
+
+
+def asked_in(module: cst.Module) -> Counter[str]:
+    """How often each name stands in the code of the host as an attribute, as one that is imported from a module, or as
+    a text (`getattr(x, "name")`). Left out is what a loop asks that does nothing but wait for the answer.
+    """
+    found: Counter[str] = Counter()
+    stack: list[cst.CSTNode] = [module]
+    while stack:
+        node = stack.pop()
+        match node:
+            case cst.FunctionDef() if decorators(node) & _DEVICE:
+                stack += [*node.decorators, node.params]
+                continue
+            case cst.While(test=cst.UnaryOperation(operator=cst.Not(), expression=asked)) if _only_waits(node):
+                if isinstance(asked, cst.Call) and not asked.args:
+                    asked = asked.func
+                stack += [asked.value if isinstance(asked, cst.Attribute) else asked, node.body]
+                continue
+            case cst.Attribute(value=value, attr=cst.Name(value=name)):
+                found[name] += 1
+                stack.append(value)
+                continue
+            case cst.ImportFrom(names=list() | tuple() as names):
+                found.update(one.name.value for one in names if isinstance(one.name, cst.Name))
+            case cst.SimpleString() if isinstance(node.evaluated_value, str):
+                found[node.evaluated_value] += 1
+        stack += children(node)
+    return found
+
+
+def _only_waits(loop: cst.While) -> bool:
+    """Whether the body of a loop does nothing, or sleeps."""
+    for one in walk(loop.body):
+        if isinstance(one, cst.Expr):
+            if not isinstance(one.value, cst.Call) or chain(one.value.func) != ["time", "sleep"]:
+                return False
+        elif isinstance(one, cst.BaseCompoundStatement | cst.BaseSmallStatement):
+            if not isinstance(one, cst.Pass | cst.Continue):
+                return False
+    return loop.orelse is None
 
 
 def _names(node: cst.CSTNode) -> Iterator[cst.Name]:

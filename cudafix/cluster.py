@@ -69,6 +69,7 @@ _PROBLEMS = {
 }
 
 _FILL_A_LIST = "Make a list of it (`[...]`), or run through the generator expression where it stands."
+_CALL_THE_CLEANUP = "Take the attribute out, and call its function where the variable ends."
 _IN_UTF_8 = "Save the file in UTF-8, and say so in its first line: no other encoding is read."
 _IN_PYTHON = "Fix what `python -m py_compile` reports for the file."
 
@@ -557,7 +558,7 @@ class Cluster:
                         if name == _GENERATOR_EXPRESSION:
                             name, unlock = "generator", _FILL_A_LIST
                         if name == _CLEANUP:
-                            name, unlock = "control_flow", "Take the attribute out, and call its function where the variable ends."
+                            name, unlock = "control_flow", _CALL_THE_CLEANUP
                         return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
             for name in ("cudaMalloc", "cudaFree"):
                 for path in (key.path, *self.tree.included(key.path)):

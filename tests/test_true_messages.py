@@ -449,7 +449,7 @@ def test_a_function_that_makes_a_generator_expression_is_no_generator() -> None:
     "reports",
     [
         "throw std::runtime_error(cudaGetErrorString(e));",
-        "throw std::runtime_error(std::string(\"failed: \") + cudaGetErrorString(e));",
+        'throw std::runtime_error(std::string("failed: ") + cudaGetErrorString(e));',
         "throw cuda_error(cudaGetErrorString(e));",
         "report_error(cudaGetErrorName(e));",
     ],

@@ -23,6 +23,7 @@ from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.defects import Context, completions, defects, is_of_the_pool
 from cudafix.edits import apply
+from cudafix.failures import made_readable
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs
 from cudafix.frontends.python import prefilter
 from cudafix.ir import blocks_of, walk
@@ -70,8 +71,6 @@ _PROBLEMS = {
 
 _FILL_A_LIST = "Make a list of it (`[...]`), or run through the generator expression where it stands."
 _CALL_THE_CLEANUP = "Take the attribute out, and call its function where the variable ends."
-_IN_UTF_8 = "Save the file in UTF-8, and say so in its first line: no other encoding is read."
-_IN_PYTHON = "Fix what `python -m py_compile` reports for the file."
 
 
 def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
@@ -553,8 +552,8 @@ class Cluster:
                         text = _PROBLEMS.get(name, whole if inside else f"stands in text that {whole}")
                         unlock = ""
                         if name == "parse_error" and key.path.endswith(prefilter.SUFFIX):
-                            encoded = prefilter.is_in_another_encoding(self.tree.files[key.path])
-                            unlock = _IN_UTF_8 if encoded else _IN_PYTHON
+                            unlock = made_readable(self.tree.files[key.path])
+                            return Refused(name, "the file cannot be parsed", ((span, "here"),), unlock=unlock)
                         if name == _GENERATOR_EXPRESSION:
                             name, unlock = "generator", _FILL_A_LIST
                         if name == _CLEANUP:

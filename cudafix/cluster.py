@@ -23,6 +23,7 @@ from cudafix.codemod import module as codemod
 from cudafix.config import Config
 from cudafix.defects import Context, completions, defects, is_of_the_pool
 from cudafix.edits import apply
+from cudafix.failures import made_readable
 from cudafix.findings import Assumption, Edit, Finding, Place, Refusal, Report, Runs
 from cudafix.frontends.python import prefilter
 from cudafix.ir import blocks_of, walk
@@ -38,7 +39,7 @@ from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
 from cudafix.refusals import REFUSALS
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, static_refusal
-from cudafix.rewrite import TOO_LARGE_WORDS, Rewriter, starts_at
+from cudafix.rewrite import TOO_LARGE_WORDS, HandedOver, Rewriter, starts_at
 from cudafix.tree import OF_THE_THREAD, PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
 TOO_LARGE = 12
@@ -54,17 +55,22 @@ MOST_LINKED = 10_000
 would have to be linked and proved in each of its configurations, is refused as too large instead.
 """
 
+_GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
+"""Problems that are refused as `generator` and as `control_flow`."""
+
 _PROBLEMS = {
     "generator": "is a generator",
+    _GENERATOR_EXPRESSION: "makes a generator expression, which may run later, bit by bit",
     "coroutine": "is a coroutine",
     "budget": "is too large, or nested too deeply",
     "control_flow": "is left and entered again by `setjmp` and `longjmp`",
+    _CLEANUP: "has the attribute `cleanup`, which calls a function where a variable ends",
     "implicit_call": "is called by Python itself",
     "finalizer": "works with memory or a stream that `__del__` gives back",
 }
 
-_IN_UTF_8 = "Save the file in UTF-8, and say so in its first line: no other encoding is read."
-_IN_PYTHON = "Fix what `python -m py_compile` reports for the file."
+_FILL_A_LIST = "Make a list of it (`[...]`), or run through the generator expression where it stands."
+_CALL_THE_CLEANUP = "Take the attribute out, and call its function where the variable ends."
 
 
 def views_of(tree: Tree, programs: list[list[str]]) -> list[View]:
@@ -546,8 +552,12 @@ class Cluster:
                         text = _PROBLEMS.get(name, whole if inside else f"stands in text that {whole}")
                         unlock = ""
                         if name == "parse_error" and key.path.endswith(prefilter.SUFFIX):
-                            encoded = prefilter.is_in_another_encoding(self.tree.files[key.path])
-                            unlock = _IN_UTF_8 if encoded else _IN_PYTHON
+                            unlock = made_readable(self.tree.files[key.path])
+                            return Refused(name, "the file cannot be parsed", ((span, "here"),), unlock=unlock)
+                        if name == _GENERATOR_EXPRESSION:
+                            name, unlock = "generator", _FILL_A_LIST
+                        if name == _CLEANUP:
+                            name, unlock = "control_flow", _CALL_THE_CLEANUP
                         return Refused(name, f"`{last(function.name)}` {text}", ((span, "here"),), unlock=unlock)
             for name in ("cudaMalloc", "cudaFree"):
                 for path in (key.path, *self.tree.included(key.path)):
@@ -602,18 +612,34 @@ class Cluster:
                 if candidate or variant.lowered:
                     yield from variant.module.functions
 
-    def _handed_over(self, path: str, at: int) -> tuple[Place, str] | None:
-        """Where the function around a place is given away as a value, to a thread for example, or named in text that is
-        not understood; in the second case, why that is not.
+    def _handed_over(self, path: str, at: int) -> HandedOver | None:
+        """Where the function around a place, or one that calls it, is given away as a value, or named in text that is
+        not understood.
         """
-        around = {f.name for f in self._functions() if f.span.path == path and f.span.start <= at < f.span.end}
-        for function in self._functions():
-            for stmt in walk(function.body):
-                if any(last(name) in map(last, around) for name in handed_over(stmt)):
-                    if isinstance(stmt, ir.Unknown) and stmt.why != ir.THROUGH_POINTER:
-                        return Place(stmt.span.path, stmt.span.start, "the function is named here"), stmt.why
-                    return Place(stmt.span.path, stmt.span.start, "the function is handed over here"), ""
+        functions = list(self._functions())
+        around = {last(f.name) for f in functions if f.span.path == path and f.span.start <= at < f.span.end}
+        asked: set[str] = set()
+        while around - asked:
+            asked |= around
+            for function in functions:
+                for stmt in walk(function.body):
+                    if any(last(name) in around for name in handed_over(stmt)):
+                        return self._handing(stmt)
+            around = {
+                last(function.name)
+                for function in functions
+                if any(isinstance(stmt, ir.Call) and last(stmt.callee) in around for stmt in walk(function.body))
+            }
         return None
+
+    def _handing(self, stmt: ir.Stmt) -> HandedOver:
+        if isinstance(stmt, ir.Unknown) and stmt.why != ir.THROUGH_POINTER:
+            return HandedOver(Place(stmt.span.path, stmt.span.start, "the function is named here"), why=stmt.why)
+        place = Place(stmt.span.path, stmt.span.start, "the function is handed over here")
+        row = self.tables.lookup(stmt.callee, len(stmt.args)) if isinstance(stmt, ir.Call) else None
+        if isinstance(stmt, ir.Call) and row is not None and "host thread" in (row.why or ""):
+            return HandedOver(place, thread=stmt.callee)
+        return HandedOver(place)
 
     def _variants(self, path: str) -> Iterator[Variant]:
         """A file in each of its configurations, in each program that has it."""

@@ -127,7 +127,7 @@ def _check(options: _Options, request: checking.Request, settings: Config) -> No
     done, settings = _analyse(options, settings)
 
     def analyze(files: Mapping[str, bytes]) -> Analysis:
-        return _look_at(files, options, _as_built(files, settings, _inputs(options, settings), lambda _: None))
+        return _look_at(files, options, _as_built(files, settings, _inputs(options, settings))[0])
 
     sys.exit(checking.run(done, request, analyze))
 
@@ -355,9 +355,12 @@ def _give_up_output() -> None:
 def _analyse(options: _Options, settings: Config) -> tuple[Analysis, Config]:
     """What there is to say about the files that are named, and the configuration as their build completes it."""
     selected = _selected(options)
-    found, settings = _found(options, settings)
+    found, settings, unclear = _found(options, settings)
     files = found.files
     done = _look_at(files, options, settings)
+    if any(r.name == "mixed_default_streams" or "the default stream may be" in r.message for r in done.report.refusals):
+        for place in unclear:
+            click.echo(f"cudafix: {place}: may change the default stream of files; say `default_stream`", err=True)
     done = done._replace(report=with_values(done.report, problems=(*found.folders, *done.report.problems)))
     left_out = _places(options.left_out, files, done.report)
     picked = picks.picked(selected, done.report, files) if selected is not None else None
@@ -367,8 +370,8 @@ def _analyse(options: _Options, settings: Config) -> tuple[Analysis, Config]:
     return done, settings
 
 
-def _found(options: _Options, settings: Config) -> tuple[discovery.Sources, Config]:
-    """The files, and the configuration with what their build says."""
+def _found(options: _Options, settings: Config) -> tuple[discovery.Sources, Config, Sequence[str]]:
+    """The files, the configuration with what their build says, and the places of it that do not say it plainly."""
     inputs = _inputs(options, settings)
     found = discovery.remembered(inputs, settings, options.cache())
     unread = found.files.unread()
@@ -377,7 +380,7 @@ def _found(options: _Options, settings: Config) -> tuple[discovery.Sources, Conf
     _fail(found.problems)
     _collect_garbage_less_often()
     settings = with_values(settings, context=found.context)
-    return found, _as_built(found.files, settings, inputs, functools.partial(click.echo, err=True))
+    return found, *_as_built(found.files, settings, inputs)
 
 
 def _inputs(options: _Options, settings: Config) -> Sequence[str]:
@@ -430,7 +433,7 @@ def _prove_shard(options: _Options, text: str, proofs: str) -> None:
     try:
         shard = sharing.Shard.parse(text)
         sharing.may_write(proofs)
-        found, settings = _found(options, _settings(options))
+        found, settings, _ = _found(options, _settings(options))
         with _proving(options) as (bar, executor):
             made = driver.prove_shard(found.files, settings, shard, options.processes, options.cache(), bar, executor)
         sharing.write(proofs, shard, made)
@@ -452,18 +455,14 @@ def _proving(options: _Options) -> Iterator[tuple[Bar, Executor | None]]:
         raise click.ClickException(str(error)) from None
 
 
-def _as_built(
-    files: Mapping[str, bytes], settings: Config, inputs: Sequence[str], tell: Callable[[str], None]
-) -> Config:
-    """The configuration with what build files and requirements say; `tell` gets a line for each of the former that does
-    not say it plainly.
+def _as_built(files: Mapping[str, bytes], settings: Config, inputs: Sequence[str]) -> tuple[Config, Sequence[str]]:
+    """The configuration with what build files and requirements say, and the places of the former that may change the
+    default stream and do not say it plainly.
     """
     known = Files.of(files)
     facts = ((path, known.facts(path)) for path in known)
     asked = [path for path, said in facts if not path.endswith(prefilter.SUFFIX) or said.allocates or said.arrays]
     streams = build.default_streams(asked, settings, inputs)
-    for place in streams.unclear:
-        tell(f"cudafix: {place}: may change the default stream of files; say `default_stream`")
     folders = build.include_folders(files, settings, inputs)
     settings = with_values(
         settings,
@@ -477,7 +476,7 @@ def _as_built(
         from cudafix import requirements
 
         settings = with_values(settings, rmm=requirements.with_rmm(arrays, settings))
-    return settings
+    return settings, streams.unclear
 
 
 def _selected(options: _Options) -> picks.Picks | None:

@@ -79,7 +79,11 @@ def defects(
     known = {_identity(v) for outcome in survey for v in outcome.violations}
     mended = Overlay(mends=True)
     found: list[Finding] = []
-    for (name, span), violations in sorted(faulty.items(), key=lambda item: (item[0][1], item[0][0])):
+    # a wait in front of a reset first: behind it, a free that is moved to a stream is in order too
+    in_turn = sorted(
+        faulty.items(), key=lambda item: (item[1][0].kind is not Wrong.RESET_PENDING, item[0][1], item[0][0])
+    )
+    for (name, span), violations in in_turn:
         if found and not _left(run(mended), violations):
             continue  # mended with an earlier one
         proposed = [p for v in violations for p in codemods[name][1](v, context) if context.may_edit(p)]
@@ -87,6 +91,7 @@ def defects(
         mended = _merged([Proposal(mended, ()), *chosen])
         edits = tuple(e for p in chosen for e in p.edits)
         found.append(Finding(name, span.path, span.start, violations[0].words, edits, tuple(leading[name, span])))
+    found.sort(key=lambda one: (one.path, one.offset, one.codemod))
     return found, mended
 
 

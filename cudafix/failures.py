@@ -15,9 +15,10 @@ from dataclasses import replace
 
 from cudafix.files import CANDIDATE, ChangedError, FailedError, Files
 from cudafix.findings import Problem, Refusal, Report
+from cudafix.frontends.python import prefilter
 
 NAME = "internal_error"
-UNREAD = "unreadable_file"
+UNREAD, NOT_PARSED = "unreadable_file", "parse_error"
 _KILLED = "a worker process was killed, by the system for want of memory perhaps; `-j 1` uses none"
 
 
@@ -35,6 +36,20 @@ def of(files: Files, paths: Iterable[str], context: frozenset[str], error: Excep
     more = f" and {len(given) - 1} more" if len(given) > 1 else ""
     problem = Problem(given[0] if given else ".", f"internal error{more and f' (here{more})'}: {what}")
     return Report((), tuple(refusals), (problem,), len(refusals))
+
+
+def made_readable(data: bytes) -> str:
+    """What makes a file of Python one that can be parsed."""
+    if prefilter.is_in_another_encoding(data):
+        return "Save the file in UTF-8, and say so in its first line: no other encoding is read."
+    return "Fix what `python -m py_compile` reports for the file."
+
+
+def not_parsed(path: str, data: bytes, line: int, known: bool) -> tuple[Problem, Refusal | None]:
+    """A file of Python that cannot be parsed from a line on; a refusal too where none is `known` of it."""
+    offset = min(sum(map(len, data.splitlines(keepends=True)[: line - 1])), max(len(data) - 1, 0))
+    what = f"cannot be parsed (line {line}): what it does with device arrays is not known"
+    return Problem(path, what), None if known else Refusal(NOT_PARSED, path, offset, what, made_readable(data))
 
 
 @contextmanager

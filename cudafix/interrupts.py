@@ -17,6 +17,7 @@ _owner = 0  # the process whose signals these are
 _came: list[int] = []
 _deferred = 0
 _raises = 0
+_AT_ONCE = 3
 
 
 def install() -> None:
@@ -53,7 +54,7 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def raised() -> Iterator[None]:
-    """Here a signal is a `KeyboardInterrupt`: what was started has to be ended."""
+    """Here the first signal is a `KeyboardInterrupt`, as what was started has to be ended; a third one ends at once."""
     global _raises
     _raises += 1
     try:
@@ -68,8 +69,10 @@ def _received(number: int, _: FrameType | None) -> None:
     note(number)
     if _deferred:
         return
-    if _raises and len(_came) == 1:
-        raise KeyboardInterrupt
+    if _raises and len(_came) < _AT_ONCE:
+        if len(_came) == 1:
+            raise KeyboardInterrupt
+        return
     _end()
 
 

@@ -6,10 +6,11 @@ import importlib.util
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from cudafix import scratch
 
 MISSING = "nvcc not found (PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda, `cudafix[nvcc]`): compile checks are skipped"
 
@@ -34,8 +35,8 @@ class Nvcc(NamedTuple):
 
         `timeout` is in seconds; a run that is past it has failed.
         """
-        with tempfile.TemporaryDirectory(prefix="cudafix-") as scratch:
-            target = ["-o", str(output)] if output else ["-c", "-o", str(Path(scratch, "a.o"))]
+        with scratch.folder() as place:
+            target = ["-o", str(output)] if output else ["-c", "-o", str(place / "a.o")]
             command = [str(self.path), *flags, str(source), *target, *(self.flags if output else ())]
             try:
                 run = subprocess.run(command, capture_output=True, timeout=timeout, check=False)

@@ -65,14 +65,39 @@ def _foreign(files: Mapping[str, bytes]) -> set[str]:
 
 def concerns(files: Mapping[str, bytes]) -> bool:
     """Whether any of the files is worth a parse for `examine`."""
-    return bool(candidates(files) or _foreign(files))
+    return bool(candidates(files) or _foreign(files) or _with_cupy(files))
+
+
+def _with_cupy(files: Mapping[str, bytes]) -> set[str]:
+    """The files that import CuPy, whatever they do with it."""
+    known = Files.of(files)
+    found = {p for p in known if any(name.partition(".")[0] == "cupy" for name in known.facts(p).imports)}
+    return {path for path in found if not _is_of_a_library(path, files)}
+
+
+def _not_parsed(paths: Iterable[str], tree: PythonTree) -> tuple[list[Problem], _Refusals]:
+    """Those of the files that cannot be parsed: a line for each, and a refusal where no allocation in it has one."""
+    from cudafix.frontends.python.source import UnreadableError, sites_in_text
+
+    problems: list[Problem] = []
+    refusals: _Refusals = {}
+    for path in sorted(paths):
+        data = tree.files[path]
+        line = prefilter.error_of_syntax(data)
+        if line is not None and isinstance(tree.source(path), UnreadableError):
+            problem, refusal = failures.not_parsed(path, data, line, bool(sites_in_text(data)))
+            problems.append(problem)
+            if refusal is not None:
+                refusals[path, refusal.offset, refusal.name] = refusal
+    return problems, refusals
 
 
 def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None = None) -> Report:
     """What the codemods find in the programs of these files. `known` has read some of them."""
     wanted = candidates(files) - config.context
     others = _foreign(files) - config.context
-    if not wanted and not others:
+    looked_at = (wanted | others | _with_cupy(files)) - config.context
+    if not looked_at:
         return Report((), ())
     from cudafix.frontends.python import foreign, uses
     from cudafix.frontends.python.tree import PythonTree
@@ -124,15 +149,16 @@ def examine(files: Mapping[str, bytes], config: Config, known: PythonTree | None
         elif finding.group in groups_that_stay:
             del findings[key]
             refusals[key] = _refused(finding, "out_of_order", "another place that moves with it stays")
-    problems: list[Problem] = []
+    sites = sum(f.codemod in MIGRATES for f in findings.values()) + len(refusals)
+    problems, not_parsed = _not_parsed(looked_at - failed.keys(), tree)
     for path, reason in failed.items():
         own = failures.of(Files.of(files), [path], config.context, reason)
         problems += own.problems
         for refusal in own.refusals:
             refusals.setdefault((path, refusal.offset, failures.NAME), refusal)
-    kept = list(findings.values())
-    sites = sum(f.codemod in MIGRATES for f in kept) + len(refusals)
-    return Report(tuple(kept), tuple(refusals.values()), tuple(problems), sites)
+            sites += 1
+    refusals |= not_parsed
+    return Report(tuple(findings.values()), tuple(refusals.values()), tuple(problems), sites)
 
 
 def _of_given(found: list[Finding], context: AbstractSet[str]) -> tuple[list[Finding], _Refusals]:

@@ -180,9 +180,10 @@ REFUSALS: dict[str, Page] = {
         "Nothing needs to be done. For arrays that are made again and again, the manager is worth it.",
     ),
     "generator": Page(
-        "a generator allocates or frees the memory",
+        "a generator allocates or frees the memory, or a function that does makes a generator expression",
         "The body of a generator runs when somebody asks for its next value, between other statements of the caller, "
-        "or never to its end. The order of its operations and the caller's is not in the text.",
+        "or never to its end; so does a generator expression. The order of its operations and the caller's is not in "
+        "the text.",
         "Allocate and free in a plain function around the generator.",
     ),
     "coroutine": Page(
@@ -206,13 +207,14 @@ REFUSALS: dict[str, Page] = {
         "Restart the kernel, run all cells from top to bottom, and save the notebook.",
     ),
     "control_flow": Page(
-        "the order of operations is not in the text: a jump, or code that nothing reaches",
+        "the order of operations is not in the text: a jump, a host thread, or code that nothing reaches",
         "A `goto` into the life of the buffer or backward, `setjmp`, a coroutine or a computed function pointer lets "
         "operations run in orders that the text does not show. A free that is skipped leaks; one that comes early "
         "hands the block to its next owner while it is in use. Of code that nothing in the analysed files calls, "
-        "nobody can say what runs before and after it.",
+        "or that runs in a host thread of its own, nobody can say what runs before, beside and after it.",
         "Write out the statement that the message names: a macro as its text, a jump as a loop or a branch, or as a "
-        "forward `goto` to the cleanup at the end of the function. Or allocate and free on one side of it.",
+        "forward `goto` to the cleanup at the end of the function. Or allocate and free on one side of it. Call what "
+        "runs in a host thread without one.",
     ),
     "needs_device_sync": Page(
         "only a device-wide wait would keep the order",

@@ -398,6 +398,10 @@ _UNLOCK = {
     Wrong.USE_AFTER_FREE: "Free the memory behind its last use; what a captured graph works on, behind the last launch "
     "of the graph.",
 }
+_FREE_WHERE_ALLOCATED = (
+    "Free the memory in front of the reset on each path that allocates it: in the same branch, or in a loop over the "
+    "same elements of an array."
+)
 _FREE_ONCE_HERE = (
     "Free the memory once: this free runs twice on it. If it stands in a destructor, a copy of the object frees what "
     "the other one has: delete the copy constructor and the copy assignment. Else set the pointer to null behind it."
@@ -733,7 +737,9 @@ class Repair:
         if first is not None and v.kind in _OF_TWO:
             twice_here = v.kind is Wrong.DOUBLE_FREE and first[0] == later[0]
             return Refused(name, v.words, (first, later), v, _FREE_ONCE_HERE if twice_here else _UNLOCK.get(v.kind, ""))
-        return Refused(name, v.words, (first, later) if first is not None and first[0] != later[0] else (later,))
+        unlock = _FREE_WHERE_ALLOCATED if v.kind is Wrong.RESET_LEAKS and v.is_freed_somewhere else ""
+        places = (first, later) if first is not None and first[0] != later[0] else (later,)
+        return Refused(name, v.words, places, unlock=unlock)
 
     def _freed_before(self, v: Violation, group: Group) -> tuple[ir.Span, str] | None:
         """The free that memory is used or freed again behind: the last one above that place, if one stands there."""

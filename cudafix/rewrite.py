@@ -26,7 +26,8 @@ _CUDA = re.compile(rb"\bcuda[A-Z]\w*\s*\(|\bcuda_runtime|<<<")
 _CUDA_TYPE = re.compile(rb"\bcuda_runtime|\bcuda(?:[A-Z]\w*_t|Success|DeviceProp|MemPool\w+)\b")
 _CALL_IT = "Call its function from the code that is analysed, or add the files that call it to the paths."
 _WRITE_IT = "Write the statement that the message names in plainer C++, or call the function outside of it."
-_CALL_IT_BY_NAME = "Allocate and free in the function that starts the thread or hands the function over."
+_CALL_IT_BY_NAME = "Call the function by its name where it is to run."
+_IN_ONE = "Call the function without a host thread of its own: what several host threads do is not proved."
 TOO_LARGE_WORDS = "a program that runs it is too large for the proof"
 _THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
 
@@ -50,6 +51,25 @@ def starts_at(root: ir.Function | None) -> tuple[tuple[ir.Span, str], ...]:
 
 def _places(named: Iterable[tuple[ir.Span, str]]) -> tuple[Place, ...]:
     return tuple(Place(span.path, span.start, words) for span, words in named)
+
+
+class HandedOver(NamedTuple):
+    """Where a function is given away as a value; the function that starts a `thread` with it, or `why` the text that
+    names it is not understood.
+    """
+
+    place: Place
+    thread: str = ""
+    why: str = ""
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Why what it does is not followed, and what would unlock that."""
+        if self.why:
+            return f"its function is called in text that is not understood: {self.why}", _WRITE_IT
+        if self.thread:
+            return f"its function runs in a host thread that `{self.thread}` starts, and is not followed there", _IN_ONE
+        return "its function is handed over as a value, and is not followed where that is called", _CALL_IT_BY_NAME
 
 
 class _SetUp(NamedTuple):
@@ -295,11 +315,10 @@ class Rewriter:
         sites: Mapping[tuple[str, int], ir.Call],
         faults: Sequence[Finding],
         too_large: Mapping[ir.Span, ir.Function | None],
-        handed_over: Callable[[str, int], tuple[Place, str] | None],
+        handed_over: Callable[[str, int], HandedOver | None],
     ) -> Report:
         """What became of every site. `too_large` are the functions whose programs were not run to their end, and where
-        these start; `handed_over` tells where the function around a place is given away as a value, or named in text
-        that is not understood, and why.
+        these start; `handed_over` tells where the function around a place, or one that calls it, is given away.
         """
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
@@ -327,10 +346,7 @@ class Rewriter:
                 unlock = _CALL_IT
                 related: tuple[Place, ...] = ()
                 if (given := handed_over(path, start)) is not None:
-                    text = "its function runs in a thread or by a pointer, and is not followed there"
-                    unlock, related = _CALL_IT_BY_NAME, given[:1]
-                    if given[1]:
-                        text, unlock = f"its function is called in text that is not understood: {given[1]}", _WRITE_IT
+                    (text, unlock), related = given.words, (given.place,)
                 around = [span for span in too_large if span.path == path and span.start <= start < span.end]
                 if around:
                     name, text = "budget", TOO_LARGE_WORDS

@@ -269,15 +269,30 @@ def test_a_definition_in_a_source_leaves_it_open(files: list[str]) -> None:
     assert names(TWO | {name: says_it + TWO[name] for name in files}, Config()) == ["mixed_default_streams"]
 
 
+OPEN = "ifdef X\nF = --default-stream per-thread\nendif\n"
+ONE_PAIR = """#include <cuda_runtime.h>
+#include <thread>
+__global__ void k(int *p) { p[0] = 1; }
+static void work() { int *p; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaFree(p); }
+"""
+
+
 def test_a_condition_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
-    write(
-        **{"Makefile": "ifdef X\nF = --default-stream per-thread\nendif\n", "a.cu": "cudaFree(0);\n", "b.cu": "int x;"}
-    )
+    write(**{"Makefile": OPEN, "a.cu": ONE_PAIR + "int main() { work(); }\n", "b.cu": "int x;"})
     with pytest.raises(SystemExit):
         cli.main(["check"])
     assert capfd.readouterr().err == (
         "cudafix: Makefile:2: may change the default stream of files; say `default_stream`\n"
     )
+
+
+def test_a_condition_is_not_told_where_the_pair_stays_for_another_reason(capfd: pytest.CaptureFixture[str]) -> None:
+    write(**{"Makefile": OPEN, "a.cu": ONE_PAIR + "int main() { std::thread t(work); t.join(); }\n"})
+    with pytest.raises(SystemExit):
+        cli.main(["check"])
+    out, err = capfd.readouterr()
+    assert "refused: control_flow" in out
+    assert err == ""
 
 
 WAITS = "#pragma once\n#define DONE() cudaDeviceSynchronize()\n"

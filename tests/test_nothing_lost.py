@@ -136,6 +136,48 @@ def test_the_rest_is_decided_where_one_file_cannot_be_read(
     assert (tree / "b.cu").read_bytes() == content
 
 
+NO_PYTHON = {
+    "no parenthesis": b"import cupy\ndef f(:\n    a = cupy.zeros(4)\n",
+    "python 2": b"import cupy as cp\nprint 'x'\n",
+    "an indentation": b"from cupy import zeros\nif 1:\n    a = zeros(4)\n  b = 1\n",
+    "an allocator": b"import cupy.cuda\ncupy.cuda.set_allocator(None\n",
+}
+
+
+@pytest.mark.parametrize("content", NO_PYTHON.values(), ids=NO_PYTHON)
+def test_a_file_with_cupy_that_cannot_be_parsed_is_a_line(
+    tree: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    (tree / "b.py").write_bytes(content)
+    for _ in range(2):  # what is known of the others is kept
+        code, out, err = run(capsys, "check")
+        assert code == 2
+        assert "refused: parse_error: cannot be parsed" in out
+        assert "stream_ordered_pairs" in out
+        assert err.startswith("cudafix: b.py: cannot be parsed (line ")
+    code, out, _ = run(capsys, "check", "--format", "json")
+    assert (code, "parse_error" in out) == (2, True)
+    assert run(capsys, "apply")[0] == 2
+    assert (tree / "a.cu").read_bytes() != SOURCE
+    assert (tree / "b.py").read_bytes() == content
+
+
+def test_a_file_with_cupy_and_a_call_of_the_runtime_that_cannot_be_parsed_is_a_line_and_one_refusal(
+    tree: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tree / "b.py").write_bytes(b"import cupy\nfrom cuda.bindings import runtime\nerr, p = runtime.cudaMalloc(4\n")
+    code, out, err = run(capsys, "check")
+    assert (code, out.count("b.py:"), "`<file>`" in out) == (2, 2, False)  # the place, and where it cannot be parsed
+    assert err.startswith("cudafix: b.py: cannot be parsed")
+
+
+def test_a_file_without_cupy_that_cannot_be_parsed_is_none(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tree / "b.py").write_bytes(b"import numpy\nprint 'x'\n")
+    (tree / "c.py").write_bytes(b'import cupy\nprint("\\d", cupy.zeros(4))\n')
+    code, _, err = run(capsys, "check")
+    assert (code, "b.py" in err, "c.py" in err) == (1, False, False)
+
+
 def test_a_program_that_includes_a_file_that_cannot_be_read_is_left_alone(
     tree: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,7 +40,8 @@ int main() {
 }
 """
     )
-    assert "no path" not in refusal.message
+    assert "a host thread that `std::thread` starts" in refusal.message
+    assert "without a host thread" in refusal.unlock
     assert [place.text for place in refusal.related] == ["the function is handed over here"]
 
 
@@ -359,3 +360,113 @@ int main() {
     report = analyze({"a.cu": source.encode(), "verify.h": b"void VerifyResult(int got, int wanted);"}, Config())
     assert report.findings
     assert "evaluates_its_argument" not in {one.name for finding in report.findings for one in finding.defaults}
+
+
+@pytest.mark.parametrize(
+    ("starts", "by"),
+    [
+        ("std::vector<std::thread> ts;\n    ts.push_back(std::thread(worker, 4));\n    ts[0].join();", "std::thread"),
+        ("std::thread t([&] { worker(1); });\n    t.join();", "std::thread"),
+        ("std::thread t(outer, 4);\n    t.join();", "std::thread"),
+        ("auto f = std::async(std::launch::async, [] { outer(4); });\n    f.get();", "std::async"),
+    ],
+    ids=["in_a_vector", "through_a_lambda", "through_another_function", "async"],
+)
+def test_what_starts_the_thread_is_named(starts: str, by: str) -> None:
+    refusal = only(
+        main=f"""
+#include <future>
+#include <vector>
+static void worker(int n) {{
+    int *p;
+    cudaMalloc(&p, n);
+    while (n) {{ k<<<1, 1>>>(p); --n; }}
+    cudaFree(p);
+}}
+{"static void outer(int n) { worker(n); }" if "outer" in starts else ""}
+int main() {{
+    {starts}
+}}
+"""
+    )
+    assert f"a host thread that `{by}` starts" in refusal.message
+    assert "loop" not in refusal.unlock
+
+
+def test_a_function_that_is_a_value_is_in_no_thread() -> None:
+    refusal = only(
+        main="""
+#include "run.h"
+static void worker() {
+    int *p;
+    cudaMalloc(&p, 4);
+    k<<<1, 1>>>(p);
+    cudaFree(p);
+}
+int main() { run_later(worker); }
+"""
+    )
+    assert "thread" not in refusal.message
+    assert "by its name" in refusal.unlock
+
+
+def test_a_cleanup_of_a_variable_is_no_setjmp() -> None:
+    refusal = only(
+        main="""
+static void drop(int **p) { cudaFree(*p); }
+int main() {
+    __attribute__((cleanup(drop))) int *p;
+    cudaMalloc(&p, 4);
+    k<<<1, 1>>>(p);
+}
+"""
+    )
+    assert refusal.name == "control_flow"
+    assert "attribute `cleanup`" in refusal.message
+    assert "longjmp" not in refusal.message
+
+
+MAKES_A_GENERATOR = """from cuda.bindings import runtime
+def main():
+    err, p = runtime.cudaMalloc(4)
+    later = (i for i in range(3) if p)
+    runtime.cudaFree(p)
+    list(later)
+main()
+"""
+
+
+def test_a_function_that_makes_a_generator_expression_is_no_generator() -> None:
+    (refusal,) = analyze({"main.py": MAKES_A_GENERATOR.encode()}, Config()).refusals
+    assert refusal.name == "generator"
+    assert "`main` makes a generator expression" in refusal.message
+    assert refusal.unlock.startswith("Make a list of it")
+    listed = MAKES_A_GENERATOR.replace("(i for i in range(3) if p)", "[i for i in range(3) if p]")
+    assert not analyze({"main.py": listed.encode()}, Config()).refusals
+
+
+@pytest.mark.parametrize(
+    "reports",
+    [
+        "throw std::runtime_error(cudaGetErrorString(e));",
+        'throw std::runtime_error(std::string("failed: ") + cudaGetErrorString(e));',
+        "throw cuda_error(cudaGetErrorString(e));",
+        "report_error(cudaGetErrorName(e));",
+    ],
+)
+def test_what_is_told_of_an_error_is_not_assumed_to_be_a_check(reports: str) -> None:
+    source = f"""#include <cuda_runtime.h>
+#include <stdexcept>
+#include "errors.h"
+__global__ void k(int *p) {{ p[0] = 1; }}
+static void check(cudaError_t e) {{ if (e != cudaSuccess) {reports} }}
+int main() {{
+    int *p;
+    check(cudaMalloc(&p, 4));
+    k<<<1, 1>>>(p);
+    check(cudaFree(p));
+}}
+"""
+    report = analyze({"a.cu": source.encode()}, Config())
+    assert "evaluates_its_argument" not in {one.name for finding in report.findings for one in finding.defaults}
+    assert report.findings or "std::" not in reports

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import NamedTuple
 
 import pytest
 
-from cudafix import cli, nvcc
+from cudafix import cli, nvcc, scratch
 from cudafix.verify import bundle
 from cudafix.verify.plan import PlanError
 from tests.cases import FIXTURES, load
@@ -431,6 +432,42 @@ def test_an_interrupt_leaves_nothing_running_and_no_record(project: Project, num
     group = int(pid.read_text())
     assert _until(lambda: not _group_lives(group))
     assert [path.name for path in project.folder.iterdir()] == ["main.cu"]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_what_was_built_in_is_gone_at_once_or_with_the_next_run(
+    project: Project, number: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built_in = project.folder.parent / "scratch"
+    built_in.mkdir()
+    monkeypatch.setenv("TMPDIR", str(built_in))
+    command = [sys.executable, "-c", "from cudafix.cli import main; main()", "verify"]
+    pid = project.folder.parent / "pid"
+    first = subprocess.Popen([*command, "--build", f"echo $$ > {pid}; sleep 60", "--run", "true", *NOTHING_ELSE])
+    assert _until(lambda: pid.exists() and pid.read_text().strip() != "")
+    before = sorted(built_in.iterdir())
+    assert before
+    for _ in range(times):
+        first.send_signal(number)
+    first.wait(timeout=20)
+    if number == signal.SIGKILL:
+        assert sorted(built_in.iterdir()) == before
+        os.killpg(int(pid.read_text()), signal.SIGKILL)
+        other = subprocess.run([*command, "--build", "true", "--run", "true", *NOTHING_ELSE], timeout=60)
+        assert other.returncode in (0, 1, 3)
+    assert not list(built_in.iterdir())
+
+
+def test_a_folder_of_a_command_that_runs_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with scratch.folder() as first:
+        (first / "a").write_text("a")
+        with scratch.folder() as second:
+            assert first != second
+        assert (first / "a").exists()
+        assert not second.exists()
+    assert not list(tmp_path.iterdir())
 
 
 def _group_lives(group: int) -> bool:

@@ -171,6 +171,11 @@ class Violation:
         return self.earlier is not None and self.earlier.assumption is not None
 
     @property
+    def is_freed_somewhere(self) -> bool:
+        """Whether some statement frees the block."""
+        return not self.certain or (self.object is not None and bool(self.object.freed_by))
+
+    @property
     def words(self) -> str:
         """The counterexample as a clause: what may happen when."""
         earlier = self.earlier.text if self.earlier is not None else "the program"
@@ -187,6 +192,8 @@ class Violation:
                 return f"{earlier} may use memory that is freed by then"
             case Wrong.DOUBLE_FREE:
                 return "the memory is freed twice" if self.certain else "the memory may be freed twice"
+            case Wrong.RESET_LEAKS if self.is_freed_somewhere:
+                return f"{earlier} may still be allocated when the device is reset, which leaks stream-ordered memory"
             case Wrong.NOT_UNDERSTOOD:
                 return f"{self.later.text}, which cannot be proved"
             case _:

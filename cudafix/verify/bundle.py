@@ -16,6 +16,7 @@ SHIPPED = (
     "findings.py",
     "interrupts.py",
     "nvcc.py",
+    "scratch.py",
     *(
         f"verify/{name}"
         for name in (

@@ -7,7 +7,6 @@ import os
 import shlex
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from cudafix import driver, edits, interrupts
+from cudafix import driver, edits, interrupts, scratch
 from cudafix.config import Config
 from cudafix.frontends.python.prefilter import SUFFIX
 from cudafix.programs import clusters_of
@@ -205,8 +204,8 @@ def _carried_out(
             err=True,
         )
         return 0
-    with interrupts.raised(), tempfile.TemporaryDirectory(prefix="cudafix-verify-") as place:
-        folder = Path(place, "plan")
+    with interrupts.raised(), scratch.folder() as place:
+        folder = place / "plan"
         bundle.write(plan, folder, origin)
         with _bar(execute.STEPS * len(plan.subjects)) as progress:
             machine, found = execute.execute(plan, folder, {}, lambda *_: None, progress)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -14,7 +13,7 @@ from threading import Semaphore
 from types import FrameType
 from typing import TypeVar
 
-from cudafix import interrupts
+from cudafix import interrupts, scratch
 from cudafix.verify import machine, preload
 from cudafix.verify.machine import Machine
 from cudafix.verify.plan import Plan, Subject, tree
@@ -48,13 +47,12 @@ def execute(
     runs is killed, and `KeyboardInterrupt` goes on to the caller.
     """
     commands = Commands(plan.settings.launcher)
-    with tempfile.TemporaryDirectory(prefix="cudafix-verify-") as place, _interruptible(commands):
-        scratch = Path(place)
+    with scratch.folder() as place, _interruptible(commands):
         here = machine.look(commands)
         library = None
         notes: tuple[str, ...] = ()
         if here.gpu and plan.settings.schedules:
-            library, said = preload.build(scratch, here, commands)
+            library, said = preload.build(place, here, commands)
             notes = () if library else (f"late streams were not tried: {said.splitlines()[-1]}",)
         slots = Semaphore(plan.settings.jobs)
         tools = Tools(plan.settings, commands, here, library, slots)
@@ -65,7 +63,7 @@ def execute(
             if time.monotonic() > deadline:
                 break
             trials = [
-                Trial(subject, tree(folder, plan, subject) / "before", scratch / str(number), tools, notes)
+                Trial(subject, tree(folder, plan, subject) / "before", place / str(number), tools, notes)
                 for number, subject in enumerate(batch)
             ]
             _carry_out(trials, bool(here.gpu), plan.settings.jobs, progress)
@@ -113,9 +111,11 @@ def _interruptible(commands: Commands) -> Iterator[None]:
     """Ends all commands before an interrupt goes on, and treats SIGTERM as one."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        is_first = not commands.is_stopping
         commands.stop()
         interrupts.note(number)
-        raise KeyboardInterrupt
+        if is_first:  # what runs is being ended
+            raise KeyboardInterrupt
 
     old = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -110,6 +110,10 @@ class Commands:
                 texts.append(file.read(limits.output))
         return Ran(None if watch.reason else process.returncode, seconds, texts[0], texts[1], watch.reason)
 
+    @property
+    def is_stopping(self) -> bool:
+        return self._stopping.is_set()
+
     def stop(self) -> None:
         """End every command that runs, and let none start."""
         self._stopping.set()

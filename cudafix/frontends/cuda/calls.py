@@ -38,6 +38,7 @@ from cudafix.frontends.cuda.names import (
 )
 from cudafix.frontends.cuda.terms import matters, opaque
 from cudafix.ir import NULL, Addr, Const, Deref, Expr, Field, FuncRef, Index, Look, Opaque, Site, Span, Var
+from cudafix.models.types import is_standard
 
 # what makes, moves or ends the objects that a container or an owner of the standard library holds
 _ON_ELEMENTS = frozenset(
@@ -152,7 +153,7 @@ class Calls(Initializers):
                 return None
             passes = macro.passes or 0
             return (values[passes], macro.looks) if passes < len(values) else None
-        if not sites.is_check_name(name):
+        if not sites.is_check_name(name) or is_standard(name.removeprefix("::").removeprefix("std::")):
             return None
         body = self.file.hosts.get(name.rpartition("::")[2])
         if body is not None and not sites.only_looks(body):
@@ -162,7 +163,10 @@ class Calls(Initializers):
         if inner is None:
             return None
         if inner.type == "call_expression":
-            api = sites.is_api(self._callee_text(inner))
+            callee = self._callee_text(inner)
+            api = sites.is_api(callee)
+            if sites.TEXT_OF_STATUS.fullmatch(callee) is not None:
+                return None
             checks = api or (body is None and len(values) == 1) or self.checked(inner) is not None
         else:
             named = inner.type == "identifier" and self.raw(inner) not in self.bindings

@@ -211,7 +211,7 @@ def _apply_attributes(functions: Sequence[ir.Function], parsed: Parsed) -> None:
     for found in _CLEANUP.finditer(parsed.original) if b"cleanup" in parsed.original else ():
         for function in functions:
             if function.span.start <= found.start() < function.span.end:
-                function.problems = (*function.problems, ("control_flow", found.start()))
+                function.problems = (*function.problems, ("cleanup", found.start()))
 
 
 def _too_many(function: ir.Function, parsed: Parsed) -> None:

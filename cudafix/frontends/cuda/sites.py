@@ -26,6 +26,8 @@ STATUS_NAME = re.compile(r"(?i)\w*(?:err|status|stat|result|ret|rc|code|res)\w*"
 STATUS_TYPE = re.compile(
     r"(?:cuda|cublas|cufft|cusparse|curand|cusolver|cudnn|nccl)\w*(?:Error|Status|Result)\w*|CUresult"
 )
+# What tells the text of a status, and returns none: that of the driver API (`cuGetErrorString`) does.
+TEXT_OF_STATUS = re.compile(r"(?!cu[A-Z])\w+(?:Error|Status)(?:String|Name)")
 SUCCESS = re.compile(
     r"(?:cuda|CUDA_|(?:CUBLAS|CUFFT|CUSPARSE|CURAND|CUSOLVER|CUDNN)_(?:STATUS_)?|nccl|cuda::error::)(?:Success|SUCCESS)"
 )

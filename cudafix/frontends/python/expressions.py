@@ -83,7 +83,7 @@ class Expressions(Calls):
                 return self.lambda_(node)
             case cst.ListComp() | cst.SetComp() | cst.GeneratorExp() | cst.DictComp():
                 if isinstance(node, cst.GeneratorExp) and node not in self.run_through:
-                    self.problem("generator", node)  # it runs later, bit by bit
+                    self.problem("generator_expression", node)  # it runs later, bit by bit
                     return choice(self.comprehension(node), *self._read_later(node))
                 return self.comprehension(node)
             case cst.NamedExpr(target=target, value=inner):

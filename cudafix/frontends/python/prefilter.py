@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import warnings
 
 from cudafix import ir
 
@@ -44,6 +45,19 @@ def uses_arrays(data: bytes) -> bool:
 def uses_other_memory(data: bytes) -> bool:
     """Whether a file may take memory of a library that has an allocator of its own."""
     return _OTHERS.search(data) is not None and _FOREIGN.search(data) is not None and _TESTS.search(data) is None
+
+
+def error_of_syntax(data: bytes) -> int | None:
+    """The line in which Python itself finds that a file is no Python, 1 if it cannot say; None if it is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of escapes in strings
+        try:
+            ast.parse(data)
+        except SyntaxError as error:
+            return error.lineno or 1
+        except (ValueError, RecursionError, MemoryError):
+            return 1
+    return None
 
 
 def may_be_script(path: str, data: bytes) -> bool:

@@ -24,6 +24,10 @@ MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
 _REPLACED = (b"operatornew", b"operatordelete")
 """What a program may replace for all of its files (C++17, 20.5.4.6 [replacement.functions])."""
+_ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"gnu"))
+_RUNS = frozenset((b"constructor", b"__constructor__", b"destructor", b"__destructor__"))
+_SECTIONS = frozenset((b"section", b"__section__"))
+"""Attributes by which a function may run without a call (GCC manual, "Common Function Attributes")."""
 
 
 def clusters_of(tree: Tree, kept: Cache | None = None, context: frozenset[str] = frozenset()) -> list[list[list[str]]]:
@@ -238,9 +242,10 @@ class _Linker:
 
     def _run_without_calls(self, files: Collection[str], start: str) -> list[str]:
         """The sources of which something runs though nobody calls it by a name: they replace a global `operator new` or
-        `operator delete`; they have a function with the attribute `constructor`; they make `thread_local` variables;
-        they make objects, when the program starts, of a class that is derived from one of these files with virtual
-        functions; or what they initialize then with may store in variables of other sources.
+        `operator delete`; an attribute has one of their functions run at the start or the end of the program, or puts a
+        pointer to one into a section for that; they make `thread_local` variables; they make objects, when the program
+        starts, of a class that is derived from one of these files with virtual functions; or what they initialize then
+        with may store in variables of other sources.
         """
         classes = set[bytes]()
         for path in files:
@@ -260,7 +265,7 @@ class _Linker:
         self, source: str, classes: AbstractSet[bytes], named: AbstractSet[bytes], defined: AbstractSet[bytes]
     ) -> bool:
         words = self._outlines.words(source)
-        if b"__attribute__" in words.all and b"constructor" in words.all:
+        if self._has_attribute_to_run(source):
             return True
         if b"operator" in words.defined:
             exports = self._outlines.outline(source).exports
@@ -278,6 +283,14 @@ class _Linker:
         if of_others and not of_others.isdisjoint(self._reached_at_start(source)):
             return True
         return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
+
+    def _has_attribute_to_run(self, source: str) -> bool:
+        """Whether an attribute may run a function of a source: written there, or by a macro of a header."""
+        named = self._outlines.words(source).all
+        if not named.isdisjoint(_ATTRIBUTES) and not named.isdisjoint(_RUNS | _SECTIONS):
+            return True
+        written = (self._outlines.words(path).all for path in self._tree.included(source))
+        return any(not words.isdisjoint(_ATTRIBUTES) and not words.isdisjoint(_RUNS) for words in written)
 
     def _may_name_others(self, source: str, defined: AbstractSet[bytes]) -> bool:
         """Whether a source declares anything that another one has: without that it cannot name it ([basic.lookup]).

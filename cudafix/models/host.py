@@ -205,6 +205,8 @@ sigaction                               any_time - fn hw ; why=a function runs a
 {sigaddset,sigdelset,sigismember}       host    hr -
 # the handler runs in them, or the process ends
 {raise,kill,killpg,sigqueue,tgkill}     output  -*
+@ POSIX.1-2017 pthread_atfork: they run in each `fork`
+pthread_atfork                          any_time fn fn fn ; why=a function runs in a fork
 @ POSIX.1-2017 timer_create, alarm, setitimer, timer_settime, fork, waitpid; ualarm of POSIX.1-2001; timerfd_create(2)
 timer_create                            any_time - fn hw ; timed why=a function of a timer
 {alarm,ualarm}                          timer   -*          ; returns=time

@@ -47,7 +47,9 @@ class AnyTime:
 
     @cached_property
     def by_time(self) -> bool:
-        """Whether a moment may come by the clock: the program sets a timer."""
+        """Whether a moment may come by the clock: the program sets a timer, or starts another program, which may wait
+        for a time and send a signal.
+        """
         return any(map(self._sets_timer, self._calls()))
 
     @cached_property
@@ -102,7 +104,10 @@ class AnyTime:
 
     def _sets_timer(self, call: ir.Call) -> bool:
         api = self._library(call)
-        return api is not None and (api.effect is Effect.TIMER or (api.effect is Effect.ANY_TIME and api.timed))
+        if api is None:
+            return False
+        timed = api.effect is Effect.TIMER or (api.effect is Effect.ANY_TIME and api.timed)
+        return timed or any("command" in role for role in roles_of(api, len(call.args)))
 
     def _library(self, call: ir.Call) -> Api | None:
         if call.receiver is not None or self._program.resolve(call.callee, len(call.args), call.span.path):

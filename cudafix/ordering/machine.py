@@ -536,6 +536,8 @@ class Machine:
         if not isinstance(value, mem.Ref):
             return isinstance(value, mem.Ptr) and value.object != mem.EXTERNAL
         root, path = value.cell
+        if (variable := self.global_at(root)) is not None and self._is_named_elsewhere(variable):
+            return False  # code that is not seen may pin it
         if all(kind == "field" for kind, _ in path):
             return True
         if self.in_python or (root[0] == "memory" and all(kind == "at" for kind, _ in path)):
@@ -543,8 +545,6 @@ class Machine:
         if root[0] == "memory":
             return False
         kind, is_array = self._kind_of(root)
-        if (variable := self.global_at(root)) is not None and variable.elsewhere:
-            return False  # a file that is not seen has it, and may pin it
         own = self.program.kept("own containers", lambda: _own_containers(self.program))
         for n, (step, name) in enumerate(path):
             if step == "field":
@@ -556,6 +556,12 @@ class Machine:
             else:
                 return False
         return True
+
+    def _is_named_elsewhere(self, variable: ir.GlobalVar) -> bool:
+        """Whether code that is not seen has a variable, or can name it: one of a library with external linkage (C++17,
+        6.5 [basic.link] 2).
+        """
+        return not self.in_python and (variable.elsewhere or (self.program.main is None and not variable.internal))
 
     def is_resolved(self, values: Iterable[mem.Value]) -> bool:
         """Whether it is known of a host address where it leads, whichever of these it is. Null leads nowhere."""

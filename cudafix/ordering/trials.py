@@ -43,6 +43,8 @@ _OPERAND = re.compile(
     r"(!|not )? *([\w.:<>-]+ *(?:\(.*\))?) *(?:(==|!=|<|is not|is) *(0|nullptr|NULL|None|False|false))?"
 )
 _MARKS = re.compile(r"@\d+|(?<=[^ ]) \w+#\d+")
+_COMPARED = re.compile(r"(!|not )? *(?:[\w.]+(?:\.|->))?(\w+) *(?:(==|!=|<=|>=|<|>|is not|is) *([\w.:]+(?:\(\))?))?")
+_OF_STATUS = ("ok", "failed")
 _LAST_ERROR = frozenset({"cudaGetLastError", "cudaPeekAtLastError"})
 _MOST_ROUNDS = 8
 _KEPT: Key = ("", "<a block that outlives its call>")
@@ -241,6 +243,7 @@ def _may_try(function: ir.Function) -> bool:
 class _Exits:
     breaks: list[_State] = field(default_factory=list)
     continues: list[_State] = field(default_factory=list)
+    returns: list[_State] = field(default_factory=list)  # without a value
     assigned: frozenset[Key] = frozenset()
     frees: bool = False
 
@@ -573,6 +576,8 @@ class _Walk:
                     self.summary.fails |= self._way(value, state)
                 if state.failed and self.loops and any(returned & self._closure(e.sizes) for e in state.events):
                     self._are_tried(state.events)
+                if self.loops and value is None:
+                    self.loops[-1].returns.append(state)
                 self._leaves(state)
                 return None
             case ir.Break() | ir.Continue():
@@ -892,7 +897,7 @@ class _Walk:
             if entry is None:
                 break
             self.loops.append(exits)
-            exits.breaks, exits.continues = [], []
+            exits.breaks, exits.continues, exits.returns = [], [], []
             condition = self.block(stmt.condition, entry)
             if condition is not None:
                 # what the condition says is not known
@@ -928,6 +933,9 @@ class _Walk:
             ):
                 for state_of_break in bad:
                     self._takes_all(state_of_break, exits, stored_keys | self._indexed(stmt))
+            if any(not key[0] for key in self._counts(stmt)):
+                for state_of_return in (s for s in exits.returns if s.failed == 2):
+                    self._takes_all(state_of_return, exits, stored_keys | self._indexed(stmt))
             self.loops.pop()
             left += exits.breaks
             again = _joined([entry, end])
@@ -1001,12 +1009,47 @@ class _Walk:
         return frozenset[Key]().union(*(self.target(s.target) for s in stmts))
 
     def _is_shown_behind(self, loop: ir.Loop, keys: frozenset[Key]) -> bool:
-        """Whether what a loop has stored is used behind it, and no test of that ends the function."""
+        """Whether what a loop has stored is used behind it, and no test of that ends the function where one allocation
+        has failed. A test that lets some fail is a use.
+        """
+        keys |= self._set_where_good(loop)
         if not keys:
             return False
         own = set(map(id, ir.walk((loop,))))
+        tests = [s.test for s in ir.walk(self.function.body) if isinstance(s, ir.If) and id(s) not in own]
+        if any(self._lets_some_fail(test, loop, keys) for test in tests):
+            return True
         used = self._shown(self.function.body, own)
         return not used.isdisjoint(keys) and not self._is_ended(keys)
+
+    def _set_where_good(self, loop: ir.Loop) -> frozenset[Key]:
+        """The variables that a loop sets, or computes from what they were, where an allocation has worked."""
+        found = frozenset[Key]()
+        for stmt in ir.walk(loop.body):
+            if isinstance(stmt, ir.If) and self._is_about_failure(stmt.test):
+                bad = stmt.test.kind == "failed" if stmt.test.kind in _OF_STATUS else self._bad_is_then(stmt.test)
+                good = () if bad is None else stmt.other if bad else stmt.then
+                found = found.union(*(self.target(s.target) for s in ir.walk(good) if isinstance(s, ir.Assign)))
+        return frozenset(key for key in found if not key[1].startswith("%"))
+
+    def _lets_some_fail(self, test: ir.Test, loop: ir.Loop, keys: frozenset[Key]) -> bool:
+        """Whether a test of what a loop has recorded says something else than whether all of its allocations worked: it
+        compares a number of those that did with no bound of the loop, or one of those that did not with another number
+        than zero.
+        """
+        text = _MARKS.sub("", test.text).strip()
+        match = _COMPARED.fullmatch(text)
+        if match is None:
+            return False
+        negated, name, operator, other = match.groups()
+        if name not in {key.removeprefix(".") for _, key in keys}:
+            return False
+        bounds = f"{loop.test} {loop.range or ''}"
+        is_bound = bool(other) and re.search(rf"(?<!\w){re.escape(other)}(?!\w)", bounds) is not None
+        good = self._set_where_good(loop) | self._assigned_in(loop.step) | self.keys(loop.index)
+        if any(key.removeprefix(".") == name for _, key in good):
+            return not is_bound or other == "0"
+        return bool(operator) and not negated and other not in (*_FALSE, "cudaSuccess", "CUDA_SUCCESS", "1")
 
     def _shown(self, block: ir.Block, but: Container[int] = (), output: bool = False) -> frozenset[Key]:
         """The variables that are printed, given to a call or stored elsewhere, but where an allocation has failed."""
@@ -1054,13 +1097,16 @@ class _Walk:
     def _counted(self, loop: ir.Loop) -> bool:
         """Whether what a loop has counted is read elsewhere in the function."""
         own = set(map(id, ir.walk((loop,))))
-        counted = {
+        return bool(self._counts(loop) & self._read(s for s in ir.walk(self.function.body) if id(s) not in own))
+
+    def _counts(self, loop: ir.Loop) -> frozenset[Key]:
+        """What a loop computes from what it was."""
+        return frozenset(
             key
             for stmt in ir.walk(loop.body)
             if isinstance(stmt, ir.Assign) and isinstance(stmt.value, ir.Opaque | ir.Choice)
             for key in self.target(stmt.target) & self.keys(stmt.value)
-        }
-        return bool(counted & self._read(s for s in ir.walk(self.function.body) if id(s) not in own))
+        )
 
     def _read(self, stmts: Iterable[ir.Stmt]) -> frozenset[Key]:
         found = frozenset[Key]()

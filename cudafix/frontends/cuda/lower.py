@@ -257,10 +257,55 @@ _WEAK = re.compile(
 )
 _CLEANUP = re.compile(rb"__attribute__\s*\(\([^;{}]*?\b(?:__)?cleanup(?:__)?\s*\(|\[\[\s*gnu::cleanup\s*\(")
 _SCOPES = frozenset(("namespace_definition", "linkage_specification"))
-_AT_START = re.compile(
-    rb"\b(\w+)\s*\([^()]*\)\s*__attribute__\s*\(\(\s*(?:__)?(con|de)structor"
-    rb"|__attribute__\s*\(\(\s*(?:__)?(con|de)structor[^;{}]*?\b(\w+)\s*\([^()]*\)\s*[;{]"
+_ATTRIBUTES = (
+    rb"__attribute(?:__)?\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*\)",
+    rb"\[\[[^][]*\]\]",
 )
+_RUNS_BY_ITSELF = re.compile(rb"\b(?:__)?(con|de)structor(?:__)?\b")
+_SECTION = re.compile(rb"\bsection(?:__)?\s*\(")
+_SECTION_OF_OTHERS = re.compile(
+    rb"\bsection(?:__)?\s*\(\s*\"(?!\.(?:pre)?init_array|\.fini_array|\.[cd]tors)[^\"]*\"\s*\)"
+)
+_SECTION_AT_START = re.compile(rb"\bsection(?:__)?\s*\(\s*\"\.(?:(?:pre)?init_array|ctors)")
+_MARK = b"\0"
+_MARKED = re.compile(rb"\b(\w+)\s*\([^()\0]*\)\s*\0([AZ])|\0([AZ])[^;{}()]*?\b(\w+)\s*\([^()]*\)\s*[\0\w\s]*[;{]")
+_MARKED_VARIABLE = re.compile(rb"\0([az])([^;]*);")
+
+
+def _at_start(file: File) -> list[tuple[str, bool]]:
+    """The functions that run without a call, by an attribute or since a variable in a section of such pointers holds
+    them, and whether that is at the end (GCC manual, "Common Function Attributes"; System V gABI, "Initialization and
+    Termination Functions").
+    """
+
+    def may_run(text: bytes) -> bool:
+        return _RUNS_BY_ITSELF.search(text) is not None or _SECTION.search(text) is not None
+
+    def mark(match: re.Match[bytes]) -> bytes:
+        text = match.group()
+        text = macros[text].body if text in macros else text
+        if found := _RUNS_BY_ITSELF.search(text):
+            return _MARK + (b"A" if found[1] == b"con" else b"Z")
+        if _SECTION.search(text) and not _SECTION_OF_OTHERS.search(text):
+            return _MARK + (b"a" if _SECTION_AT_START.search(text) else b"z")
+        return b" "
+
+    macros = {
+        macro.name.encode(): macro
+        for macro in file.every_macro.values()
+        if macro.params is None and may_run(macro.body)
+    }
+    if not macros and not may_run(file.original):
+        return []
+    names = [rb"\b" + name + rb"\b" for name in macros]
+    text = re.sub(b"|".join((*_ATTRIBUTES, *names)), mark, file.original)
+    found: list[tuple[str, bool]] = []
+    for named, first, second, other in _MARKED.findall(text):
+        found.append(((named or other).decode(), (first or second) == b"Z"))
+    for kind, variable in _MARKED_VARIABLE.findall(text):
+        words = (word.decode() for word in _WORDS.findall(variable))
+        found += [(word, kind == b"z") for word in words if word in file.hosts]
+    return found
 
 
 def _registered(file: File, hosts: Sequence[Definition], parsed: Parsed) -> list[str]:
@@ -379,9 +424,8 @@ def _initializing(
                 lowering.assign(ir.Var(variable.name), value, value)
             elif not (value.type.endswith("declarator") or _is_misread(value)) and holds_address(value):
                 lowering.start_global(variable, value)
-        for named, first, second, other in _AT_START.findall(file.original) if name == ir.INITIALIZERS else ():
-            called, span = (named or other).decode(), ir.Span(file.path, at, at)
-            ending = (first or second) == b"de"
+        for called, ending in _at_start(file) if name == ir.INITIALIZERS else ():
+            span = ir.Span(file.path, at, at)
             callee, given = ("atexit", (ir.FuncRef(called),)) if ending else (called, ())
             site = ir.Site(span, "", "", ";", blocked="outside of a function body")
             lowering.emit(ir.Call(callee, given, span, span, at, site))

@@ -758,7 +758,10 @@ class Machine:
         """What a place holds in which values are stored: what is no address becomes one where the place is a pointer by
         its type. It was made of text, bytes or a number, and may be the address of anything.
         """
-        if mem.OTHER not in values or mem.MIXED in values:  # numbers beside addresses, as they are not told apart
+        named = any(isinstance(v, mem.Number) and "::" in v.text and "|" not in v.text for v in values)
+        if (
+            not (mem.OTHER in values or named) or mem.MIXED in values
+        ):  # numbers beside addresses, as they are not told apart
             return values
         kind = _TEMPLATE_ARGUMENTS.sub("", self._type_stored_in(place))  # a container of addresses is none
         if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:

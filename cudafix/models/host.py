@@ -333,6 +333,14 @@ remove_copy/3                           host    hr hw -
 {merge,set_union,set_intersection,set_difference,set_symmetric_difference}/3 host hr hr hw
 views::{take,drop,reverse,iota,enumerate,keys,values,elements,join,common,all,counted,stride,chunk,slide,repeat,single,\
 empty} host hr* ; returns=given
+@ C++20 [range.adaptors]; C++23 [range.zip], [range.adjacent], [range.cartesian]; C++26 [range.concat]
+views::{zip,zip_transform,adjacent,adjacent_transform,pairwise,pairwise_transform,cartesian_product,filter,transform,\
+take_while,drop_while,split,lazy_split,as_const,as_rvalue,chunk_by,join_with,concat,cache_latest,to_input,as_input} \
+external rw* ; why=gives what it is made of by reference
+{zip_view,zip_transform_view,adjacent_view,adjacent_transform_view,cartesian_product_view,filter_view,transform_view,\
+take_while_view,drop_while_view,split_view,lazy_split_view,as_const_view,as_rvalue_view,chunk_by_view,join_with_view,\
+join_view,elements_view,keys_view,values_view,enumerate_view,stride_view,chunk_view,slide_view,concat_view,owning_view,\
+cache_latest_view,single_view,repeat_view} external rw* ; why=gives what it is made of by reference
 @ C++20 [views.span], [range.subrange], [range.ref.view], [range.take], [range.drop], [range.reverse]; C++23 \
 [views.mdspan]
 {span,mdspan,subrange,ref_view,common_view} host -* ; returns=view
@@ -370,6 +378,8 @@ istreambuf_iterator                     read    hr*
 @ C++20 [utilities], [memory], [function.objects], [tuple], [optional], [any], [variant], [ptr.launder], [support]
 {move,forward,ref,cref,addressof,as_const,launder,move_if_noexcept,to_address,any_cast,bit_cast,\
 reinterpret_pointer_cast} host hr ; returns=same
+{start_lifetime_as,start_lifetime_as_array,as_bytes,as_writable_bytes} external rw* ; why=shows objects as others, or \
+as bytes
 {static_pointer_cast,dynamic_pointer_cast,const_pointer_cast} host - ; returns=same
 get                                     host    hr -        ; returns=same
 exchange                                external rw keep    ; why=the old value is returned and replaced
@@ -449,6 +459,12 @@ threads
 atomic_{thread_fence,signal_fence}      host    hr*
 {atomic,atomic_load,atomic_fetch_add,atomic_fetch_sub} host hr*
 {atomic_init,atomic_store}              host    hw put
+@ C++20 [atomics.nonmembers], [util.smartptr.atomic]; C17 7.17.7
+{atomic_exchange,atomic_exchange_explicit,atomic_compare_exchange_{strong,weak},\
+atomic_compare_exchange_{strong,weak}_explicit,atomic_store_explicit,atomic_load_explicit,atomic_fetch_{and,or,xor,min,\
+max},atomic_fetch_{add,sub,and,or,xor,min,max}_explicit,atomic_flag_{test_and_set,clear}{,_explicit},atomic_ref} \
+external rw* ; why=the values may change places
+@ C++20 [thread], [atomics]; GCC manual "Legacy __sync Built-in Functions"; other host threads are out of reach
 __sync_{fetch_and_add,add_and_fetch,val_compare_and_swap,bool_compare_and_swap,synchronize,lock_test_and_set} host hrw*
 @ C++20 [expr.type.conv]; vector_types.h, vector_functions.h, cuComplex.h, cuda_fp16.h, cuda_bf16.h 13.0
 {bool,char,short,int,long,float,double,unsigned,size_t,ssize_t,ptrdiff_t,intptr_t,uintptr_t,uint,uchar,ushort,ulong} \

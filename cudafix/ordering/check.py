@@ -116,7 +116,7 @@ def start(engine: Effects, root: ir.Function) -> None:
     """Run `engine` from `root` to its end. Raises OutOfBudget."""
     program = engine.program
     is_main = root is program.main
-    state = State(Orders(), Environment(engine.overlaid))
+    state = State(Orders(), Environment(engine.overlaid, engine.puns))
     args = [_parameter(engine, state, root, p) for p in root.params]
     this: Values = mem.UNKNOWN if root.cls is not None else mem.NOTHING
     if is_client(root):

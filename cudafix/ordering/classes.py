@@ -14,7 +14,7 @@ from cudafix.link import Program, last, takes
 from cudafix.models.api import Effect, roles_of
 from cudafix.ordering import memory as mem
 from cudafix.ordering.clients import ELEMENT
-from cudafix.ordering.plain import ADDRESS, may_lead
+from cudafix.ordering.plain import ADDRESS, BYTES, may_lead
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.slicing import Slicer
 from cudafix.ordering.unwritten import assigned_unseen, may_be_assigned_unseen
@@ -450,6 +450,76 @@ class Classes:
             seen.add(current)
             stack += self._declared_bases[current] - seen
         return False
+
+    @cached_property
+    def layouts(self) -> dict[str, frozenset[str] | None]:
+        """By the last name component of the classes that are seen: all data members of an object of one, those of its
+        bases too; None where a base is not seen.
+        """
+        own: dict[str, set[str]] = {}
+        for module in self._in_cpp:
+            for cls, fields in module.fields.items():
+                own.setdefault(last(cls), set()).update(fields)
+        found: dict[str, frozenset[str] | None] = {}
+        for cls in own:
+            lineage = self._lineage(cls)
+            seen = own.keys() | self._declared_bases.keys()
+            members = frozenset(name for one in lineage for name in own.get(one, ()))
+            found[cls] = members if lineage <= seen else None
+        return found
+
+    def _lineage(self, cls: str) -> set[str]:
+        """A class and its bases, by last name component."""
+        found, stack = {cls}, [cls]
+        while stack:
+            more = self._declared_bases.get(stack.pop(), set()) - found
+            found |= more
+            stack += more
+        return found
+
+    @cached_property
+    def _together(self) -> dict[str, frozenset[str]]:
+        """The data members that may be in one object with one of this name."""
+        found: dict[str, set[str]] = {}
+        for members in self.layouts.values():
+            for name in members or ():
+                found.setdefault(name, set()).update(members or ())
+        of_open = {name for cls, whole in self.layouts.items() if whole is None for name in self._own_members(cls)}
+        return {name: frozenset(others) for name, others in found.items() if name not in of_open}
+
+    def _own_members(self, cls: str) -> set[str]:
+        return {n for module in self._in_cpp for one, ms in module.fields.items() if last(one) == cls for n in ms}
+
+    def are_apart(self, one: str, other: str) -> bool:
+        """Whether data members of these names are never parts of one object of a class."""
+        together = self._together
+        return one in together and other in together and other not in together[one]
+
+    def is_laid_out(self, kind: str) -> bool:
+        """Whether a type is a class of which the data members are seen, and no pointer."""
+        return not kind.rstrip().endswith("*") and self.layouts.get(last(_plain(kind))) is not None
+
+    def is_pun(self, declared: str, used: str) -> bool:
+        """Whether an object of one type is used as an object of another one, which is not part of it by its first
+        member or base: one of them is a class that is seen.
+        """
+        if not (self.is_laid_out(declared) or self.is_laid_out(used)) or "" in (declared, used):
+            return False
+        one, other = declared.removeprefix("const ").strip(), used.removeprefix("const ").strip()
+        if not (self.is_laid_out(one) and self.is_laid_out(other)):
+            others = {one, other}
+            return all(self.is_laid_out(k) or k.endswith("*") or k in ir.HANDLES for k in others)
+        a, b = last(_plain(one)), last(_plain(other))
+        return a not in self._lineage(b) and b not in self._lineage(a)
+
+    def are_bytes_of(self, one: str, other: str) -> bool:
+        """Whether what is copied from an object of one type to one of the other type are its bytes."""
+        if self.is_pun(one, other):
+            return True
+        kinds = [kind.removeprefix("const ").strip() for kind in (one, other)]
+        if kinds[0] == kinds[1] or "" in kinds or not any(map(self.is_laid_out, kinds)):
+            return False
+        return any(BYTES.fullmatch(kind) or kind in self._other_types for kind in kinds)
 
     @cached_property
     def _declared_bases(self) -> dict[str, set[str]]:

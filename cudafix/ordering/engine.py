@@ -32,7 +32,6 @@ MAX_DEPTH = 40  # inlined calls
 MAX_NESTING = 200  # blocks in blocks, through calls
 MAX_STEPS = 40_000  # statements run for one program, rounds of loops counted
 _NOT_FOLLOWED = re.compile(r"map\s*<|\breference_wrapper\b")
-_HANDLES = frozenset(("cudaStream_t", "cudaEvent_t", "CUstream", "CUevent"))
 CELLS_OF_A_STEP = 64  # a statement that stores where it is not known where counts for each so many cells it may mean
 MAX_COARSE_STEPS = 5_000  # the same once the program has turned out to be too large, and much of it is one step each
 
@@ -444,6 +443,9 @@ class Engine(Machine):
             state.env.forget_inside(targets)
         if not isinstance(target, ir.Var) and mem.leading(values) and self.is_result(state, target):
             self.written_elsewhere(state, (), values, unseen=True)
+        if inner and self.puns and self.classes.is_pun(self.type_of(value), self.type_of(target)):
+            for root, _ in targets:
+                self.puns.add(root)
         self.store(state, targets, values, span)
         self.whole_changes(state, target, targets, values)
         self.store_parts(state, targets, inner, span)
@@ -455,7 +457,7 @@ class Engine(Machine):
         kind = self.type_of(target).removeprefix("const ")
         if isinstance(target, ir.Deref):
             kind = kind.removesuffix("*").rstrip()
-        if self.in_python or kind.endswith("*") or kind in NUMBERS or kind in _HANDLES:
+        if self.in_python or kind.endswith("*") or kind in NUMBERS or kind in ir.HANDLES:
             return
         given = mem.leading(values) or frozenset({mem.OTHER})
         for root, path in cells:

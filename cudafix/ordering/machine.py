@@ -123,6 +123,9 @@ class Machine:
         self.several: dict[str, StreamKind] = {}  # streams of one name that are alive together, and their kind
         self.overlaid = program.kept("overlaid", lambda: _overlaid(program))
         self.in_disguise = bool(self.overlaid)  # an address may have been made of text, bytes or a number
+        self.puns = mem.Puns(self.classes.are_apart if len(self.classes.layouts) > 1 else None)
+        self._classes_at: dict[Root, str] = {}  # of memory: the class of the first pointer that led there
+        self._seen_as: set[tuple[str, Cell]] = set()
         self.of_bytes: set[Root] = set()  # the places with addresses that were written as bytes
         self.unfollowed: set[Root] = set()  # the variables whose address is kept where it is not followed
         self.aliased = program.kept("aliased", lambda: _aliased(program))
@@ -222,11 +225,16 @@ class Machine:
                 return parts + [cell for cell in within if name == "second" and cell[1] and cell[1][-1][0] == "at"]
             case ir.Deref(base):
                 found = [mem.at(v, "0") for v in self.values(state, base)]
-                return [c for c in found if c is not None]
+                pointed = [c for c in found if c is not None]
+                if self.puns:
+                    self._are_seen_as(base, pointed)
+                return pointed
             case ir.Index(base, index):
                 key = self.key(state, index)
                 found = [mem.at(v, key) for v in self.values(state, base)]
                 pointed = [c for c in found if c is not None]
+                if pointed and self.puns and not self._is_array(base):
+                    self._are_seen_as(base, pointed)
                 if pointed and isinstance(base, ir.Deref):  # of an array that is led to as a whole, its elements
                     wholes = [root for root, path in self.cells(state, base) if path == (mem.FIRST,)]
                     pointed += [(root, (("at", key),)) for root in wholes if root[0] != "memory"]
@@ -239,6 +247,46 @@ class Machine:
                 return self.cells(state, ir.Deref(place))
             case _:
                 return []
+
+    def _is_array(self, base: ir.Expr) -> bool:
+        return isinstance(base, ir.Var) and self.meaning(base.name).is_array
+
+    def _are_seen_as(self, pointer: ir.Expr, cells: Iterable[Cell]) -> None:
+        """A pointer or reference leads to places: as objects of another class than they are, if the types differ."""
+        if not isinstance(pointer, ir.Var | ir.Field):
+            return
+        kind = self.type_of(pointer).rstrip()
+        if not kind.endswith(("&", "*")):
+            return
+        kind = kind.rstrip("&").rstrip() if kind.endswith("&") else kind[:-1].rstrip()
+        for cell in cells:
+            if (kind, cell) not in self._seen_as and cell[0] != _OUT_OF_SIGHT:
+                self._seen_as.add((kind, cell))
+                if cell[0][0] == "memory" and len(cell[1]) == 1 and self.classes.is_laid_out(kind):
+                    self._classes_at.setdefault(cell[0], kind)
+                if self.classes.is_pun(self.type_at(cell), kind):
+                    self.puns.add(cell[0])
+
+    def type_at(self, cell: Cell) -> str:
+        """The type of a place by the declarations, or by the first pointer that led there; empty where these do not say
+        it.
+        """
+        root, path = cell
+        if root[0] == "memory":
+            return self._classes_at.get(root, "") if len(path) == 1 else ""
+        return self._type_at(root, path)
+
+    def _type_at(self, root: Root, path: mem.Path) -> str:
+        """The type of a place in a variable by the declarations, empty where these do not say it."""
+        kind, is_array = self._kind_of(root)
+        for step, name in path:
+            if step == "field":
+                kind, is_array = self.classes.type_of_part(kind, [name]), False
+            elif is_array:
+                is_array = False
+            else:
+                kind = element_of(kind) if owns_pageable_elements(kind) else ""
+        return "" if is_array else kind
 
     def _member(self, base: ir.Expr, name: str) -> mem.Path:
         """The steps to a data member. Where several subobjects of one object may have one of this name (C++17, 13.2
@@ -264,6 +312,7 @@ class Machine:
     def values(self, state: State, expr: ir.Expr) -> Values:
         """What an expression may evaluate to."""
         found = self._held_by(state, expr)
+        self.in_disguise |= mem.ANYWHERE in found
         if self.unfollowed and mem.has_number(found) and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
             if not self.unfollowed.isdisjoint(root for root, _ in self.cells(state, expr)):
                 found = frozenset(v for v in found if not isinstance(v, mem.Number)) | {mem.OTHER}
@@ -715,7 +764,10 @@ class Machine:
         """What a place holds in which values are stored: what is no address becomes one where the place is a pointer by
         its type. It was made of text, bytes or a number, and may be the address of anything.
         """
-        if mem.OTHER not in values or mem.MIXED in values:  # numbers beside addresses, as they are not told apart
+        named = any(isinstance(v, mem.Number) and "::" in v.text and "|" not in v.text for v in values)
+        if (
+            not (mem.OTHER in values or named) or mem.MIXED in values
+        ):  # numbers beside addresses, as they are not told apart
             return values
         kind = _TEMPLATE_ARGUMENTS.sub("", self._type_stored_in(place))  # a container of addresses is none
         if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:

@@ -8,7 +8,7 @@ generic round and `o` stands for all other rounds of the same range (README: one
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf
@@ -390,6 +390,43 @@ def _unwritten(inner: Cells, path: Path, meeting: _Wholes | None = None) -> Valu
     return found
 
 
+class Puns:
+    """The objects that are used as objects of more than one class: where their parts are in memory, no member tells
+    (C++20, 7.2.1 [basic.lval] 11, 11.4.1 [class.mem] 26). It is one set for all states of a program: what is in it once
+    stays there.
+    """
+
+    def __init__(self, apart: Callable[[str, str], bool] | None = None) -> None:
+        self._apart = apart
+        """Whether two data members are never parts of one object of a class."""
+        self._found: set[Root] = set()
+
+    def __bool__(self) -> bool:
+        return self._apart is not None
+
+    def add(self, root: Root) -> None:
+        self._found.add(root)
+
+    def has(self, root: Root, inner: Cells, path: Path) -> bool:
+        """Whether an object with these cells is used as one of several classes, be it by the cell at `path`."""
+        if root not in self._found and path in inner and any(kind == "field" for kind, _ in path):
+            if any(self._are_apart(path, other) for other in inner):
+                self._found.add(root)
+        return root in self._found
+
+    def _are_apart(self, a: Path, b: Path) -> bool:
+        """Whether two paths lead to members of different classes in one place."""
+        for (kind, name), (other, its) in zip(a, b, strict=False):
+            if kind != other:
+                return False
+            if kind == "field" and name != its:
+                return self._apart is not None and self._apart(name, its)
+        return False
+
+
+NO_PUNS = Puns()
+
+
 def _group(root: Root) -> _Group:
     """The variables of one call are kept together, by its name; so are all globals, and all memory."""
     return root[1] if root[0] == "local" else root[:1]
@@ -402,11 +439,12 @@ class Environment:
     of roots are shared until one side writes.
     """
 
-    __slots__ = ("_groups", "_overlaid", "_own", "gone", "owners", "several")
+    __slots__ = ("_groups", "_overlaid", "_own", "gone", "owners", "puns", "several")
 
-    def __init__(self, overlaid: Mapping[str, frozenset[str]] | None = None) -> None:
+    def __init__(self, overlaid: Mapping[str, frozenset[str]] | None = None, puns: Puns | None = None) -> None:
         self._overlaid = overlaid or {}
         """The data members that share memory with others, by name: what is written to one of them is in all."""
+        self.puns = puns if puns is not None else NO_PUNS
         self._groups: dict[_Group, dict[Root, Cells]] = {}
         self._own: set[_Group] = set()
         """The groups that no other environment shares. The cells of a root are replaced, never changed."""
@@ -420,7 +458,7 @@ class Environment:
         """The objects of Python that destroy a stream or an event when they end (`ir.OWNS`)."""
 
     def copy(self) -> Environment:
-        other = Environment(self._overlaid)
+        other = Environment(self._overlaid, self.puns)
         other._groups = self._groups.copy()
         self._own.clear()
         other.gone = self.gone
@@ -481,6 +519,8 @@ class Environment:
     def read(self, cell: Cell) -> Values:
         root, path = cell
         found = self._read(root, path)
+        if self.puns and root != _OUT_OF_SIGHT and self.puns.has(root, self[root], path):
+            return found.union({ANYWHERE}, *map(leading, self[root].values()))
         if self._overlaid and root != _OUT_OF_SIGHT and self.is_overlaid(path):
             for part, values in self._through_others(self[root], path, found):
                 if not part:
@@ -722,6 +762,8 @@ class Environment:
             for path, values in self.under((root, base)):
                 if any(path[: len(part)] == part for part in inner):
                     continue
+                if self.puns and self.puns.has(root, self[root], base + path):
+                    values = self.read((root, base + path))
                 found[path] = found[path] | values if path in found else values
         return found
 
@@ -737,9 +779,14 @@ class Environment:
     def inside(self, value: Value) -> Iterator[tuple[Path, Values]]:
         """The cells of the memory that a pointer leads to, of all elements of an array, as paths relative to it."""
         if isinstance(value, Ptr):
-            yield from self[("memory", value.object, "")].items()
+            root: Root = ("memory", value.object, "")
+            for path, values in self[root].items():
+                punned = self.puns and self.puns.has(root, self[root], path)
+                yield path, self.read((root, path)) if punned else values
         elif isinstance(value, Ref):
             root, path = value.cell
+            if self.puns and self.puns.has(root, self[root], path):
+                yield path, self.read((root, path))
             base = path[:-1] if path and path[-1][0] == "at" else path
             yield from self.under((root, base))
             if self._overlaid and self.is_overlaid(base):

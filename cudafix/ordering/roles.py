@@ -365,10 +365,40 @@ class Roles(Calls):
             for value in self._memory_of(state, expr):
                 if (cell := mem.at(value, mem.ANY)) is not None:  # how much is written is not known
                     self.spend(state, [cell], cost)
-                    self._parts_come_in(state, cell, parts, isinstance(expr, ir.Offset))
+                    comes = self._as_bytes(state, cell, expr, sources, parts) if leads and self.puns else parts
+                    self._parts_come_in(state, cell, comes, isinstance(expr, ir.Offset))
                     if leads:
                         self.written_elsewhere(state, [cell], mem.NOTHING)
-                        state.env.write_parts([cell, cell], parts)
+                        state.env.write_parts([cell, cell], comes)
+
+    def _as_bytes(
+        self, state: State, cell: mem.Cell, place: ir.Expr, sources: list[ir.Expr], parts: dict[mem.Path, Values]
+    ) -> dict[mem.Path, Values]:
+        """The parts of objects that are copied to a place: as they are to objects of their class, else as bytes, of
+        which each address and handle may be part (C++20, 6.8 [basic.types.general] 2).
+        """
+        if any(self._led_to_by(e, place) for e in sources):
+            return parts
+        kind = self.type_at(cell)
+        given = (at for e in sources for v in self._memory_of(state, e) if (at := mem.at(v, "0")) is not None)
+        if not any(self.classes.are_bytes_of(self.type_at(one), kind) for one in given if one[0] != cell[0]):
+            return parts
+        self.puns.add(cell[0])
+        every = mem.NOTHING.union({mem.ANYWHERE}, *map(mem.leading, parts.values()))
+        self.in_disguise = True
+        return {path: values | every for path, values in parts.items()}
+
+    def _led_to_by(self, one: ir.Expr, other: ir.Expr) -> bool:
+        """Whether two addresses are those of objects of one type, by the declarations of this function."""
+        if one == other:
+            return False
+        kinds = {
+            self.type_of(e.base).removeprefix("const ").rstrip("& ") + " *"
+            if isinstance(e, ir.Addr)
+            else self.type_of(e).removeprefix("const ").rstrip("& ")
+            for e in (one, other)
+        }
+        return len(kinds) == 1 and not kinds <= {"", " *", "void *", "auto *", "auto"}
 
     def _parts_come_in(self, state: State, cell: mem.Cell, parts: Mapping[mem.Path, Values], moved: bool) -> None:
         """What leads somewhere in a place may be replaced by parts of another one: by the part of its name, by all of

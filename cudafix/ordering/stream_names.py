@@ -57,8 +57,9 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
             var, text = ir.Var(f"::{root[2]}"), _spelled(machine, root[2])
         if not text:
             continue
+        punned = {path for path in inner if path and state.env.puns and state.env.puns.has(root, inner, path)}
         for path, values in inner.items():
-            if len(values) == 1:
+            if len(values) == 1 and path not in punned:
                 (value,) = values
                 stream = _stream_in(machine, value, state, ended)
                 if stream is not None:
@@ -122,6 +123,8 @@ def _members(
     )
     for path, values in known:
         if len(values) == 1 and all(kind == "field" for kind, _ in path):
+            if state.env.puns and state.env.puns.has(root, state.env[root], path):
+                continue
             (value,) = values
             place: ir.Expr = ir.Deref(var)
             for _, field_name in path:

@@ -779,7 +779,7 @@ class Expressions:
         if argument is None:
             return Opaque(())
         named = self.lvalue(argument) if argument.type in ("identifier", "field_expression") else NOTHING
-        base = named if self.holds_numbers(self.type_of(named)) else self.value(argument)
+        base = self.of_unseen(named if self.holds_numbers(self.type_of(named)) else self.value(argument))
         index: Expr = Opaque(())
         for child in indices.named_children if indices is not None else ():
             index = self.value(child)
@@ -788,6 +788,11 @@ class Expressions:
             base, index = index, base
         given = self.overloaded(node, "[]", (base, index))
         return given if given is not None and is_temporary(given) else index_of(base, index)
+
+    @staticmethod
+    def of_unseen(base: Expr) -> Expr:
+        """What is dereferenced: a qualified name that is not seen is a variable then, and no constant."""
+        return Var(base.text) if isinstance(base, Const) and "::" in base.text else base
 
     def _subscript_value(self, node: Node, target: Expr | None, used: bool) -> Expr:
         return self._read(node, self._subscript(node))
@@ -874,7 +879,7 @@ class Expressions:
         given = self.overloaded(node, "*", (value,))
         if given is None and (held := _OPTIONAL.match(self.type_of(value))) and is_pointer(held[1].strip()):
             return ir.Choice((deref(value), value))  # the pointer is in the object
-        return given if given is not None else deref(value)
+        return given if given is not None else deref(self.of_unseen(value))
 
     def _pointer(self, node: Node, target: Expr | None, used: bool) -> Expr:
         if node.children[0].type == "*":

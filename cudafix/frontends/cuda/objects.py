@@ -27,7 +27,24 @@ from cudafix.frontends.cuda.declarations import (
 from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, MAKES, MAP, MAX_DEPTH, Expressions
 from cudafix.frontends.cuda.names import ACTIVE_TYPES, COMPARING
 from cudafix.frontends.cuda.terms import deref, is_temporary, opaque
-from cudafix.ir import NULL, Const, Deref, Expr, Field, Index, Look, Opaque, Param, Site, Span, Var
+from cudafix.ir import (
+    HANDLES,
+    NULL,
+    Addr,
+    Assign,
+    Const,
+    Deref,
+    Expr,
+    Field,
+    FuncRef,
+    Index,
+    Look,
+    Opaque,
+    Param,
+    Site,
+    Span,
+    Var,
+)
 
 _QUALIFIED = re.compile(r"^(?:(?:const|volatile|struct|class|typename)\s+)+|\s+(?:const|volatile)$")
 _OF_PACK = re.compile(r"(?!auto\b)[\w:]+\s*\.\.\.")
@@ -326,8 +343,35 @@ class Objects(Expressions):
         if not kind.endswith("&"):
             self.made_of_unseen(node, kind, (value,))
         made = self.made_of(node, kind, value) if not kind.endswith("&") else value
+        if made is value and self._is_of_another_class(kind, value):
+            return self._as_another(node, kind, value)
         if made is not value and isinstance(made, Var) and (cls := self.converting(kind)) is not None:
             self._ends(node, made, cls)
+        return made
+
+    def _is_of_another_class(self, kind: str, value: Expr) -> bool:
+        """Whether a value, or what it leads to, is of a class that is seen, and a cast takes it for one of another."""
+        if isinstance(value, Const | FuncRef):
+            return False
+        plain = kind.strip()
+        leads = plain.endswith("*")
+        wanted = self.file.index.class_of(plain.rstrip("*& ").removeprefix("const "))
+        given = self.type_of(Deref(value) if leads else value)
+        own = self.file.index.class_of(given.rstrip("& ").removeprefix("const "))
+        if wanted is None or plain.count("*") > 1 or given == "" or own is wanted:
+            return False
+        if own is None:
+            return given.endswith("*") or given in HANDLES
+        index = self.file.index
+        return wanted not in index.lineage(own.name) and own not in index.lineage(wanted.name)
+
+    def _as_another(self, node: Node, kind: str, value: Expr) -> Expr:
+        """What such a cast gives, with its type."""
+        made = self.temporary(kind)
+        if kind.strip().endswith("&"):
+            self.emit(Assign(made, Addr(value), self.span(node)))
+            return Deref(made)
+        self.emit(Assign(made, value, self.span(node)))
         return made
 
     def converted_to(self, node: Node, kind: str, value: Expr) -> Expr | None:

@@ -19,6 +19,9 @@ from cudafix.ir import GlobalVar
 
 _REFERENCE = re.compile(rb"[\s(]*&")
 _ALIAS = re.compile(rb'\b(?:__)?(?:alias|weakref|asm)(?:__)?\s*\(\s*"([\w.$]+)"')
+_TO_ARRAY = re.compile(rb"\(\s*&&?\s*(\w+)\s*\)\s*\[[^;{}=]*\]\s*([={(][^;]*);")
+_TEMPLATE = re.compile(rb"\w\s*<(?![<=])")
+_END = re.compile(rb"[;{}<>()]|&&|\|\|")
 _LABEL = re.compile(rb"\b(?:__)?(?:alias|weakref|asm|section)(?:__)?\s*\(")
 _PRAGMA = re.compile(rb"#[ \t]*pragma[ \t]+(?:weak|redefine_extname)[ \t]+(\w+)[ \t]*=?[ \t]*(\w+)")
 _BOUND = re.compile(r"__(?:start|stop)_\w+")
@@ -58,6 +61,9 @@ def second_names(
             given = text[value.start_byte : value.end_byte]
             called = b"(" in given and value.type not in ("init_declarator", "array_declarator")
             found |= {_last(v.name) for v in own if called} | {word.decode() for word in _WORD.findall(given)}
+    for reference in _TO_ARRAY.finditer(text):
+        if not _is_in_function(root, reference.start()):
+            found |= {word.decode() for word in _WORD.findall(reference[0])}
     found |= _given_to_templates([one for one in own if one.span.path != path or _changes(one, text)], root, text)
     return frozenset(
         name for one in own if _last(one.name) in found for name in (one.name, f"::{one.name.removeprefix('::')}")
@@ -90,16 +96,33 @@ def is_memory_of_a_template(node: Node, name: str, text: bytes) -> bool:
 def _given_to_templates(variables: Iterable[GlobalVar], root: Node, text: bytes) -> set[str]:
     """The last name components of the variables that are template arguments."""
     names = {_last(one.name).encode() for one in variables}
-    given = {
-        name
-        for name in names
-        if re.search(rb"[<,=]\s*&?\s*(?:\w*::)*" + re.escape(name) + rb"\s*(?:[,>]|\.\.\.)", text)
-    }
-    if not given:
-        return set()
-    lists = (*_nodes(root, "template_argument_list"), *_nodes(root, "template_parameter_list"))
-    listed = (text[node.start_byte : node.end_byte] for node in lists)
-    return {word.decode() for one in listed for word in _WORD.findall(one) if word in given}
+    listed = [text[node.start_byte : node.end_byte] for node in _nodes(root, "template_parameter_list")]
+    listed += _in_angles(text) if any(name in text for name in names) else ()
+    return {word.decode() for one in listed for word in _WORD.findall(one) if word in names}
+
+
+def _in_angles(text: bytes) -> Iterator[bytes]:
+    """What may be a list of template arguments. The grammar reads some as comparisons: `A<int *, a>::value`."""
+    for opened in _TEMPLATE.finditer(text):
+        depth, brackets = 1, 0
+        for one in _END.finditer(text, opened.end()):
+            if one[0] in (b";", b"{", b"}") or (not brackets and one[0] in (b"&&", b"||")):
+                break
+            brackets += (one[0] == b"(") - (one[0] == b")")
+            if brackets < 0:
+                break
+            if not brackets and one[0] in (b"<", b">") and text[one.start() - 1 : one.start()] != b"-":
+                depth += 1 if one[0] == b"<" else -1
+            if depth == 0:
+                yield text[opened.end() : one.start()]
+                break
+
+
+def _is_in_function(root: Node, at: int) -> bool:
+    node = root.descendant_for_byte_range(at, at + 1)
+    while node is not None and node.type not in ("function_definition", "lambda_expression"):
+        node = node.parent
+    return node is not None
 
 
 def _changes(one: GlobalVar, text: bytes) -> bool:

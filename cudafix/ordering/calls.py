@@ -854,8 +854,9 @@ class Calls(Operations):
         if self.hands_out(values, args, stmt, state):
             within = Within(works=True)
         name = f"`{said(stmt)}`" if stmt is not None else why
-        if not stays:
-            self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        if not stays:  # nobody may use what an address led to that was freed (C++17, 6.7 [basic.stc] 4)
+            gone = sum(1 << n for n in numbers(device) if self.was_freed(self.outcome.objects[n], state))
+            self.obstacle(device & ~gone, "unknown_call", f"is given to code that is not seen: {why}", span)
         seen = "seen" if within is None or stmt is not None else "understood"
         point = Point(span, f"{name} runs, which is not {seen}", stmt)
         self.host_observes(state, Wrong.OUTPUT, point, everything=True)

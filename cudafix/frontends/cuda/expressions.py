@@ -169,6 +169,7 @@ class Expressions:
         self.around: tuple[Node, Source, Mapping[str, Bound]] | None = None  # the body of the function
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
         self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
+        self.memcpied: frozenset[int] = frozenset()  # the objects that a launch copies, by node
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over

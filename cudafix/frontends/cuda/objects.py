@@ -520,9 +520,9 @@ class Objects(Expressions):
         return False
 
     def converts(self, node: Node, place: Expr) -> None:
-        """An object is read, which may be as something else: what its conversions do, be they meant or not. A kernel gets
-        its bytes: copies that are made and end before may look at anything, but must not matter to who owns what (CUDA
-        C++ Programming Guide 13.0, "__global__ Function Argument Processing").
+        """An object is read, which may be as something else: what its conversions do, be they meant or not. A kernel
+        gets its bytes: copies that are made and end before may look at anything, but must not matter to who owns what
+        (CUDA C++ Programming Guide 13.0, "__global__ Function Argument Processing").
         """
         kind = self.type_of(place) if isinstance(place, (Var, Field, Index, Deref)) else ""
         if self.is_unseen(kind) and (unseen := self.unseen(kind)) is not None:

@@ -394,6 +394,8 @@ class Expressions:
         visible = any(name in scope.names for scope in self.scopes)
         if visible or self.used.get(name, kind) != kind or self.source.stop is not None:
             resolved = f"{name}@{at.start_byte + self.source.shift}"
+            while any(resolved in scope.names.values() for scope in self.scopes):  # of a use of the macro around this
+                resolved += "@0"
         self.scopes[-1].names[name] = resolved
         self.scopes[-1].brought.pop(name, None)
         self.bumped.discard(name)

@@ -30,6 +30,8 @@ from cudafix.ordering.state import Bits, In, numbers
 SHORT = 30  # statements of a function that is followed though it works on the host alone
 FEW_LEADS, MOST_LEADS = 8, 64  # addresses that a call which is one step may mix up; the second in too large programs
 MAX_CALLBACKS = 10  # rounds until nothing changes
+_INVOKES_THE_FIRST = frozenset(("thread", "jthread", "async"))
+_POINTER = re.compile(r"\*(?:\s*\b(?:const|volatile|__restrict__))*\s*$")
 _CALLS_WHAT_IS_HELD = frozenset(("visit", "apply"))
 MAX_PARTS = 12  # of a part of a part of a variable, in what calls itself
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -744,6 +746,8 @@ class Calls(Operations):
                 continue
             places = elements | objects  # `std::visit` calls with what is in an object
             params = [mem.UNKNOWN | (places if param.by_reference else elements) for param in function.params]
+            for n, own in self._copies_given(call, function, state):
+                params[n] = mem.UNKNOWN | own
             this = mem.UNKNOWN | objects if function.cls is not None else mem.UNKNOWN
             if lazy and self.reach.works_on_device(function):
                 self.control(f"`{call.callee}` calls a function later", call.span, state)
@@ -758,6 +762,28 @@ class Calls(Operations):
                 self.control(f"`{call.callee}` calls a function", call.span, state)
         self.loops -= 1
         return state, results
+
+    def _copies_given(self, call: ir.Call, function: ir.Function, state: State) -> Iterator[tuple[int, Values]]:
+        """The parameters of a function that a thread runs which are pointers, and get copies of pointers that the call
+        names: each that of its own place (C++17, [thread.thread.constr] 4, [futures.async] 3, by [func.require] 1). An
+        object might be converted, by a function of its class.
+        """
+        if last(call.callee) not in _INVOKES_THE_FIRST or call.receiver is not None or self._packed(call, state):
+            return
+        if len(call.args) != 1 + len(function.params) or not self._is_only(self.values(state, call.args[0]), function):
+            return
+        for n, (param, arg) in enumerate(zip(function.params, call.args[1:], strict=True)):
+            is_array = isinstance(arg, ir.Var) and self.meaning(arg.name).is_array
+            to_pointer = _POINTER.search(param.type) is not None and not param.by_reference
+            if to_pointer and (is_array or _POINTER.search(self.type_of(arg))):
+                yield n, self.whole(state, arg)
+
+    def _is_only(self, values: Values, function: ir.Function) -> bool:
+        """Whether a value is this function, which is no method, and no other."""
+        if function.cls is not None:
+            return False
+        found = [self.program.resolve(v.name, 0, v.path) if isinstance(v, mem.Function) else () for v in values]
+        return len(found) == 1 and len(found[0]) == 1 and found[0][0] is function
 
     def may_mean(self, arity: int) -> str:
         """A function that works on the device and is a value somewhere: a call of what is not known may mean it."""
@@ -828,8 +854,9 @@ class Calls(Operations):
         if self.hands_out(values, args, stmt, state):
             within = Within(works=True)
         name = f"`{said(stmt)}`" if stmt is not None else why
-        if not stays:
-            self.obstacle(device, "unknown_call", f"is given to code that is not seen: {why}", span)
+        if not stays:  # nobody may use what an address led to that was freed (C++17, 6.7 [basic.stc] 4)
+            gone = sum(1 << n for n in numbers(device) if self.was_freed(self.outcome.objects[n], state))
+            self.obstacle(device & ~gone, "unknown_call", f"is given to code that is not seen: {why}", span)
         seen = "seen" if within is None or stmt is not None else "understood"
         point = Point(span, f"{name} runs, which is not {seen}", stmt)
         self.host_observes(state, Wrong.OUTPUT, point, everything=True)

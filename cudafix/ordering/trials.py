@@ -835,6 +835,8 @@ class _Walk:
                 case ir.HostAccess(writes=()):
                     pass
                 case ir.Call(result=result) if result is None or _is_temporary(result):
+                    if _last(stmt.callee) in _ENDS:
+                        return False
                     if self.trials.program.resolve(stmt.callee, len(stmt.args), stmt.span.path, self.function.cls):
                         return False
                     if self.trials.is_allocation(stmt) or self._frees(stmt):
@@ -1166,14 +1168,19 @@ class _Walk:
     def _left_by_exception(self, loop: ir.Loop) -> None:
         """A loop over sizes, or one that takes blocks, ends by an exception, and something reads how far it came."""
         inside = list(ir.walk((loop,)))
-        assigned = frozenset[Key]().union(*(self.target(s.target) for s in inside if isinstance(s, ir.Assign)))
-        own = set(map(id, inside))
-        if not assigned & self._read(s for s in ir.walk(self.function.body) if id(s) not in own):
-            return
         calls = [s for s in inside if isinstance(s, ir.Call)]
+        grown = frozenset[Key]().union(*(self.target(s.receiver) for s in calls if s.receiver is not None))
+        stored = [(self.target(s.target), self.keys(s.value)) for s in inside if isinstance(s, ir.Assign)]
+        grown = grown.union(self.keys(loop.index), *(targets & values for targets, values in stored))
+        assigned = grown.union(*(targets for targets, _ in stored))
+        own = set(map(id, inside))
+        behind = self._read(s for s in ir.walk(self.function.body) if id(s) not in own)
+        if not assigned & behind:
+            return
         frees = any(map(self._frees_below, calls))
+        counts = loop.forever or bool(grown & behind)
         for event in [event for call in calls if (event := self._event(call)) is not None]:
-            if (frees and not self._closure(event.sizes).isdisjoint(assigned)) or (loop.forever and not frees):
+            if (frees and not self._closure(event.sizes).isdisjoint(assigned)) or (counts and not frees):
                 self._are_tried([event])
 
 

@@ -925,7 +925,6 @@ class Calls(Initializers):
 
     def _launch(self, node: Node, function: Node, config: Node, arguments: Node | None) -> Expr:
         settings, _ = self.arguments(config)
-        values, _ = self.arguments(arguments)
         bound = self.bindings.get(self.raw(function)) if function.type == "identifier" else None
         if bound is not None:
             written = bound.source.text[bound.node.start_byte : bound.node.end_byte].decode("utf-8", "replace")
@@ -935,11 +934,30 @@ class Calls(Initializers):
         macro = self.file.macros.get(kernel)
         if macro is not None and macro.params is None and re.fullmatch(rb"[\w:<>, ]+", macro.body.strip()):
             kernel = plain_name(macro.body.decode("utf-8", "replace").strip())
+        self.memcpied = self._memcpied(kernel, arguments)
+        values, _ = self.arguments(arguments)
+        self.memcpied = frozenset()
         stream = self._as_handle(config, settings[3]) if len(settings) > 3 else None
         self.emit(
             ir.Launch(kernel, values, stream, self.span(node), self.site(node), self._kernel_pointer(kernel, node))
         )
         return Opaque(())
+
+    def _memcpied(self, kernel: str, arguments: Node | None) -> frozenset[int]:
+        """The arguments of a launch that are variables of a class that is not seen and become parameters of that class:
+        no conversion is looked for (C++17, 11.6 [dcl.init] 17.6.1).
+        """
+        listed = [child for child, bound in self._listed(arguments) if bound is None]
+        found = set()
+        for number, child in enumerate(listed if listed == list(_written(arguments)) else ()):
+            variable = self.local(self.raw(child)) if child.type == "identifier" else None
+            own = self.unseen(kind) if variable is not None and self.is_unseen(kind := self.type_of(variable)) else None
+            params = self.file.index.parameters_at(kernel.rpartition("::")[2], number, len(listed)) or []
+            if own is None or not params or any(p.by_reference or not self.is_unseen(p.type) for p in params):
+                continue
+            if all(self.unseen(p.type) is own for p in params):
+                found.add(child.id)
+        return frozenset(found)
 
     def _kernel_pointer(self, name: str, node: Node) -> Expr | None:
         """What leads to the kernel of a launch, where name lookup finds something else than a kernel first."""
@@ -1060,3 +1078,7 @@ class Calls(Initializers):
         if bindings is not None and inner is not None and "##" not in body:
             return self.expand(macro, bindings, node, want_value=used)
         return self._unread(macro, node, tuple(self.value(one) for one in nodes))
+
+
+def _written(node: Node | None) -> Iterator[Node]:
+    yield from (child for child in node.named_children if child.type != "comment") if node is not None else ()

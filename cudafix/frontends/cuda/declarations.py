@@ -144,6 +144,9 @@ _MAKES_OBJECTS = re.compile(
     r"|priority_queue|unique_ptr|shared_ptr)|((?:unordered_)?(?:multi)?map)|pair|tuple|variant)\s*<.*>",
     re.DOTALL,
 )
+# integers in each class of the standard library, and its types of elements (C++17, [container.requirements.general])
+_SIZES = frozenset(("size_type", "difference_type"))
+_OF_ELEMENTS = re.compile(r"std::\w+\s*<.*>::(?:value|element|mapped|key|first|second)_type(?: const)?", re.DOTALL)
 SPECIFIERS = re.compile(r"^(?:(?:typename|struct|class|const|volatile)\s+)+")
 _NAME_OF_TYPE = re.compile(r"[\w:]+(?:\s*<.*>(?:::\w+)*)?(?: const)?", re.DOTALL)
 # Objects of the standard library whose call makes a number and touches no memory but their own.
@@ -313,6 +316,8 @@ def base_type(node: Node, text: bytes, numbers: Mapping[str, str]) -> str:
         return ""
     if kind.type in CLASS_NODES or kind.type == "enum_specifier":
         name = kind.child_by_field_name("name")
+        if name is None and kind.type == "enum_specifier":
+            return "int"  # its values are those of an integer (C++17, 10.2 [dcl.enum] 8)
         return text_of(name, text) if name is not None else f"__anonymous_{kind.start_byte}"
     written = tidy(kind, text)
     return _ONE_WORD.sub(lambda word: numbers.get(word[0], word[0]), written) if numbers else written
@@ -802,12 +807,16 @@ class Declarations:
         a template is met outside of it, too. Aliases may mean each other (`through` are those on the way).
         """
         kind = _class_named(kind)
+        if _OF_ELEMENTS.fullmatch(kind) is not None:
+            return any(self.is_unseen(one, around, through) for one in template_arguments(kind))
         if not kind or _CLASS.match(self.in_a_library(kind)) is None:
             return False
         name = plain_name(kind)
         first, *rest = name.split("::")
         last = rest[-1] if rest else first
         if self._is_other(name) or name in through:
+            return False
+        if len(rest) == 1 and is_standard(first) and last in _SIZES and not self._other_names(first):
             return False
         through |= {name}
         if meant := self._other_names(first):

@@ -169,6 +169,7 @@ class Expressions:
         self.around: tuple[Node, Source, Mapping[str, Bound]] | None = None  # the body of the function
         self.versions: dict[str, int] = {}  # how often a name was assigned so far
         self.counts: dict[Expr, str] = {}  # the range of the elements of an array that `new` made here
+        self.memcpied: frozenset[int] = frozenset()  # the objects that a launch copies, by node
         self.listed: dict[int, tuple[Expr, ...]] = {}  # the values of `{a, b}`, by node
         self.ending: list[tuple[Var, Class, Node]] = []  # the temporary objects of the current statement
         self.given_away: list[Expr] = []  # the smart pointers that it moves from, until it is seen who takes them over
@@ -393,6 +394,8 @@ class Expressions:
         visible = any(name in scope.names for scope in self.scopes)
         if visible or self.used.get(name, kind) != kind or self.source.stop is not None:
             resolved = f"{name}@{at.start_byte + self.source.shift}"
+            while any(resolved in scope.names.values() for scope in self.scopes):  # of a use of the macro around this
+                resolved += "@0"
         self.scopes[-1].names[name] = resolved
         self.scopes[-1].brought.pop(name, None)
         self.bumped.discard(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from tree_sitter import Node
 
@@ -563,13 +564,21 @@ class Objects(Expressions):
         return False
 
     def converts(self, node: Node, place: Expr) -> None:
-        """An object is read, which may be as something else: what its conversions do, be they meant or not."""
+        """An object is read, which may be as something else: what its conversions do, be they meant or not. A kernel
+        gets its bytes: copies that are made and end before may look at anything, but must not matter to who owns what
+        (CUDA C++ Programming Guide 13.0, "__global__ Function Argument Processing").
+        """
         kind = self.type_of(place) if isinstance(place, (Var, Field, Index, Deref)) else ""
         if self.is_unseen(kind) and (unseen := self.unseen(kind)) is not None:
             span = self.span(node)
             site = ir.Site(span, "", "", ";", blocked="a conversion")
-            name_span = Span(span.path, span.start, span.start)
-            call = ir.Call(f"{unseen.name}::operator auto", (), span, name_span, span.end - 1, site, (), place)
+            called = partial(ir.Call, args=(), span=span, name_span=Span(span.path, span.start, span.start))
+            if node.id in self.memcpied:
+                copy = self.temporary(unseen.name)
+                for name in (unseen.constructor, f"~{unseen.constructor}"):
+                    self.emit(called(f"{unseen.name}::{name}", close=span.end - 1, site=site, receiver=copy))
+                return
+            call = called(f"{unseen.name}::operator auto", close=span.end - 1, site=site, receiver=place)
             self.emit(ir.If(ir.Test("other", None, f"an object of {kind} is converted"), (call,), (), span))
         for name in self._conversions(place):
             block = self.collect(lambda name=name: self._convert(node, name, place))  # type: ignore[misc]

@@ -545,7 +545,7 @@ class Statements(Loops):
         self.macro_body = body
         try:
             if as_statement:
-                self.scoped(lambda: self.statement_list(body.children, body.start_byte), body)
+                self.statement_list(body.children, body.start_byte)  # no scope of its own (C++17, 19.3 [cpp.replace])
                 return Opaque(())
             self.place = sites.Place(body, self.span(body), "", False, True, continuation=self.continuation)
             if want_value:

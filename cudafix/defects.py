@@ -79,15 +79,19 @@ def defects(
     known = {_identity(v) for outcome in survey for v in outcome.violations}
     mended = Overlay(mends=True)
     found: list[Finding] = []
-    # a wait in front of a reset first: behind it, a free that is moved to a stream is in order too
-    in_turn = sorted(
-        faulty.items(), key=lambda item: (item[1][0].kind is not Wrong.RESET_PENDING, item[0][1], item[0][0])
-    )
-    for (name, span), violations in in_turn:
+    turns = sorted(faulty, key=lambda one: (one[1], one[0]))
+    again: set[tuple[str, ir.Span]] = set()  # that nothing mends alone: perhaps with what is mended behind it
+    for turn in turns:
+        name, span = turn
+        violations = faulty[turn]
         if found and not _left(run(mended), violations):
             continue  # mended with an earlier one
         proposed = [p for v in violations for p in codemods[name][1](v, context) if context.may_edit(p)]
         chosen = _proved(proposed, violations, mended, run, known)
+        if proposed and not chosen and turn not in again:
+            again.add(turn)
+            turns.append(turn)
+            continue
         mended = _merged([Proposal(mended, ()), *chosen])
         edits = tuple(e for p in chosen for e in p.edits)
         found.append(Finding(name, span.path, span.start, violations[0].words, edits, tuple(leading[name, span])))

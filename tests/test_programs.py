@@ -106,7 +106,7 @@ int main() {
 def test_memory_of_a_function_that_nothing_calls_says_how_to_reach_it() -> None:
     source = b"static void f() { int *p; cudaMalloc(&p, 4); cudaFree(p); }\nint main() { start(f); }\n"
     (refusal,) = analyze({"a.cu": source}, Config()).refusals
-    assert refusal.message == "its function runs in a thread or by a pointer, and is not followed there"
+    assert refusal.message == "its function is handed over as a value, and is not followed where that is called"
     assert refusal.unlock.startswith("Allocate and free in the function that starts the thread")
 
 

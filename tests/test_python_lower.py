@@ -188,7 +188,7 @@ CUPY_STATEMENTS = [
     Case(
         "an event between streams",
         "s = cp.cuda.Stream()\ns.wait_event(s.record())",
-        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamDefault) checked\n%1-><owns> = true\ns = %1\n%2 = operator new()\ncudaEventCreateWithFlags(&%2->ptr, …) checked\ncudaEventRecord(%2->ptr, s->ptr) checked\ncudaStreamWaitEvent(s->ptr, %2->ptr, 0) checked",
+        "%1 = operator new()\ncudaStreamCreateWithFlags(&%1->ptr, cudaStreamDefault) checked\n%1-><owns> = true\ns = %1\n%2 = operator new()\ncudaEventCreateWithFlags(&%2->ptr, …) checked\n%2-><owns> = true\ncudaEventRecord(%2->ptr, s->ptr) checked\ncudaStreamWaitEvent(s->ptr, %2->ptr, 0) checked",
     ),
     Case(
         "a raw kernel on the current stream",
@@ -265,7 +265,7 @@ CUPY_STATEMENTS += [
     Case(
         "an event of its own",
         "e = cp.cuda.Event()\ne.record(cp.cuda.Stream.null)\ncp.cuda.Stream.null.wait_event(e)\ne.synchronize()",
-        "%1 = operator new()\ncudaEventCreateWithFlags(&%1->ptr, …) checked\ne = %1\ncudaEventRecord(e->ptr, 0) checked\ncudaStreamWaitEvent(0, e->ptr, 0) checked\ncudaEventSynchronize(e->ptr) checked",
+        "%1 = operator new()\ncudaEventCreateWithFlags(&%1->ptr, …) checked\n%1-><owns> = true\ne = %1\ncudaEventRecord(e->ptr, 0) checked\ncudaStreamWaitEvent(0, e->ptr, 0) checked\ncudaEventSynchronize(e->ptr) checked",
     ),
     Case(
         "copies, blocking and not",

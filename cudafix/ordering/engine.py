@@ -443,7 +443,7 @@ class Engine(Machine):
             state.env.forget_inside(targets)
         if not isinstance(target, ir.Var) and mem.leading(values) and self.is_result(state, target):
             self.written_elsewhere(state, (), values, unseen=True)
-        if inner and self.puns and self.classes.is_pun(self.type_of(value), self.type_of(target)):
+        if inner and self.puns and self.classes.is_pun(self.type_stored_in(value), self.type_stored_in(target)):
             for root, _ in targets:
                 self.puns.add(root)
         self.store(state, targets, values, span)

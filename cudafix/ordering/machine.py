@@ -769,17 +769,17 @@ class Machine:
             not (mem.OTHER in values or named) or mem.MIXED in values
         ):  # numbers beside addresses, as they are not told apart
             return values
-        kind = _TEMPLATE_ARGUMENTS.sub("", self._type_stored_in(place))  # a container of addresses is none
+        kind = _TEMPLATE_ARGUMENTS.sub("", self.type_stored_in(place))  # a container of addresses is none
         if ADDRESS.search(kind) is None or _NEVER_FOLLOWED.search(kind) is not None:
             return values
         self.in_disguise = True
         return values | {mem.ANYWHERE}
 
-    def _type_stored_in(self, place: ir.Expr) -> str:
+    def type_stored_in(self, place: ir.Expr) -> str:
         """The type of an lvalue: what a pointer leads to has one `*` less than that."""
         if not isinstance(place, ir.Index | ir.Deref):
             return self.type_of(place)
-        kind = self._type_stored_in(place.base).rstrip()
+        kind = self.type_stored_in(place.base).rstrip()
         if isinstance(place, ir.Deref) and kind.endswith("&"):  # a reference by its name is an address
             return kind[:-1]
         if isinstance(place.base, ir.Var) and self.meaning(place.base.name).is_array:

@@ -37,9 +37,10 @@ from cudafix.ordering.slicing import Slicer
 from cudafix.ordering.unwritten import assigned_unseen
 from cudafix.own_events import OwnEvents
 from cudafix.pairs import in_one_function
+from cudafix.programs import Part
 from cudafix.refusals import REFUSALS
 from cudafix.repair import Group, Plan, Refused, Repair, groups_of, only_read, static_refusal
-from cudafix.rewrite import TOO_LARGE_WORDS, HandedOver, Rewriter, starts_at
+from cudafix.rewrite import TOO_LARGE_WORDS, HandedOver, Rewriter, shared_words, starts_at
 from cudafix.tree import OF_THE_THREAD, PER_THREAD, Tree, Variant, View, is_included_by_a_program
 
 TOO_LARGE = 12
@@ -48,11 +49,6 @@ TOO_LARGE = 12
 MOST_STEPS, MOST_OF_A_CLUSTER = 500_000, 5_000_000
 """Statements that may be run from one root, in all programs and all that is tried, and from all roots together: up to a
 minute, and up to ten. A run ends whatever it is given: what is not proved by then is refused as too large.
-"""
-
-MOST_LINKED = 10_000
-"""Files of all programs of one cluster together. A library of headers with a hundred programs beside it, each of which
-would have to be linked and proved in each of its configurations, is refused as too large instead.
 """
 
 _GENERATOR_EXPRESSION, _CLEANUP = "generator_expression", "cleanup"
@@ -135,17 +131,6 @@ def _may_call(program: Program, function: ir.Function) -> Iterator[ir.Function]:
         yield from program.methods(name, arity)  # it may be called on an object of any class
 
 
-def _covering(programs: list[list[str]], tree: Tree) -> list[list[str]]:
-    """As many of the programs as it takes to have every candidate of theirs in one."""
-    found: list[list[str]] = []
-    left = {path for paths in programs for path in paths if tree.is_candidate(path)}
-    for paths in programs:
-        if not left.isdisjoint(paths):
-            found.append(paths)
-            left.difference_update(paths)
-    return found
-
-
 class _Moved(NamedTuple):
     """The blocking calls on device memory that some code may run."""
 
@@ -213,9 +198,10 @@ def _hash(meaning: tuple[object, ...]) -> bytes:
 class Cluster:
     """The programs that share candidates: surveyed, repaired and rewritten as one."""
 
-    def __init__(self, tree: Tree, programs: list[list[str]], tables: Tables, config: Config) -> None:
+    def __init__(self, tree: Tree, part: Part, tables: Tables, config: Config) -> None:
         self.tree = tree
-        self.programs = programs
+        self.programs = programs = part.programs
+        self.shared = part.shared
         self.tables = tables
         self.config = config
         self.paths = list(dict.fromkeys(p for program in programs for p in program))
@@ -235,11 +221,8 @@ class Cluster:
         self.memory: dict[int, dict[object, list[Outcome]]] = {}  # what views did, by `id` and what was changed
         # the functions that a view reaches which is too large for the proof, and where that starts
         self.too_large: dict[ir.Span, ir.Function | None] = {}
-        if sum(map(len, programs)) > MOST_LINKED:
-            self.programs = _covering(programs, tree)
-            self.views: list[View] = []
-            self.too_large = {function.span: None for function in self._functions()}
-        else:
+        self.views: list[View] = []
+        if not part.tells:
             self.views = self._concerned(views_of(tree, programs))
 
     def _is_per_thread(self, path: str) -> bool | None:
@@ -379,6 +362,8 @@ class Cluster:
         if closed := sorted({edit.path for edit in edits if not self._is_given(edit.path)}):
             text = f"`{closed[0]}` would have to change with it and was not given"
             refused = Refused("site_not_editable", text, unlock=f"Add `{closed[0]}` to the paths.")
+            if shared := next((path for path in closed if path in self.shared), None):
+                refused = Refused("budget", shared_words(shared))
         elif edits and (reason := self._validate(edits, outcomes, plan.overlay())) is not None:
             refused = Refused("own_edit_failed", f"the rewritten text could not be proved again: {reason}")
         if refused is not None:
@@ -388,7 +373,7 @@ class Cluster:
         moving = {(k.path, k.start) for g in plan.moving() for k, site in g.sites() if lacks_stream(site.call)}
         faults = [f for f in faults if (f.path, f.offset) not in moving]  # mended with the pair
         faults += completed
-        report = rewriter.report(plan, self._sites(), faults, self.too_large, self._handed_over)
+        report = rewriter.report(plan, self._sites(), faults, self.too_large, self.shared, self._handed_over)
         report = replace(report, findings=self._resting(report.findings, plan, survey))
         report = self._with_lost(report)
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
@@ -520,8 +505,10 @@ class Cluster:
             )
 
     def _only_read(self, group: Group) -> Refused | None:
-        """What would have to change in a file that is only read."""
+        """What would have to change in a file that is only read, or stays as it is."""
         for key, site in sorted(group.sites()):
+            if key.path in self.shared:
+                return Refused("budget", shared_words(key.path), ((site.call.span, f"`{site.call.callee}`"),))
             if not self._is_given(key.path):
                 return only_read(key.path, site.call.span, f"`{site.call.callee}`")
         return None

@@ -13,14 +13,14 @@ from cudafix.cache import Cache
 from cudafix.certificates import Scenes
 from cudafix.cluster import lockstep, views_of
 from cudafix.config import Config
-from cudafix.execution import Asked, Decided, Programs, decide, needed, shard_of
+from cudafix.execution import Asked, Decided, decide, needed, shard_of
 from cudafix.findings import Finding, Place, Problem, Refusal, Report
 from cudafix.frontends.python import prefilter
 from cudafix.frontends.python.notebook import Notebooks
 from cudafix.ir import walk
 from cudafix.ordering import check
 from cudafix.ordering.program import Overlay, Violation, Wrong
-from cudafix.programs import clusters_of
+from cudafix.programs import Part, clusters_of, parted
 from cudafix.sharing import Shard
 from cudafix.tree import Tree
 
@@ -43,8 +43,8 @@ def analyze(
     books = Notebooks(files)
     tree = Tree(books.texts, config.check_macros, config.include_folders)
     _, arrays = _arrays(tree, config, cache)
-    clusters = clusters_of(tree, cache, config.context)
-    reports = _reports(tree, clusters, config, jobs, cache, progress, executor)
+    parts = _parts(tree, config, cache)
+    reports = _reports(tree, parts, config, jobs, cache, progress, executor)
     report = books.report(_merged([_merged(reports.values()), arrays]))
     report = replace(report, refusals=tuple(_told_where(refusal, tree.files) for refusal in report.refusals))
     return replace(report, context=config.context.intersection(files))
@@ -63,8 +63,8 @@ def prove_shard(
     books = Notebooks(files)
     tree = Tree(books.texts, config.check_macros, config.include_folders)
     found = dict([_arrays(tree, config, cache)]) if shard.number == 1 else {}
-    clusters = clusters_of(tree, cache, config.context)
-    mine = [clusters[n] for n in shard_of(tree, clusters, shard.number, shard.of)]
+    parts = _parts(tree, config, cache)
+    mine = [parts[n] for n in shard_of(tree, [part.programs for part in parts], shard.number, shard.of)]
     found |= _reports(tree, mine, config, jobs, cache, progress, executor)
     return {key: report for key, report in found.items() if not report.problems}  # the run that merges tries again
 
@@ -84,17 +84,22 @@ def _arrays(tree: Tree, config: Config, cache: Cache | None) -> tuple[bytes, Rep
     return key, known[key]
 
 
+def _parts(tree: Tree, config: Config, cache: Cache | None) -> list[Part]:
+    """What is decided together, one by one."""
+    return [part for cluster in clusters_of(tree, cache, config.context) for part in parted(tree, cluster)]
+
+
 def _reports(
     tree: Tree,
-    clusters: list[Programs],
+    parts: list[Part],
     config: Config,
     jobs: int,
     cache: Cache | None,
     progress: Progress,
     executor: Executor | None,
 ) -> dict[bytes, Report]:
-    """The reports on clusters by their keys, in order; with certificates, where they are asked for."""
-    keys = [asked.of_files("cluster", config, tree.files, needed(tree, programs), programs) for programs in clusters]
+    """The reports on parts by their keys, in order; with certificates, where they are asked for."""
+    keys = [asked.of_files("part", config, tree.files, needed(tree, part.programs), tuple(part)) for part in parts]
     of_scenes, of_shown = ({key: asked.digest((what, key)) for key in keys} for what in ("scenes", "certificates"))
     wanted = of_shown if config.certificates else {key: key for key in keys}
     kept = cache.reports(wanted.values()) if cache is not None else {}
@@ -105,8 +110,8 @@ def _reports(
         reports = cache.reports([keys[n] for n in missing])
         scenes = cache.entries([of_scenes[key] for key in reports], Scenes)
         before = {key: Decided(reports[key], scenes[of_scenes[key]]) for key in reports if of_scenes[key] in scenes}
-    questions = [Asked(clusters[n], before.get(keys[n])) for n in missing]
-    sizes = [tree.files.size({path for program in clusters[n] for path in program}) for n in missing]
+    questions = [Asked(parts[n], before.get(keys[n])) for n in missing]
+    sizes = [tree.files.size({path for program in parts[n].programs for path in program}) for n in missing]
     done = 0
     for place, decided in decide(tree, questions, config, jobs, executor):
         key = keys[missing[place]]

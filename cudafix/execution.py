@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
+from dataclasses import replace as with_values
 from typing import NamedTuple
 
 from cudafix import failures, models
@@ -23,6 +24,7 @@ from cudafix.executors import ExecutorError, processes
 from cudafix.files import ChangedError, Files
 from cudafix.findings import Report
 from cudafix.frontends.python import prefilter
+from cudafix.programs import Part
 from cudafix.tree import Tree, including_program
 
 Programs = list[list[str]]
@@ -47,10 +49,14 @@ class Decided(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The programs of a cluster, and what is known of it."""
+    """Programs that are decided together, and what is known of them."""
 
-    programs: Programs
+    part: Part
     before: Decided | None = None
+
+    @property
+    def programs(self) -> Programs:
+        return self.part.programs
 
 
 class Batch(NamedTuple):
@@ -91,16 +97,23 @@ def work(batch: Batch, drawn_from: Tree | None = None) -> Done:
 def _decided(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> Decided:
     """What becomes of a cluster, whatever fails on the way."""
     try:
-        return _decide(tree.part(needed(tree, asked.programs)), asked, tables, config)
+        return _decide(tree.part(needed(tree, asked.programs)), asked, tables, _settings(asked, config))
     except (ChangedError, OSError):
         raise
     except Exception as error:
         return _failed(tree, asked, config, error)
 
 
+def _settings(asked: Asked, config: Config) -> Config:
+    """The settings of a part: of some of its files is said elsewhere what becomes of them."""
+    only_read = asked.part.only_read
+    return with_values(config, context=config.context | only_read) if only_read else config
+
+
 def _failed(tree: Tree, asked: Asked, config: Config, error: Exception | None) -> Decided:
     paths = (path for program in asked.programs for path in program)
-    report = failures.of(tree.files, paths, config.context, error)
+    context = _settings(asked, config).context
+    report = failures.of(tree.files, paths, context, error)
     return Decided(report, Scenes({}, per_thread=False), report if config.certificates else None)
 
 
@@ -108,7 +121,7 @@ def _decide(tree: Tree, asked: Asked, tables: models.Tables, config: Config) -> 
     """Of a cluster that is known, no proof is made again for the certificates: its scenes are known too."""
     found = asked.before
     if found is None:
-        report, scenes = Cluster(tree, asked.programs, tables, config).report()
+        report, scenes = Cluster(tree, asked.part, tables, config).report()
         found = Decided(failures.without_unread(tree.files, asked.programs, report), scenes)
     if config.certificates:
         views = views_of(tree, asked.programs) if found.scenes.of else []

@@ -56,6 +56,9 @@ _QUERY = """
     [(declaration) (init_declarator) (ERROR)] @value
     [(translation_unit) (declaration_list)] @scope
 """
+_TABLE = re.compile(rb"\{[^{}]{4096,}\}")
+_OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlLpP,.+-{} \t\r\n"
+_NAME = re.compile(rb"[\s,{+-][A-Za-z]")
 _VARIABLES = frozenset(("identifier", "array_declarator", "init_declarator"))
 
 
@@ -113,6 +116,7 @@ class Outlines:
         self._fresh: dict[bytes, bytes] = {}
         self._words: dict[str, Words] = {}
         self._outlines: dict[str, Outline] = {}
+        self._short: dict[str, bytes] = {}  # see `_code`
         self._said: dict[tuple[str, str], bytes] = {}  # digests of what was asked for, by kind and path
 
     def keep(self) -> None:
@@ -161,10 +165,20 @@ class Outlines:
         content = self._content(key)
         if content is None:
             with failures.alone(path):
-                content = marshal.dumps(make(self._files[path]), _WITHOUT_REFERENCES)
+                content = marshal.dumps(make(self._code(path)), _WITHOUT_REFERENCES)
             self._keep(key, content)
         self._said[kind, path] = hashlib.sha256(content).digest()
         return marshal.loads(content)  # noqa: S302 its check sum was right
+
+    def _code(self, path: str) -> bytes:
+        """The text of a file without long initializers of numbers."""
+        if path in self._short:
+            return self._short[path]
+        text = self._files[path]
+        code = _TABLE.sub(_emptied, text)
+        if len(code) < len(text):
+            self._short[path] = code
+        return code
 
     def _key(self, kind: str, digest: bytes) -> bytes:
         form = f"{kind} {sys.implementation.cache_tag}".encode()  # `marshal` is not the same in each Python
@@ -196,6 +210,11 @@ def _captures(data: bytes) -> dict[str, list[tree_sitter.Node]]:
 
     language, query = _grammar()
     return captures(query, tree_sitter.Parser(language).parse(data).root_node)
+
+
+def _emptied(table: re.Match[bytes]) -> bytes:
+    """Of a file that holds a binary as an array, the numbers are nearly all."""
+    return table[0] if table[0].translate(None, _OF_NUMBERS) or _NAME.search(table[0]) else b"{0}"
 
 
 def _words_of(data: bytes) -> Any:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from cudafix.cache import Cache
 from cudafix.frontends.python import prefilter
@@ -22,6 +23,8 @@ from cudafix.tree import Tree
 
 MOST_FILES = 200
 """Files of one program. A program that links more of them is proved without the sources of other folders."""
+MOST_TOGETHER = 1_000
+"""Files of all programs that are decided together, each counted in every program that has it."""
 _REPLACED = (b"operatornew", b"operatordelete")
 """What a program may replace for all of its files (C++17, 20.5.4.6 [replacement.functions])."""
 _ATTRIBUTES = frozenset((b"__attribute__", b"__attribute", b"gnu"))
@@ -46,6 +49,53 @@ def clusters_of(tree: Tree, kept: Cache | None = None, context: frozenset[str] =
     if tree.python is not None:
         programs += tree.python.programs()
     return _united([program for program in programs if not context.issuperset(program)], candidates)
+
+
+class Part(NamedTuple):
+    """Programs that are decided together. The sites of `shared` files stay as they are: too many programs have them. A
+    part that `tells` is there to say so of the one that it begins with, and nothing else.
+    """
+
+    programs: list[list[str]]
+    shared: tuple[str, ...] = ()
+    tells: bool = False
+
+    @property
+    def only_read(self) -> frozenset[str]:
+        """The files of which something is said elsewhere."""
+        if not self.tells:
+            return frozenset(self.shared)
+        return frozenset(path for program in self.programs for path in program).difference(self.shared)
+
+
+def parted(tree: Tree, cluster: list[list[str]]) -> list[Part]:
+    """A cluster, or if it is too large, parts that may be decided one by one. A site moves only if it is proved for all
+    programs that have it, and a site may always stay: so those of the files that most programs have stay, until what is
+    left of the cluster falls apart.
+    """
+    shared: list[str] = []
+    whole: list[Part] = []
+    left = [cluster]
+    while left:
+        programs = left.pop()
+        having = Counter(path for program in programs for path in set(program) if tree.is_candidate(path))
+        for path in shared:
+            del having[path]
+        if len(programs) == 1 or not having or sum(map(len, programs)) <= MOST_TOGETHER:
+            whole.append(Part(programs))
+            continue
+        most = max(having, key=lambda path: (having[path], path))
+        shared.append(most)
+        rest = having.keys() - {most}
+        left += (part for part in _united(programs, rest) if any(not rest.isdisjoint(program) for program in part))
+    kept = tuple(sorted(shared))
+    among = [(part, frozenset(path for program in part.programs for path in program)) for part in whole]
+    parts = [
+        Part(part.programs, tuple(path for path in kept if path in files))
+        for part, files in among
+        if any(tree.is_candidate(path) and path not in shared for path in files)
+    ]
+    return parts + [Part([[path, *tree.included(path)]], (path,), tells=True) for path in kept]
 
 
 def _linked(tree: Tree, candidates: set[str], outlines: Outlines) -> list[list[str]]:
@@ -83,6 +133,10 @@ class _Linker:
         self._defining_by_header: dict[str, list[str]] = {}
         self._sources_by_header: dict[str, list[str]] = {}
         self._at_start: dict[str, set[bytes]] = {}  # see `_bases_at_start`
+        self._reached: dict[str, set[bytes]] = {}  # see `_reached_at_start`
+        self._variables_of: dict[str, AbstractSet[bytes]] = {}  # see `_of_others`
+        self._running: dict[str, bool] = {}  # see `_has_attribute_to_run`
+        self._running_by_macro: dict[str, bool] = {}
         self._beside: dict[str, list[str]] = defaultdict(list)  # sources without `main`, by folder
         self._includers: dict[str, list[str]] = defaultdict(list)  # the files that include a file themselves
         self._without_main: list[str] = []
@@ -275,29 +329,47 @@ class _Linker:
             return False
         if b"thread_local" in words.all and self._outlines.outline(source).always:
             return True
-        headers = self._tree.included(source)
-        of_others = set().union(*(self._outlines.words(path).variables for path in (source, *headers)))
-        of_others.update(*(self._outlines.words(path).shared for path in headers if not path.endswith(SOURCES)))
-        of_others &= named
-        of_others |= defined - words.defined  # a function of the program may store where it likes
-        if of_others and not of_others.isdisjoint(self._reached_at_start(source)):
-            return True
+        # a function of the program may store where it likes
+        if not self._of_others(source).isdisjoint(named) or not defined <= words.defined:
+            reached = self._reached_at_start(source)
+            if not reached.isdisjoint(self._of_others(source) & named) or not reached.isdisjoint(
+                defined - words.defined
+            ):
+                return True
         return not classes.isdisjoint(words.bases) and not classes.isdisjoint(self._bases_at_start(source))
+
+    def _of_others(self, source: str) -> AbstractSet[bytes]:
+        """The names of variables in a source that may be those of other ones, of static members in its headers too."""
+        if source not in self._variables_of:
+            headers = self._tree.included(source)
+            found = set[bytes]().union(*(self._outlines.words(path).variables for path in (source, *headers)))
+            found.update(*(self._outlines.words(path).shared for path in headers if not path.endswith(SOURCES)))
+            self._variables_of[source] = found
+        return self._variables_of[source]
 
     def _has_attribute_to_run(self, source: str) -> bool:
         """Whether an attribute may run a function of a source: written there, or by a macro of a header."""
-        named = self._outlines.words(source).all
-        if not named.isdisjoint(_ATTRIBUTES) and not named.isdisjoint(_RUNS | _SECTIONS):
-            return True
-        written = (self._outlines.words(path).all for path in self._tree.included(source))
-        return any(not words.isdisjoint(_ATTRIBUTES) and not words.isdisjoint(_RUNS) for words in written)
+        if source not in self._running:
+            named = self._outlines.words(source).all
+            own = not named.isdisjoint(_ATTRIBUTES) and not named.isdisjoint(_RUNS | _SECTIONS)
+            self._running[source] = own or any(map(self._may_run, self._tree.included(source)))
+        return self._running[source]
+
+    def _may_run(self, header: str) -> bool:
+        """Whether a macro of a header may be an attribute that runs a function."""
+        if header not in self._running_by_macro:
+            words = self._outlines.words(header).all
+            self._running_by_macro[header] = not words.isdisjoint(_ATTRIBUTES) and not words.isdisjoint(_RUNS)
+        return self._running_by_macro[header]
 
     def _may_name_others(self, source: str, defined: AbstractSet[bytes]) -> bool:
         """Whether a source declares anything that another one has: without that it cannot name it ([basic.lookup]).
         `defined` are the functions of the others.
         """
+        if self._tree.included(source) or self._outlines.words(source).variables:
+            return True
         outline = self._outlines.outline(source)
-        if outline.uses or outline.classes or self._outlines.words(source).variables or self._tree.included(source):
+        if outline.uses or outline.classes:
             return True
         return not defined.isdisjoint(name.last for name in outline.declares)
 
@@ -311,7 +383,9 @@ class _Linker:
 
     def _reached_at_start(self, source: str) -> set[bytes]:
         """The names that the initializers of a source use, and the functions of its own that they call."""
-        return _reached_from(self._outlines.outline(source).always, self._own(source))
+        if source not in self._reached:
+            self._reached[source] = _reached_from(self._outlines.outline(source).always, self._own(source))
+        return self._reached[source]
 
     def _own(self, source: str) -> list[Outline]:
         """The outlines of a source, and of the files that it alone includes."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
@@ -28,6 +29,7 @@ _CALL_IT = "Call its function from the code that is analysed, or add the files t
 _WRITE_IT = "Write the statement that the message names in plainer C++, or call the function outside of it."
 _CALL_IT_BY_NAME = "Call the function by its name where it is to run."
 _IN_ONE = "Call the function without a host thread of its own: what several host threads do is not proved."
+
 TOO_LARGE_WORDS = "a program that runs it is too large for the proof"
 _THRESHOLD = re.compile(rb"cudaMemPoolAttrReleaseThreshold|CU_MEMPOOL_ATTR_RELEASE_THRESHOLD|\.memPoolSetAttribute\(")
 
@@ -40,6 +42,11 @@ class View(Protocol):
 
     @property
     def root(self) -> ir.Function: ...
+
+
+def shared_words(path: str) -> str:
+    """Why a site stays that too many programs have."""
+    return f"`{os.path.basename(path)}` is part of too many programs to be proved for all of them"
 
 
 def starts_at(root: ir.Function | None) -> tuple[tuple[ir.Span, str], ...]:
@@ -315,10 +322,12 @@ class Rewriter:
         sites: Mapping[tuple[str, int], ir.Call],
         faults: Sequence[Finding],
         too_large: Mapping[ir.Span, ir.Function | None],
+        shared: Collection[str],
         handed_over: Callable[[str, int], HandedOver | None],
     ) -> Report:
         """What became of every site. `too_large` are the functions whose programs were not run to their end, and where
-        these start; `handed_over` tells where the function around a place, or one that calls it, is given away.
+        these start; too many programs have the files that are `shared`; `handed_over` tells where the function around a
+        place, or one that calls it, is given away.
         """
         findings: list[Finding] = list(faults)
         refused: list[Refusal] = []
@@ -352,6 +361,9 @@ class Rewriter:
                     name, text = "budget", TOO_LARGE_WORDS
                     unlock = refusals.REFUSALS[name].unlock
                     related = _places(starts_at(too_large[min(around, key=lambda span: span.start)]))
+                elif path in shared:
+                    name, text, related = "budget", shared_words(path), ()
+                    unlock = refusals.REFUSALS[name].unlock
                 refused.append(Refusal(name, path, call.span.start, text, unlock, related))
         return Report(tuple(findings), tuple(refused), (), len(sites), left_alone=tuple(alone))
 

@@ -107,7 +107,7 @@ def test_memory_of_a_function_that_nothing_calls_says_how_to_reach_it() -> None:
     source = b"static void f() { int *p; cudaMalloc(&p, 4); cudaFree(p); }\nint main() { start(f); }\n"
     (refusal,) = analyze({"a.cu": source}, Config()).refusals
     assert refusal.message == "its function is handed over as a value, and is not followed where that is called"
-    assert refusal.unlock.startswith("Allocate and free in the function that starts the thread")
+    assert refusal.unlock.startswith("Call the function by its name")
 
 
 @pytest.mark.parametrize("defined", ["scale", "CUDA", "clock"])

@@ -373,3 +373,45 @@ def test_what_a_source_stores_in_variables_of_others_at_the_start_is_seen(stored
     report = analyze(files, Config())
     moved = [f for f in report.findings if f.codemod == "stream_ordered_pairs"]
     assert all(any(place.text.startswith(("freed on `gs", "freed on `box->s")) for place in f.related) for f in moved)
+
+
+SHARED = {
+    "pool.h": b"#pragma once\nstruct Pool { float *p; Pool() { cudaMalloc(&p, 4); } ~Pool() { cudaFree(p); } };\n",
+    **{
+        f"p{n}/main.cu": b'#include "../pool.h"\n__global__ void k(float *);\n'
+        b"int main() { Pool pool; float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); cudaFree(d); return 0; }\n"
+        for n in range(4)
+    },
+}
+
+
+def test_what_too_many_programs_have_stays_and_the_rest_is_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linking, "MOST_TOGETHER", 4)
+    report = analyze(SHARED, Config())
+    assert [(r.name, r.path) for r in report.refusals] == [("budget", "pool.h")]
+    assert report.refusals[0].message == "`pool.h` is part of too many programs to be proved for all of them"
+    moves = [f.path for f in report.findings if f.codemod == "stream_ordered_pairs"]
+    assert sorted(moves) == [f"p{n}/main.cu" for n in range(4)]
+    assert report.sites == 5
+
+
+def test_a_pair_with_a_file_that_stays_stays_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linking, "MOST_TOGETHER", 4)
+    giving = b"#pragma once\nstatic inline void give(float *p) { cudaFree(p); }\nstatic inline float *take() { float *p; cudaMalloc(&p, 4); return p; }\n"
+    files = {
+        "pool.h": giving,
+        **{
+            f"p{n}/main.cu": b'#include "../pool.h"\n__global__ void k(float *);\n'
+            b"int main() { float *d; cudaMalloc(&d, 4); k<<<1, 1>>>(d); give(d); give(take()); return 0; }\n"
+            for n in range(4)
+        },
+    }
+    report = analyze(files, Config())
+    assert {r.name for r in report.refusals} == {"budget"}
+    assert len(report.refusals) == report.sites == 5
+
+
+def test_programs_that_fit_are_one_part() -> None:
+    tree = Tree(SHARED)
+    (cluster,) = clusters_of(tree)
+    assert linking.parted(tree, cluster) == [linking.Part(cluster)]

@@ -400,6 +400,9 @@ class Puns:
         self._apart = apart
         """Whether two data members are never parts of one object of a class."""
         self._found: set[Root] = set()
+        self._of_one_class: dict[int, Cells] = {}  # cells that were looked at, by their `id`
+        self._held: dict[int, tuple[Cells, Values]] = {}
+        self._known: dict[frozenset[str], bool] = {}
 
     def __bool__(self) -> bool:
         return self._apart is not None
@@ -407,23 +410,46 @@ class Puns:
     def add(self, root: Root) -> None:
         self._found.add(root)
 
-    def has(self, root: Root, inner: Cells, path: Path) -> bool:
-        """Whether an object with these cells is used as one of several classes, be it by the cell at `path`."""
-        if root not in self._found and path in inner and any(kind == "field" for kind, _ in path):
-            if any(self._are_apart(path, other) for other in inner):
-                self._found.add(root)
-        return root in self._found
-
-    def _are_apart(self, a: Path, b: Path) -> bool:
-        """Whether two paths lead to members of different classes in one place."""
-        for (kind, name), (other, its) in zip(a, b, strict=False):
-            if kind != other:
-                return False
-            if kind == "field" and name != its:
-                return self._apart is not None and self._apart(name, its)
+    def has(self, root: Root, inner: Cells) -> bool:
+        """Whether an object with these cells is used as one of several classes."""
+        if root in self._found:
+            return True
+        if self._apart is None or len(inner) < 2 or id(inner) in self._of_one_class:
+            return False
+        members: dict[Path, set[str]] = {}
+        for path in inner:
+            for n, (kind, name) in enumerate(path):
+                if kind == "field":
+                    around = tuple((step, its if step == "field" else "") for step, its in path[:n])
+                    members.setdefault(around, set()).add(name)
+        if any(len(names) > 1 and self._differ(frozenset(names)) for names in members.values()):
+            self._found.add(root)
+            return True
+        if len(self._of_one_class) >= _MOST_KEPT:
+            self._of_one_class.clear()
+        self._of_one_class[id(inner)] = inner  # which is never changed, and so keeps its `id`
         return False
 
+    def held(self, inner: Cells) -> Values:
+        """What a part of such an object may hold: any address in it, or any other one."""
+        if id(inner) not in self._held:
+            if len(self._held) >= _MOST_KEPT:
+                self._held.clear()
+            found: set[Value] = {ANYWHERE}
+            for values in inner.values():
+                found |= leading(values)
+            self._held[id(inner)] = inner, frozenset(found)
+        return self._held[id(inner)][1]
 
+    def _differ(self, names: frozenset[str]) -> bool:
+        """Whether some of these members are of different classes."""
+        if names not in self._known:
+            assert self._apart is not None
+            self._known[names] = any(self._apart(a, b) for a in names for b in names if a < b)
+        return self._known[names]
+
+
+_MOST_KEPT = 4096
 NO_PUNS = Puns()
 
 
@@ -519,8 +545,8 @@ class Environment:
     def read(self, cell: Cell) -> Values:
         root, path = cell
         found = self._read(root, path)
-        if self.puns and root != _OUT_OF_SIGHT and self.puns.has(root, self[root], path):
-            return found.union({ANYWHERE}, *map(leading, self[root].values()))
+        if self.puns and root != _OUT_OF_SIGHT and self.puns.has(root, self[root]):
+            return found | self.puns.held(self[root])
         if self._overlaid and root != _OUT_OF_SIGHT and self.is_overlaid(path):
             for part, values in self._through_others(self[root], path, found):
                 if not part:
@@ -762,7 +788,7 @@ class Environment:
             for path, values in self.under((root, base)):
                 if any(path[: len(part)] == part for part in inner):
                     continue
-                if self.puns and self.puns.has(root, self[root], base + path):
+                if self.puns and self.puns.has(root, self[root]):
                     values = self.read((root, base + path))
                 found[path] = found[path] | values if path in found else values
         return found
@@ -781,11 +807,11 @@ class Environment:
         if isinstance(value, Ptr):
             root: Root = ("memory", value.object, "")
             for path, values in self[root].items():
-                punned = self.puns and self.puns.has(root, self[root], path)
+                punned = self.puns and self.puns.has(root, self[root])
                 yield path, self.read((root, path)) if punned else values
         elif isinstance(value, Ref):
             root, path = value.cell
-            if self.puns and self.puns.has(root, self[root], path):
+            if self.puns and self.puns.has(root, self[root]):
                 yield path, self.read((root, path))
             base = path[:-1] if path and path[-1][0] == "at" else path
             yield from self.under((root, base))

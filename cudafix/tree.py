@@ -180,10 +180,13 @@ class Tree:
         """The files that `#include MACRO` may mean in a file, by the definitions in front of it and in its headers."""
         if not macro.isidentifier():
             return []
-        queue, targets = [path], list[str]()
+        queue, seen, targets, wanted = [path], {path}, list[str](), macro.encode()
         for one in queue:
-            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == macro.encode()]
-            queue += (other for _, other in self.includes_of(one) if other not in queue)
+            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == wanted]
+            for _, other in self.includes_of(one):
+                if other not in seen:
+                    seen.add(other)
+                    queue.append(other)
         found = (self._find(path, target) for target in sorted(targets))
         return [each for each in dict.fromkeys(found) if each is not None]
 

@@ -244,6 +244,7 @@ class Tree:
         early = WORD.findall(self.files[path], 0, places[-1][0]) if places else ()
         placed = {name for name, count in changes.items() if count > 1} | ({w.decode() for w in early} & changes.keys())
         fresh = set(placed)
+        decided: set[str] = set()  # the files whose changes are placed
         while fresh:
             found: set[str] = set()
             for one, listing in listings.items():
@@ -252,8 +253,9 @@ class Tree:
                     found |= changed
                     for target in targets:
                         for other in (self._find(one, target), *self._named(one, target)):
-                            for each in (other, *self.included(other)) if other in listings else ():
-                                found.update(listings[each].changes)
+                            if other in listings and other not in decided:
+                                decided.update((other, *self.included(other)))
+                                found.update(*(listings[each].changes for each in (other, *self.included(other))))
             fresh = found - placed
             placed |= fresh
         if not placed:

@@ -163,6 +163,15 @@ class Region(NamedTuple):
     words: AbstractSet[str]
 
 
+class Part(NamedTuple):
+    """What a file itself adds to a region: its bits, and the macros that it asks for, changes, pushes or pops."""
+
+    mask: int
+    asked: AbstractSet[str]
+    changed: AbstractSet[str]
+    pushed: AbstractSet[str]
+
+
 class Unit:
     """The files of a translation unit, and of their directives those that may change some of its macros (`names`) or
     decide about that.
@@ -191,6 +200,7 @@ class Unit:
         self._steps: dict[str, tuple[Step, ...]] = {}
         self._behind: dict[str, frozenset[str]] = {}
         self._regions: dict[str, Region | None] = {}
+        self._parts: dict[str, Part] = {}
         self._spoken: dict[str, set[str]] = {}  # the words in the bodies of each macro
         self._all: dict[str, Meaning] = {}
         includers: dict[str, list[str]] = {}
@@ -304,24 +314,31 @@ class Unit:
         return files
 
     def _region(self, files: AbstractSet[str]) -> Region:
+        parts = [self._part(one) for one in files]
         mask = 0
-        asked, changed, pushed = set[str](), set[str](), set[str]()
-        for one in files:
-            guard = self.guards.get(self.guard(one))
-            mask |= self.once[one] | (guard.mask if guard is not None else 0)
-            for step in self.steps(one):
-                asked |= step.asks
-                if step.keyword in ("define", "undef", "push", "pop"):
-                    changed.add(step.name)
-                    pushed.update((step.name,) if step.keyword in ("push", "pop") else ())
-                elif step.keyword == "through":
-                    asked.add(step.name)
+        for part in parts:
+            mask |= part.mask
+        asked = set[str]().union(*(part.asked for part in parts))
+        changed = set[str]().union(*(part.changed for part in parts))
+        pushed = set[str]().union(*(part.pushed for part in parts))
         fresh = asked
         while fresh := fresh & self._spoken.keys():  # a macro may be one of others
             fresh = set[str]().union(*(self._spoken[name] for name in fresh)) - asked
             asked |= fresh
         names = ((asked | changed) & self.names) - self.guards.keys()
         return Region(files, mask, tuple(sorted(names)), tuple(sorted(pushed)), asked)
+
+    def _part(self, path: str) -> Part:
+        if path not in self._parts:
+            steps = self.steps(path)
+            guard = self.guards.get(self.guard(path))
+            mask = self.once[path] | (guard.mask if guard is not None else 0)
+            asked = set[str]().union(*(step.asks for step in steps))
+            asked.update(step.name for step in steps if step.keyword == "through")
+            changed = {step.name for step in steps if step.keyword in ("define", "undef", "push", "pop")}
+            pushed = {step.name for step in steps if step.keyword in ("push", "pop")}
+            self._parts[path] = Part(mask, asked, changed, pushed)
+        return self._parts[path]
 
     def number(self, *key: object) -> int:
         """The same for the same key."""

@@ -180,10 +180,13 @@ class Tree:
         """The files that `#include MACRO` may mean in a file, by the definitions in front of it and in its headers."""
         if not macro.isidentifier():
             return []
-        queue, targets = [path], list[str]()
+        queue, seen, targets, wanted = [path], {path}, list[str](), macro.encode()
         for one in queue:
-            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == macro.encode()]
-            queue += (other for _, other in self.includes_of(one) if other not in queue)
+            targets += [target.decode() for name, target in self.words(one, _NAMED) if name == wanted]
+            for _, other in self.includes_of(one):
+                if other not in seen:
+                    seen.add(other)
+                    queue.append(other)
         found = (self._find(path, target) for target in sorted(targets))
         return [each for each in dict.fromkeys(found) if each is not None]
 
@@ -241,6 +244,7 @@ class Tree:
         early = WORD.findall(self.files[path], 0, places[-1][0]) if places else ()
         placed = {name for name, count in changes.items() if count > 1} | ({w.decode() for w in early} & changes.keys())
         fresh = set(placed)
+        decided: set[str] = set()  # the files whose changes are placed
         while fresh:
             found: set[str] = set()
             for one, listing in listings.items():
@@ -249,8 +253,9 @@ class Tree:
                     found |= changed
                     for target in targets:
                         for other in (self._find(one, target), *self._named(one, target)):
-                            for each in (other, *self.included(other)) if other in listings else ():
-                                found.update(listings[each].changes)
+                            if other in listings and other not in decided:
+                                decided.update((other, *self.included(other)))
+                                found.update(*(listings[each].changes for each in (other, *self.included(other))))
             fresh = found - placed
             placed |= fresh
         if not placed:

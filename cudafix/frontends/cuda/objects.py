@@ -150,6 +150,8 @@ class Objects(Expressions):
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         cls = self.file.index.class_of(self.raw(kind)) if kind is not None else None
         target = target if cls is None or self._is_to_be(target, cls) else None
+        if kind is not None and value is not None and cls is None and KEEPS_REFERENCES.match(self.raw(kind)):
+            return self.kept_references(node, self.arguments(value)[0], self.raw(kind))
         if kind is not None and value is not None and self.is_unseen(self.raw(kind)):
             values, spans = self.arguments(value)
             self.constructor(node, self.raw(kind), values, spans)
@@ -362,7 +364,8 @@ class Objects(Expressions):
         if wanted is None or plain.count("*") > 1 or given == "" or own is wanted:
             return False
         if own is None:
-            return given.endswith("*") or given in HANDLES
+            void = leads and given.removeprefix("const ") == "void"  # what that leads to is as the cast says
+            return given.endswith("*") or given in HANDLES or void
         index = self.file.index
         return wanted not in index.lineage(own.name) and own not in index.lineage(wanted.name)
 

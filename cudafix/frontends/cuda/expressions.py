@@ -1167,7 +1167,8 @@ class Expressions:
                 self.touch(left, place)
                 self.touch(left, place, write=True)
                 changed = (ir.Assign(place, opaque(place), self.span(node)),)
-                self.branch_on(right, *(((), changed) if operator.type == "&=" else (changed, ())), node)
+                where_true, where_false = ((), changed) if operator.type == "&=" else (changed, ())
+                self.branch_on(right, where_true, where_false, node)
                 return place
             value = self.value(right)
             self.touch(left, place)
@@ -1617,6 +1618,9 @@ class Expressions:
         raise NotImplementedError
 
     def branch_on(self, condition: Node, then: ir.Block, other: ir.Block, node: Node) -> None:
+        raise NotImplementedError
+
+    def resolve_variable(self, name: str, node: Node) -> Expr | None:
         raise NotImplementedError
 
     def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:

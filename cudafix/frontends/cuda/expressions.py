@@ -98,6 +98,10 @@ _COPYING = re.compile(
 )
 # Objects that keep references: to use one is to use what it refers to.
 KEEPS_REFERENCES = re.compile(r"(?:std::)?(?:reference_wrapper|atomic_ref)\b|&\s*[,>]")
+ATOMIC_REF = re.compile(r"(?:const )?(?:(?:cuda::)?std::|cuda::)?atomic_ref\b")
+_BY_TRUTH = frozenset(("|=", "+=", "-=", "^="))
+"""Assignments that change nothing where the right side is `false`, which is 0 (C++17, 7.6 [conv.prom] 6)."""
+_TEST_OF_STATUS = re.compile(r"[^|?]*[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)S(?:uccess|UCCESS)", re.DOTALL)
 _INSIDE = re.compile(r"[<,]\s*(?:const\s+)?")  # where a template argument begins
 _ON_THE_DEVICE = re.compile(r"(?:thrust::)?device_(?:vector|ptr)\b")
 _VECTOR = re.compile(r"thrust::(?:device|host|universal)_vector\s*<\s*([^<>,]*?)\s*(?:,.*)?>")
@@ -777,6 +781,12 @@ class Expressions:
         kind = self.type_of(target) if target is not None else ""
         return target if kind and not kind.startswith("auto") else None
 
+    def _is_test_of_status(self, node: Node) -> bool:
+        """Whether an expression is a comparison of the status of a call with success."""
+        while node.type == "parenthesized_expression" and node.named_child_count == 1:
+            node = node.named_children[0]
+        return node.type == "binary_expression" and _TEST_OF_STATUS.fullmatch(self.raw(node)) is not None
+
     def _subscript(self, node: Node) -> Expr:
         argument, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
         if argument is None:
@@ -1151,10 +1161,18 @@ class Expressions:
             return pointer
         if operator is not None and operator.type != "=":
             place = self.lvalue(left)
+            kind = self.type_of(place)
+            by_truth = operator.type in _BY_TRUTH or (operator.type == "&=" and kind == "bool")
+            if by_truth and is_number(kind) and self._is_test_of_status(right):
+                self.touch(left, place)
+                self.touch(left, place, write=True)
+                changed = (ir.Assign(place, opaque(place), self.span(node)),)
+                where_true, where_false = ((), changed) if operator.type == "&=" else (changed, ())
+                self.branch_on(right, where_true, where_false, node)
+                return place
             value = self.value(right)
             self.touch(left, place)
             self.touch(left, place, write=True)
-            kind = self.type_of(place)
             self.copied(node, kind, (value,))
             moved = operator.type in ("+=", "-=") and (is_pointer(kind) or not kind)
             if self.overloaded(node, operator.type, (place, value)) is None:
@@ -1597,6 +1615,15 @@ class Expressions:
         raise NotImplementedError
 
     def braced(self, node: Node, target: Expr | None) -> Expr:
+        raise NotImplementedError
+
+    def branch_on(self, condition: Node, then: ir.Block, other: ir.Block, node: Node) -> None:
+        raise NotImplementedError
+
+    def resolve_variable(self, name: str, node: Node) -> Expr | None:
+        raise NotImplementedError
+
+    def kept_references(self, node: Node, values: tuple[Expr, ...], kind: str = "std::reference_wrapper") -> Var:
         raise NotImplementedError
 
     def overloaded(self, node: Node, symbol: str, values: tuple[Expr, ...]) -> Expr | None:

@@ -235,11 +235,12 @@ class Loops(Branches):
                     return
                 pair = self.element_of_map(self.type_of(container)) if iterators is None else ""
                 kind = one.type if not one.type.startswith("auto") else (pair or self.type_of(element) or one.type)
+                own = pair and len(ir.template_arguments(self.type_of(container))) < 4  # in memory of `std::allocator`
+                if not (options or (own and one.bindings)):
+                    self.touch(container_node, element)
                 if one.bindings:
                     self.bind_names(one, element, declarator)
                     return
-                if not options:
-                    self.touch(container_node, element)
                 self.flush()
                 if not one.reference and self.file.index.ending(kind) is not None:
                     self.unknown("a copy of an object that ends with each round of a loop", declarator)

@@ -95,6 +95,8 @@ class Variables(Blocks):
             return
         if (measured := _DECLTYPE.fullmatch(base)) and (place := self.local(measured.group(1))) is not None:
             base = self.type_of(place)
+        elif base.startswith("decltype") and (kind := node.child_by_field_name("type")) is not None:
+            base = self.type_of_expression(kind) or base
         for child in node.children_by_field_name("declarator"):
             one = declared(base, child, self.source.text)
             if one is None:

@@ -277,7 +277,10 @@ class Calls(Initializers):
                     return self._launch(node, function, child, arguments)
         cast = self.cast_argument(node)
         if cast is not None:
-            return self.ended(node, self.cast_type(node), self.value(cast, self.unless_deduced(target), used))
+            given = self.value(cast, self.unless_deduced(target), used)
+            if self.cast_type(node).endswith("&&"):
+                self.may_move(node, given)
+            return self.ended(node, self.cast_type(node), given)
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
@@ -473,6 +476,8 @@ class Calls(Initializers):
         if name in PASSES and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1):
             inner = first_named(arguments) if arguments is not None else None
             passed = self.value(inner, target, used) if inner is not None else Opaque(())
+            if name in ("std::move", "std::forward"):
+                self.may_move(node, passed)
             if self.owner(passed) is not None:
                 self.given_away.append(passed)
             return passed
@@ -858,7 +863,10 @@ class Calls(Initializers):
         if cls is None and name in _MAKES_ELEMENTS and MAKES.match(kind):
             behind = name in ("emplace", "insert", "emplace_hint") and _IN_A_PLACE.match(kind) is not None
             self._makes_elements(node, receiver, kind, values[1:] if behind else values)
-        return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        result = self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        if name == "resize":
+            self.takes_size(node, receiver, values)
+        return result
 
     def _makes_elements(self, node: Node, receiver: Expr, kind: str, values: tuple[Expr, ...]) -> None:
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may

@@ -408,11 +408,14 @@ class Variables(Blocks):
                 self.emit(self._fresh(var, one, node))
             if one.array:
                 self.sizes(node)
+                if kind.count("[]") < 2 and (number := self.number_of(self._extent(one), node)) is not None:
+                    self.extents[var.name] = number
                 self._elements(var, one, node)
             else:
                 self._own_allocator(var, kind, self.span(node))
                 self.begin_unseen(node, var, kind)
                 self._owns(var, one)
+                self.takes_size(node, var, ())
             return
         if KEEPS_REFERENCES.search(kind):
             braced = value.type in ("argument_list", "initializer_list")

@@ -75,6 +75,7 @@ _CHANGES = frozenset(
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
+_MEASURED = re.compile(rb"decltype\s*\(\s*(\w+)\s*\)")
 _ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
 _ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
 _COMPARES = re.compile(rb"[!=]=\s*(?:cuda|CUDA_|\w+_STATUS_)?S(?:uccess|UCCESS)|\bif\s*\(\s*\w+\s*\)")
@@ -481,6 +482,10 @@ class Calls(Initializers):
             if self.owner(passed) is not None:
                 self.given_away.append(passed)
             return passed
+        if kind := self._measured(function):  # `decltype(x)(y)`
+            empty = _STD_CONTAINER.match(kind) and arguments is not None and not arguments.named_child_count
+            if is_number(kind) or empty:
+                return opaque(*self.arguments(arguments)[0])
         local = self.local(name) if "::" not in name else None
         if local is not None:
             if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
@@ -561,6 +566,13 @@ class Calls(Initializers):
         place = self.qualified(function)
         outermost = name.rpartition("::")[0] == ""
         return place if isinstance(place, Var) and not (outermost and place.name not in self.types) else None
+
+    def _measured(self, function: Node) -> str:
+        """The type of a variable of this function where `decltype(x)` stands; empty for anything else."""
+        written = self.file.original[function.start_byte : function.end_byte] if not self.source.shift else b""
+        found = _MEASURED.fullmatch(written)
+        place = self.local(found[1].decode()) if found is not None else None
+        return self.type_of(place) if place is not None else ""
 
     def _through_type(self, name: str) -> str:
         """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""

@@ -960,7 +960,8 @@ class Engine(Machine):
             end = self._round(loop, current)
             if end is None:
                 return out
-            if loop.index is not None and not again and not end.env.gone <= head.env.gone:
+            chosen = loop.index is not None and not loop.index.name.startswith(ir.ROUND)
+            if chosen and not again and not end.env.gone <= head.env.gone:
                 again = True
                 self._round(loop, self.block(loop.condition, end.copy()))  # behind this round alone
             tested = self.block(loop.condition, end.copy())

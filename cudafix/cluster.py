@@ -195,6 +195,9 @@ def _hash(meaning: tuple[object, ...]) -> bytes:
     return hashlib.sha256(repr(meaning).encode("utf-8", "surrogatepass")).digest()
 
 
+_OF_THE_DRIVER = frozenset(("cuMemAlloc", "cuMemAlloc_v2"))  # what `cudaMalloc` is in the driver API
+
+
 class Cluster:
     """The programs that share candidates: surveyed, repaired and rewritten as one."""
 
@@ -374,7 +377,7 @@ class Cluster:
         faults += completed
         report = rewriter.report(plan, self._sites(), faults, self.too_large, self.shared, self._handed_over)
         report = replace(report, findings=self._resting(report.findings, plan, survey))
-        report = self._with_lost(report)
+        report = self._with_driver(self._with_lost(report))
         report = replace(report, in_one_function=in_one_function(self._functions(), survey))
         surveyed = [numbers[id(view)] for view in self.views]
         return report, scenes(report, plan, survey, surveyed, mended, self.tables, per_thread=self.per_thread)
@@ -394,6 +397,24 @@ class Cluster:
         refusals = [
             Refusal(name, path, offset, texts[name], REFUSALS[name].unlock)
             for (path, offset), name in sorted(lost.items())
+        ]
+        return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
+
+    def _with_driver(self, report: Report) -> Report:
+        """A report with the allocations of C++ by the driver API, which are left alone."""
+        calls = {
+            (stmt.span.path, stmt.span.start): stmt.callee
+            for function in self._functions()
+            for stmt in walk(function.body)
+            if isinstance(stmt, ir.Call) and stmt.receiver is None and stmt.callee in _OF_THE_DRIVER
+            if self._is_given(stmt.span.path) and not stmt.span.path.endswith(prefilter.SUFFIX)
+        }
+        own = {last(function.name) for function in self._functions()}
+        page = REFUSALS["driver_memory"]
+        refusals = [
+            Refusal("driver_memory", path, offset, f"`{name}` is a call of the driver API", page.unlock)
+            for (path, offset), name in sorted(calls.items())
+            if name not in own
         ]
         return replace(report, refusals=(*report.refusals, *refusals), sites=report.sites + len(refusals))
 

@@ -28,6 +28,7 @@ FIRST: Step = ("at", "0")
 _OWNS: Path = (FIRST, ("field", ir.OWNS))
 _OWNED: Path = (FIRST, ("field", "ptr"))
 _SHRUNK: Step = ("field", ir.SHRUNK)
+_SIZE: Step = ("field", ir.SIZE)
 REFERRED: Path = (("refers", ""),)  # of the result of a call that has returned a reference: to what
 
 
@@ -291,9 +292,18 @@ def _or_unset(values: Values, holds: bool = False) -> Values:
     return values | {UNSET} if made else values
 
 
+def _sole(path: Path, values: Values) -> Values:
+    """What may be written to a place, or not. How large a container is then is not known."""
+    return values | {OTHER} if path[-1:] == (_SIZE,) else values
+
+
 def _perhaps(inner: Cells, holds: bool) -> Cells:
     """The same for all cells of a root."""
-    changed = {path: found for path, values in inner.items() if (found := _or_unset(values, holds)) is not values}
+    changed = {
+        path: found
+        for path, values in inner.items()
+        if (found := _or_unset(_sole(path, values), holds)) is not values and found != values
+    }
     return {**inner, **changed} if changed else inner
 
 
@@ -304,8 +314,8 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
     merged = None
     wholes = _Wholes(theirs)
     for path in mine.keys() - theirs.keys():
-        values, other = _or_unset(mine[path], holds), _unwritten(theirs, path, wholes)
-        if values is not mine[path] or not other <= values:
+        values, other = _or_unset(_sole(path, mine[path]), holds), _unwritten(theirs, path, wholes)
+        if not (values | other) <= mine[path]:
             merged = merged if merged is not None else mine.copy()
             merged[path] = values | other
     wholes = _Wholes(mine)
@@ -313,7 +323,8 @@ def _either(mine: Cells, theirs: Cells, holds: bool) -> Cells:
         old = mine.get(path)
         if old is None or not values <= old:
             merged = merged if merged is not None else mine.copy()
-            merged[path] = _or_unset(values, holds) | _unwritten(mine, path, wholes) if old is None else old | values
+            given = _or_unset(_sole(path, values), holds) if old is None else values
+            merged[path] = given | _unwritten(mine, path, wholes) if old is None else old | given
     return mine if merged is None else merged
 
 
@@ -675,7 +686,7 @@ class Environment:
                 continue
             inner = dict(self[root])
             held = _spread(inner, path, values, inner)
-            inner[path] = values if strong else held | values
+            inner[path] = values if strong else held | _sole(path, values)
             self._set(root, inner)
             self._renewed(root)
             if path == _OWNS:
@@ -713,7 +724,7 @@ class Environment:
                     held = _spread(inner, path, values, fitting)
                     if path not in inner:
                         fitting.append(path)
-                inner[path] = values if exact and not is_summary(part) else held | values
+                inner[path] = values if exact and not is_summary(part) else held | _sole(path, values)
             self._set(root, inner)
             self._renewed(root)
 
@@ -764,6 +775,32 @@ class Environment:
                 self._set(root, {p: v for p, v in inner.items() if len(p) <= n or p[:n] != path})
                 self._renewed(root)
 
+    def size(self, cell: Cell) -> Number | None:
+        """How many elements the container has of which this is the size, as far as that is certainly known."""
+        root, path = cell
+        held = self[root].get(path, NOTHING)
+        only = next(iter(held)) if len(held) == 1 else None
+        return only if isinstance(only, Number) and self.has_a_size(cell) else None
+
+    def has_a_size(self, cell: Cell) -> bool:
+        """Whether this is the size of one container, and not of one of several."""
+        root, path = cell
+        if root[:2] == ("memory", EXTERNAL) or is_summary(path) or root in self.several:
+            return False
+        return not (self.puns and self.puns.has(root, self[root], path))
+
+    def resized(self, cells: Iterable[Cell] | None) -> None:
+        """The containers in these places may have other sizes, None: all of them."""
+        places: Iterable[Cell] = cells if cells is not None else [(root, ()) for root, _ in self]
+        changed = [
+            (root, (*path, *inner))
+            for root, path in list(dict.fromkeys(places))
+            for inner, _ in self.under((root, path))
+            if inner[-1:] == (_SIZE,)
+        ]
+        for cell in changed:
+            self.write([cell, cell], frozenset({OTHER}))
+
     def under(self, cell: Cell) -> list[tuple[Path, Values]]:
         """The cells inside `cell`, itself included, as paths relative to it."""
         root, path = cell
@@ -790,6 +827,7 @@ class Environment:
                     continue
                 if self.puns and self.puns.has(root, self[root]):
                     values = self.read((root, base + path))
+                values = values if len(targets) == 1 else _sole(path, values)
                 found[path] = found[path] | values if path in found else values
         return found
 

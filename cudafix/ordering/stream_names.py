@@ -38,7 +38,7 @@ def named_streams(machine: Machine, state: State) -> dict[StreamName, Stream]:
     indices = {
         value.text: name
         for (kind, frame, name), inner in state.env
-        if kind == "local" and frame == machine.frame.name
+        if kind == "local" and frame == machine.frame.name and not name.startswith(ir.ROUND)
         for value in inner.get((), ())
         if isinstance(value, mem.Number) and value.text.startswith("k|")
     }

@@ -75,6 +75,7 @@ _CHANGES = frozenset(
 _COPIES = frozenset(("assign", "insert", "insert_after"))
 _PASTE = re.compile(r"(\w*)\s*##\s*(\w+)")
 _STD_CONTAINER = re.compile(r"(?:std::)?(?:vector|array|string|span|deque|basic_string)\b")
+_MEASURED = re.compile(rb"decltype\s*\(\s*(\w+)\s*\)")
 _ATOMIC = re.compile(r"(?:std::)?atomic\s*<")
 _ATOMIC_METHODS = frozenset(("load", "store", "exchange"))
 _TAKEN_FROM = re.compile(r"(?:(?:cuda::)?std::)?atomic_(?:load|exchange)(?:_explicit)?")
@@ -278,7 +279,10 @@ class Calls(Initializers):
                     return self._launch(node, function, child, arguments)
         cast = self.cast_argument(node)
         if cast is not None:
-            return self.ended(node, self.cast_type(node), self.value(cast, self.unless_deduced(target), used))
+            given = self.value(cast, self.unless_deduced(target), used)
+            if self.cast_type(node).endswith("&&"):
+                self.may_move(node, given)
+            return self.ended(node, self.cast_type(node), given)
         bracketed = function.type == "parenthesized_expression"
         while function.type == "parenthesized_expression" and (inner := first_named(function)) is not None:
             function = inner
@@ -476,9 +480,15 @@ class Calls(Initializers):
         if name in PASSES and not (name == "std::move" and arguments is not None and arguments.named_child_count > 1):
             inner = first_named(arguments) if arguments is not None else None
             passed = self.value(inner, target, used) if inner is not None else Opaque(())
+            if name in ("std::move", "std::forward"):
+                self.may_move(node, passed)
             if self.owner(passed) is not None:
                 self.given_away.append(passed)
             return passed
+        if kind := self._measured(function):  # `decltype(x)(y)`
+            empty = _STD_CONTAINER.match(kind) and arguments is not None and not arguments.named_child_count
+            if is_number(kind) or empty:
+                return opaque(*self.arguments(arguments)[0])
         local = self.local(name) if "::" not in name else None
         if local is not None:
             if isinstance(local, Var) and local.name in self.lambdas and self._keeps_its_lambda(local, name):
@@ -559,6 +569,13 @@ class Calls(Initializers):
         place = self.qualified(function)
         outermost = name.rpartition("::")[0] == ""
         return place if isinstance(place, Var) and not (outermost and place.name not in self.types) else None
+
+    def _measured(self, function: Node) -> str:
+        """The type of a variable of this function where `decltype(x)` stands; empty for anything else."""
+        written = self.file.original[function.start_byte : function.end_byte] if not self.source.shift else b""
+        found = _MEASURED.fullmatch(written)
+        place = self.local(found[1].decode()) if found is not None else None
+        return self.type_of(place) if place is not None else ""
 
     def _through_type(self, name: str) -> str:
         """The callee of `T::f()`, where `T` stands for a class: an alias, or the parameter of a template."""
@@ -866,7 +883,10 @@ class Calls(Initializers):
         if cls is None and name in _MAKES_ELEMENTS and MAKES.match(kind):
             behind = name in ("emplace", "insert", "emplace_hint") and _IN_A_PLACE.match(kind) is not None
             self._makes_elements(node, receiver, kind, values[1:] if behind else values)
-        return self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        result = self.emit_call(node, name_node, name, values, spans, receiver, target, used)
+        if name == "resize":
+            self.takes_size(node, receiver, values)
+        return result
 
     def _makes_elements(self, node: Node, receiver: Expr, kind: str, values: tuple[Expr, ...]) -> None:
         """A container makes an element of what it is given, by reference: a constructor of the program runs, and may

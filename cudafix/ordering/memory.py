@@ -787,7 +787,7 @@ class Environment:
         root, path = cell
         if root[:2] == ("memory", EXTERNAL) or is_summary(path) or root in self.several:
             return False
-        return not (self.puns and self.puns.has(root, self[root], path))
+        return not (self.puns and self.puns.has(root, self[root]))
 
     def resized(self, cells: Iterable[Cell] | None) -> None:
         """The containers in these places may have other sizes, None: all of them."""

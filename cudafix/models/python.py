@@ -433,14 +433,15 @@ SciPy 1.16, NetworkX 3.5, SymPy 1.14, Pillow 11, ml_dtypes 0.5, PyYAML 6, pandas
 nvtx 0.2, matplotlib 3.10, h5py 3.14.
 """
 HAS_CLOCKS = frozenset(
-    "time datetime datetime.datetime datetime.date os os.path sys uuid pandas pandas.Timestamp io threading".split()
+    "time datetime datetime.datetime datetime.date os os.path uuid pandas pandas.Timestamp io threading".split()
 )
 """Those of them, and their classes, that have such functions."""
 CLOCK_METHODS = frozenset(
     "now utcnow today getmtime getctime getatime st_mtime st_mtime_ns st_ctime st_atime stat lstat lastResort "
     "perf_counter perf_counter_ns monotonic monotonic_ns time_ns process_time process_time_ns thread_time "
     "thread_time_ns clock_gettime clock_gettime_ns getrusage uuid1 uuid6 uuid7 get_elapsed_time elapsed_time "
-    "read_text read_bytes FuncAnimation ginput waitforbuttonpress new_timer set_track_times".split()
+    "read_text read_bytes FuncAnimation ginput waitforbuttonpress new_timer make_archive "
+    "pythonapi LibraryLoader PYFUNCTYPE".split()
 )
 """Functions and attributes by which objects of these modules tell a time, whatever they are asked of."""
 REACHES_MODULES = frozenset(

@@ -40,7 +40,13 @@ _LOGGERS = re.compile(
     r"logging\.(?:getLogger|StreamHandler|FileHandler|NullHandler|basicConfig|Formatter|disable|debug|info|warning|error"
     r"|critical|exception|log|captureWarnings|getLevelName|addLevelName|Logger|[A-Z]+)(?:\.\w+)*"
 )
-_MAGIC = re.compile(rb"%%?(?:time|prun|lprun|memit|mprun|run|load_ext)")
+_MAGIC = re.compile(
+    rb'"\s*%%?(?!(?:matplotlib|config|pip|conda|cd|pwd|env|autoreload|load_ext\s+autoreload)\b)[A-Za-z]|'
+    rb'"\s*!\s*(?!(?:pip3?|conda|mamba|apt|apt-get|mkdir|pwd|git|nvcc)\b)|=\s*[!%]\s*[A-Za-z]'
+)
+"""Lines of notebooks that are no Python, but for those that only set something up."""
+_STAMPED = re.compile(r".*\.(?:pdf|svgz?|e?ps|pgf|gz|tgz|zip|tar|xlsx|docx)", re.DOTALL)
+"""Files into which libraries write when they were made."""
 _Targets = dict[str, set[str]]
 
 
@@ -124,7 +130,9 @@ def _texts(tree: ast.AST) -> Iterator[bool]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value.strip()
-            yield text.lower() in ("now", "today") or bool(_LIVE_FILE.search(text) or _DATES.fullmatch(text))
+            yield text.lower() in ("now", "today") or any(
+                (_LIVE_FILE.search(text), _DATES.fullmatch(text), _STAMPED.fullmatch(text))
+            )
 
 
 def _mentions(tree: ast.AST, known: _Targets, every: _Targets) -> Iterator[tuple[str, ast.Call | None]]:

@@ -35,6 +35,7 @@ or `rw` is a handle (`thrust::cuda::par.on(s)`), it is one: the operation runs o
 | `setting` | which attribute is asked for: where its name says that it is a setting, nothing is measured |
 | `fn` | a host function that the call runs, or has run on the stream |
 | `kernel` | a kernel that the call launches: it uses variables of the device without being given them |
+| `args` | array of the addresses of a kernel's arguments, which are copied: what they lead to is read and written |
 | `params` | address of a struct that describes copies or nodes: everything that it reaches is read and written |
 | `op` | a function object, or another value, that runs on the device: all that it reaches is read and written |
 | `keep` | a pointer, or all that a struct reaches, that an object of this call keeps (see below) |
@@ -182,7 +183,7 @@ class Api:
         return self.bytes or self.from_outside
 
 
-_WORKS_ON = frozenset(("r", "w", "rw", "params", "op", "kernel"))
+_WORKS_ON = frozenset(("r", "w", "rw", "params", "args", "op", "kernel"))
 
 HOST_EFFECTS = frozenset(
     {Effect.HOST, Effect.OUTPUT, Effect.CLOCK, Effect.TIMER, Effect.READ, Effect.EXIT, Effect.NOTHING, Effect.STATUS}

@@ -97,9 +97,9 @@ cuEventElapsedTime                      elapsed         out event event
 cuCtx{Record,Wait}Event                 external        - event         ; why=an event of a whole context
 cuLaunchHostFunc                        host_func       stream fn params
 cuStreamAddCallback                     host_func       stream fn params -
-cuLaunchKernel                          work            - - - - - - - - stream params params
-cuLaunchCooperativeKernel               work            - - - - - - - - stream params
-cuLaunchKernelEx                        work            stream->hStream - params params ; unset=attrs \
+cuLaunchKernel                          work            - - - - - - - - stream args params
+cuLaunchCooperativeKernel               work            - - - - - - - - stream args
+cuLaunchKernelEx                        work            stream->hStream - args params ; unset=attrs \
 why=attributes of a launch may let it start early, and record events
 cuLaunchCooperativeKernelMultiDevice    external        stream+params+kernel - - ; why=it launches on several devices \
 at once

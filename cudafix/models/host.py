@@ -569,7 +569,7 @@ memory now
 {optional,reference_wrapper,any}.{value,get,operator*,operator->} host - - ; returns=same
 optional.value_or                       host    - -     ; returns=given
 {optional,any}.{has_value} host   -
-{optional,any}.{reset,emplace}          host    keeper keep*
+{optional,any}.{reset,emplace}          host    keeper+hw keep*
 {initializer_list}.size                 host    -
 @ C++20 [time], [rand], [complex.numbers], [atomics], [diagnostics], [type.info], [filesystems]
 {duration,seconds,milliseconds,microseconds,nanoseconds,minutes,hours}.{count,zero,min,max} host -

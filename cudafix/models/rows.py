@@ -27,8 +27,8 @@ from cudafix.models.api import Api, Effect, Waits, field_of
 
 _ROLES = """
 r w rw hr hw hrw put look use hidden new free stream streams stream? event handle pool graph stream_out event_out
-handle_out pool_out graph_out out found alias of kind flags device fn kernel params op keep keeper keeper_out swap path
-setting command mode segment -
+handle_out pool_out graph_out out found alias of kind flags device fn kernel params args op keep keeper keeper_out swap
+path setting command mode segment -
 """
 ROLES = frozenset(_ROLES.split())
 MEMORY = frozenset(("device", "async", "managed", "pinned", "mapped", "pitched", "array", "host", "shared"))

@@ -109,9 +109,9 @@ cudaEventQuery                          query           event
 cudaEventElapsedTime                    elapsed         out event event
 cudaLaunchHostFunc                      host_func       stream fn params
 cudaStreamAddCallback                   host_func       stream fn params -
-cudaLaunchKernel                        work            kernel - - params - stream
-cudaLaunchCooperativeKernel             work            kernel - - params - stream
-cudaLaunchKernelExC                     work            stream->stream kernel params ; unset=attrs \
+cudaLaunchKernel                        work            kernel - - args - stream
+cudaLaunchCooperativeKernel             work            kernel - - args - stream
+cudaLaunchKernelExC                     work            stream->stream kernel args ; unset=attrs \
 why=attributes of a launch may let it start early, and record events
 cudaLaunchKernelEx                      work            stream->stream kernel params* ; unset=attrs \
 why=attributes of a launch may let it start early, and record events

@@ -407,7 +407,7 @@ class Effects(Allocations):
         """The types of what a template gets as memory or to call, as far as its functions may run on the device: empty
         for one that is not known.
         """
-        for role in ("r", "w", "rw", "op", "params"):
+        for role in ("r", "w", "rw", "op", "params", "args"):
             for expr in args.named.get(role, ()):
                 yield from self._types_of(expr, frozenset())
 

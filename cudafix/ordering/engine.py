@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from cudafix import ir
 from cudafix.ir import blocks_of, walk
@@ -111,6 +111,15 @@ def _given_for(param: ir.Var, frame: Frame) -> int | None:
     return at if at < len(frame.given) else None
 
 
+def _own_names(function: ir.Function) -> list[str]:
+    """The variables of a function that are objects of their own: no references, and no results of calls."""
+    own = (name for name, kind in function.types.items() if kind[-1:] != "&" or name in function.arrays)
+    declared = {stmt.var.name for stmt in walk(function.body) if isinstance(stmt, ir.Declare)}
+    declared.update(param.name for param in function.params)
+    referred = {param.name for param in function.params if param.by_reference}
+    return sorted(name for name in own if name not in referred and (name[:1] != "%" or name in declared))
+
+
 class Engine(Machine):
     """Runs statements. `cudafix.ordering.effects.Effects` adds what calls mean."""
 
@@ -124,6 +133,8 @@ class Engine(Machine):
         self.unwinding: list[Unwinding] = []  # each block around here that has such objects
         self._thrown: State | None = None  # what was thrown here last, if nothing has changed it since
         self._destroyed: dict[int, list[tuple[int, int, ir.Stmt]]] = {}  # see `_objects_of`, by block
+        self._declared_in: dict[object, tuple[ir.Stmt, list[str]]] = {}  # see `_scope_ends`, by statement
+        self._scopes: list[tuple[str, ir.Block]] = []  # the blocks around here that declare variables, by call
         self._run: dict[type, Callable[[ir.Stmt, State], State | None]] = {
             ir.Call: self._call_statement,
             ir.Launch: self._launch_statement,
@@ -194,6 +205,9 @@ class Engine(Machine):
         self._watch(state)
         made = self._objects_of(block) if self.catching else []
         entered: ir.Block = ()
+        scoped = any(isinstance(stmt, ir.Declare) for stmt in block)
+        if scoped:
+            self._scopes.append((self.frame.name, block))
         for number, stmt in enumerate(block):
             if state is None and not isinstance(stmt, ir.Label) and not self._has_label(stmt):
                 continue
@@ -213,6 +227,11 @@ class Engine(Machine):
             state = self._run_caught(stmt, state) if self.catching else self._step(stmt, state)
             self._watch(state)
         self._within(entered, ())
+        if scoped:
+            self._scopes.pop()
+            if state is not None:
+                names = [stmt.var.name for stmt in block if isinstance(stmt, ir.Declare)]
+                self._variables_end(names, block[-1].span, state)
         if state is not None and declared:
             for stmt in objects:
                 self.held_by(stmt.type, self.whole(state, stmt.var), stmt.span, state)
@@ -284,10 +303,19 @@ class Engine(Machine):
     def unwind(self, state: State, above: int) -> None:
         """An exception passes the blocks around here, of calls above this depth, to the handlers of a `try`."""
         around = self.catching[-1]
+        if state.orders.lost.get(HOST, 0):
+            around.ended.update(self._ended_between(around))
         passed = (block for block in reversed(self.unwinding[around.around :]) if block.depth < above)
         first = next(passed, around)
         state.env.forget_calls([frame.name for frame in self.frames[first.depth :]])
         first.thrown = joined(first.thrown, state)
+
+    def _ended_between(self, around: Catching) -> Iterator[tuple[str, str]]:
+        """The variables that end where an exception passes from here to a `try`: by call, and by name."""
+        for frame in self.frames[around.depth :]:
+            yield from ((frame.name, name) for name in self._names_of(frame.function))
+        for call, block in self._scopes[around.scopes :]:
+            yield from ((call, stmt.var.name) for stmt in block if isinstance(stmt, ir.Declare))
 
     def _objects_of(self, block: ir.Block) -> list[tuple[int, int, ir.Stmt]]:
         """The objects of a block with a destructor: behind which statement each is made, and before which it ends, by
@@ -843,7 +871,9 @@ class Engine(Machine):
                 continue  # another instance of the same template, launched with the same arguments
             seen.add(only)
             through = self.block(arm, joined(state.copy(), through))
-        out = joined(through, self.frame.breaks.pop())
+        left = self.frame.breaks.pop()
+        self._scope_ends(stmt, left)
+        out = joined(through, left)
         return out if stmt.has_default else joined(out, state)
 
     def _try(self, stmt: ir.Stmt, state: State) -> State | None:
@@ -851,9 +881,10 @@ class Engine(Machine):
         # An exception may leave the body after any of its statements; what was released then is not released twice.
         seen = state.copy()
         current: State | None = state
-        self.catching.append(Catching(len(self.frames), len(self.unwinding)))
+        self.catching.append(Catching(len(self.frames), len(self.unwinding), len(self._scopes)))
         self._thrown = None
         made = self._objects_of(stmt.body)
+        self._scopes.append((self.frame.name, stmt.body))
         live: ir.Block = ()
         for number, inner in enumerate(stmt.body):
             live = self._within(live, tuple(end for at, to, end in made if at < number < to))
@@ -861,9 +892,15 @@ class Engine(Machine):
             if current is not None and not live:
                 seen.join(current)
         self._within(live, ())
-        thrown = self.catching.pop().thrown
-        if thrown is not None:
-            seen.join(thrown)
+        self._scopes.pop()
+        if current is not None:
+            names = [inner.var.name for inner in stmt.body if isinstance(inner, ir.Declare)]
+            self._variables_end(names, stmt.span, current)
+        caught = self.catching.pop()
+        if caught.thrown is not None:
+            if caught.ended:
+                self._roots_end([("local", *one) for one in sorted(caught.ended)], stmt.span, caught.thrown)
+            seen.join(caught.thrown)
         if self.catching and not stmt.all:
             self.unwind(seen.copy(), len(self.frames) + 1)
         out = current
@@ -907,6 +944,9 @@ class Engine(Machine):
 
     def _goto(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Goto)
+        nested = [block for call, block in self._scopes if call == self.frame.name][1:]
+        names = [s.var.name for block in nested for s in block if isinstance(s, ir.Declare)]
+        self._variables_end(names, stmt.span, state)
         self.frame.labels[stmt.label] = joined(self.frame.labels.get(stmt.label), state)
         return None
 
@@ -937,6 +977,7 @@ class Engine(Machine):
             state.env.write([(self.root(stmt.index.name), ())], frozenset({mem.OTHER}))
         out = self._rounds(stmt, state, at_least_once=stmt.at_least_once)
         left = self.frame.breaks.pop()
+        self._scope_ends(stmt, left)
         self.loops -= 1
         return left if stmt.forever else joined(out, left)
 
@@ -973,7 +1014,9 @@ class Engine(Machine):
     def _round(self, loop: ir.Loop, state: State | None) -> State | None:
         self.frame.continues.append(None)
         state = self.block(loop.body, state)
-        state = joined(state, self.frame.continues.pop())
+        early = self.frame.continues.pop()
+        self._scope_ends(loop, early)
+        state = joined(state, early)
         if state is not None:
             self._end_closures(loop, state)
         return self.block(loop.step, state)
@@ -1181,8 +1224,8 @@ class Engine(Machine):
         value = self.frame.value
         if end is not None and outlives:  # it stores through what it has kept
             self.written_elsewhere(end, (), mem.UNKNOWN, unseen=True)
-        if end is not None and (self.pinned or self.pins_unknown):
-            self._variables_end(function, end)
+        if end is not None:
+            self._variables_end(self._names_of(function), function.span, end)
         given_back = self._given_back(function, end) if end is not None and end.env.gone else []
         self.returned_inside = self.frame.inside
         self.referred = self.frame.referred
@@ -1211,16 +1254,53 @@ class Engine(Machine):
             own = [root for root, _ in end.env if root[0] == "global" and root[2].rpartition("::")[0] == around]
             end.env.forget(own)
 
-    def _variables_end(self, function: ir.Function, end: State) -> None:
-        """Pinned memory of local variables is given back where they end: no copy may still work on it."""
-        pointers = {name for name, kind in function.types.items() if kind[-1:] in ("*", "&")} - function.arrays
-        names = function.types.keys() - pointers
-        own: list[mem.Root] = [("local", self.frame.name, name) for name in sorted(names) if name[:1] != "%"]
-        bits = self.mask(mem.Ref((root, ())) for root in own) & self.of_the_host
-        if not self.pins_unknown:
-            bits &= self.pinned
-        point = Point(function.span, f"the variables of `{last(function.name)}` end", None)
-        self.host_observes(end, Wrong.HOST_ACCESS, point, writes=bits)
+    def _names_of(self, function: ir.Function) -> list[str]:
+        """The variables of a call of a function, whichever block they stand in."""
+        return function.kept("own names", _own_names)
+
+    def _scope_ends(self, stmt: ir.Loop | ir.Switch, state: State | None) -> None:
+        """Here a `break` or a `continue` has left the blocks of a statement."""
+        if state is None or not state.orders.lost.get(HOST, 0):
+            return
+        found = self._declared_in.get(id(stmt))
+        if found is None:
+            inside = (s for block in blocks_of(stmt) for s in walk(block))
+            found = stmt, [s.var.name for s in inside if isinstance(s, ir.Declare)]
+            self._declared_in[id(stmt)] = found
+        self._variables_end(found[1], stmt.span, state)
+
+    def _variables_end(self, names: Iterable[str], span: ir.Span, state: State) -> None:
+        """Variables of this call end here."""
+        if state.orders.lost.get(HOST, 0):
+            self._roots_end([("local", self.frame.name, name) for name in names], span, state)
+
+    def _roots_end(self, roots: Sequence[Root], span: ir.Span, state: State) -> None:
+        """The memory of variables is given back where they end (C++17, 6.6.4.3 [basic.stc.auto]), and so is what they
+        own: no work may still use it, as where the host writes there.
+        """
+        bits = 0
+        for root in roots:
+            kind, is_array = self._kind_of(root)
+            own = is_array or kind[-1:] not in ("*", "&") or (kind[-1:] == "*" and root in self.exposed)
+            if own and root in self._objects:
+                bits |= self.mask([mem.Ref((root, ()))])
+            bits |= self._owned_by(root, kind, state)
+        if self.in_python:  # an object may outlive the variables that it had
+            bits &= self.of_the_host
+            bits &= -1 if self.pins_unknown else self.pinned
+        if bits:
+            point = Point(span, f"the variables of `{last(self.frame.function.name)}` end", None)
+            self.host_observes(state, Wrong.HOST_ACCESS, point, writes=bits)
+
+    def _owned_by(self, root: Root, kind: str, state: State) -> Bits:
+        """The memory of the host that a variable owns, as a smart pointer does, or one that is a part of it."""
+        if kind[-1:] in ("*", "&") or kind in NUMBERS:
+            return 0
+        bits = 0
+        for path, values in state.env[root].items():
+            if mem.leading(values) and any(_OWNER.search(self._type_at(root, path[:n])) for n in range(len(path) + 1)):
+                bits |= self.mask(values) & ~self.on_device(values)
+        return bits
 
     def _needs_its_closure(self, function: ir.Function) -> bool:
         """Whether a lambda names variables of the function around it."""

@@ -153,13 +153,15 @@ def joined(a: State | None, b: State | None) -> State | None:
 
 @dataclass(slots=True)
 class Catching:
-    """A `try` whose body runs: in which call (by its depth), how much of `Engine.unwinding` is around it, and what has
-    reached its handlers.
+    """A `try` whose body runs: in which call (by its depth), how much of `Engine.unwinding` and how many blocks are
+    around it, what has reached its handlers, and which variables that has ended: by call, and by name.
     """
 
     depth: int
     around: int
+    scopes: int = 0
     thrown: State | None = None
+    ended: set[tuple[str, str]] = field(default_factory=set)
 
 
 @dataclass(slots=True)

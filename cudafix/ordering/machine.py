@@ -18,7 +18,7 @@ from cudafix.ordering.classes import Classes
 from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.moving import BEHIND, Moving, Node
-from cudafix.ordering.pageable import NAMES, element_of, has_its_own, owns_pageable_elements
+from cudafix.ordering.pageable import NAMES, element_of, has_its_own, holds_in_place, owns_pageable_elements
 from cudafix.ordering.plain import ADDRESS, NUMBERS
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
@@ -230,6 +230,8 @@ class Machine:
                 pointed = [c for c in found if c is not None]
                 if self.puns:
                     self._are_seen_as(base, pointed)
+                if not pointed and holds_in_place(self.type_of(base)):
+                    return self.cells(state, base)
                 return pointed
             case ir.Index(base, index):
                 key = self.key(state, index)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_OPTIONAL = re.compile(r"(?:const )?(?:::)?(?:std::)?optional\s*<(?!.*&\s*>)")
 _TEXT = re.compile(r"(?:std::)?(?:string|wstring|u8string|u16string|u32string)")
 _ARRAY = re.compile(r"(?:std::)?array\s*<.*>")
 _CONTAINER = re.compile(r"(?:(?:std::)?(?:vector|deque|valarray)|thrust::host_vector)\s*<(.*)>", re.DOTALL)
@@ -48,6 +49,11 @@ def element_of(kind: str) -> str:
 def shows_elements_of_others(kind: str) -> bool:
     """Whether `kind` is a view: reading it reads the elements of another object (ISO C++ [views], [string.view])."""
     return _VIEW.match(kind.removeprefix("const ").strip()) is not None
+
+
+def holds_in_place(kind: str) -> bool:
+    """Whether what `*x` names is a part of `x`, for an `x` of type `kind` (ISO C++ [optional.observe])."""
+    return _OPTIONAL.match(kind) is not None
 
 
 def has_its_own(kind: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cudafix import ir
@@ -117,6 +117,10 @@ class Roles(Calls):
                 values = self.reachable(state, kept) - kept
                 args.reads |= values
                 args.writes |= values
+            elif role == "args":
+                values = self._used_as_arguments(state, expr)
+                args.reads |= values
+                args.writes |= values
             elif role in ("params", "op") or (role in ("keep", "keeper") and api.effect is Effect.WORK):
                 values = self.reachable(state, self.whole(state, expr))
                 args.reads |= values
@@ -164,6 +168,21 @@ class Roles(Calls):
         if any(role.startswith("op") for role in api.roles):
             return values - pointers
         return self.reachable(state, self.whole(state, expr) - pointers)
+
+    def _used_as_arguments(self, state: State, expr: ir.Expr) -> Values:
+        """What a kernel reaches by an array of the addresses of its arguments: the array, and the arguments, are copied
+        before the call returns (CUDA Driver API, `cuLaunchKernel`).
+        """
+        array = self.values(state, expr)
+        whole = self.whole(state, expr)
+        arguments = (whole - array).union(*(held for value in array for held in self._content(state, value)))
+        led = mem.NOTHING.union(*(held for value in arguments for held in self._content(state, value)))
+        used = self.reachable(state, led)
+        return used | {v for v in self.reachable(state, whole) if not isinstance(v, mem.Ref)}
+
+    @staticmethod
+    def _content(state: State, value: mem.Value) -> Iterable[Values]:
+        return state.env.content(value) if isinstance(value, mem.Ptr | mem.Ref) else ()
 
     def _sees_all(self, args: Arguments, state: State) -> None:
         """The host may read and write all memory that it can see."""

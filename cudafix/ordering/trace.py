@@ -199,7 +199,7 @@ class Tracer(Effects):
 
     def _try(self, stmt: ir.Stmt, state: State) -> State | None:
         assert isinstance(stmt, ir.Try)
-        self.catching.append(Catching(len(self.frames), len(self.unwinding)))
+        self.catching.append(Catching(len(self.frames), len(self.unwinding), len(self._scopes)))
         end = self.block(stmt.body, state)
         thrown = self.catching.pop().thrown
         if end is None and thrown is not None and stmt.handlers:

@@ -139,7 +139,7 @@ _CLASS = re.compile(
     r"|\w+_t\b|pthread_|FILE\b|dim3\b|chrono::|(?:duration|time_point)\s*<)[A-Za-z_]"
 )
 # the templates of the standard library that make and end objects of the first of their arguments, of two, or of all
-_MAKES_OBJECTS = re.compile(
+MAKES_OBJECTS = re.compile(
     r"(?:std::|thrust::)?(?:(host_vector|vector|deque|(?:forward_)?list|array|(?:unordered_)?(?:multi)?set|optional|queue|stack"
     r"|priority_queue|unique_ptr|shared_ptr)|((?:unordered_)?(?:multi)?map)|pair|tuple|variant)\s*<.*>",
     re.DOTALL,
@@ -852,7 +852,7 @@ class Declarations:
         seen. Aliases may mean each other (`followed` are those that have been).
         """
         followed = set() if followed is None else followed
-        if (makes := _MAKES_OBJECTS.fullmatch(kind)) is not None:
+        if (makes := MAKES_OBJECTS.fullmatch(kind)) is not None:
             given = template_arguments(kind)[: 1 if makes[1] else 2 if makes[2] else None]
             return next((one for part in given if (one := self.unseen(part, around, followed)) is not None), None)
         name = plain_name(SPECIFIERS.sub("", kind).strip().removeprefix("::"))

@@ -128,6 +128,7 @@ _TO_BYTES = re.compile(r"(?:const )?(?:(?:un)?signed )?(?:char|u?int8_t|(?:std::
 MAP = re.compile(r"(?:const )?(?:std::)?(?:unordered_)?(?:multi)?map\s*<")
 """The containers whose elements are pairs of a key and what it is mapped to ([associative.reqmts], [unord.req])."""
 _OPTIONAL = re.compile(r"(?:const )?(?:(?:std|thrust)::)?optional\s*<(.*)>(?: &)?")
+LISTS = re.compile(r"(?:const )?(?:std::)?(?:deque|(?:forward_)?list|queue|stack|(?:multi)?set|unordered_set)\s*<")
 _REFER = frozenset(("get", "any_cast", "value", "front", "back", "top"))  # which return references to what is held
 _MOST_PARTS = 4  # of parts of parts
 
@@ -956,8 +957,10 @@ class Expressions:
         if isinstance(place, (FuncRef, Const)):
             return place
         if isinstance(place, Deref):
-            return place.base
+            return Addr(place) if _OPTIONAL.match(self.type_of(place.base)) else place.base
         if isinstance(place, Index):
+            if LISTS.match(self.type_of(place.base)):
+                return Addr(place)
             return self.moved(place.base, place.index)
         if isinstance(place, (Opaque, ir.Choice)):  # one of several
             parts = place.parts if isinstance(place, Opaque) else place.options

@@ -13,6 +13,7 @@ from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.context import Bound, File, Scope, Source, together
 from cudafix.frontends.cuda.declarations import (
     ASSIGNMENT,
+    MAKES_OBJECTS,
     Class,
     Declarations,
     Definition,
@@ -30,6 +31,7 @@ from cudafix.frontends.cuda.expressions import KEEPS_REFERENCES, OPTIONAL, SHOUT
 from cudafix.frontends.cuda.loops import Loops
 from cudafix.frontends.cuda.macros import Macro, joined, pasted
 from cudafix.frontends.cuda.names import NULLS
+from cudafix.frontends.cuda.owners import ALONE
 from cudafix.frontends.cuda.terms import is_temporary, matters, opaque, root_of
 from cudafix.ir import (
     NULL,
@@ -145,7 +147,35 @@ class Statements(Loops):
         return name if SHOUT.fullmatch(name) is not None and not is_check else ""
 
     def _compound(self, node: Node) -> None:
-        self.scoped(lambda: self.statement_list(node.children, node.start_byte), node)
+        ended: list[Expr] = []
+        start = len(self.out)
+
+        def run() -> None:
+            self.statement_list(node.children, node.start_byte)
+            declared = [stmt for stmt in self.out[start:] if isinstance(stmt, ir.Declare)]
+            ended.extend(self._ending_here(declared, self.source.text[node.start_byte : node.end_byte]))
+
+        self.scoped(run, node)
+        if ended and not (self.out and isinstance(self.out[-1], (ir.Return, ir.Break, ir.Continue, ir.Goto))):
+            at = Span(self.source.path, node.end_byte - 1, node.end_byte)
+            self.emit(ir.HostAccess((), tuple(ended), at))
+
+    def _ending_here(self, declared: Sequence[ir.Declare], text: bytes) -> Iterator[Expr]:
+        """The variables of a block of which somebody may have the address, and what such own. Where the block ends,
+        their memory is given back, and the next one to use that memory writes there. (A block that is the body of
+        another statement is one of the IR.)
+        """
+        yield from (stmt.var for stmt in declared if is_temporary(stmt.var))  # what smart pointers own
+        arrays = {stmt.var.name for stmt in declared if stmt.array}
+        for name, resolved in self.scopes[-1].names.items():
+            kind = self.types.get(resolved, "")
+            if resolved in arrays:
+                yield Index(Var(resolved), Opaque(()))
+            if not kind or kind[-1:] in "*&" or resolved in (*self.storage, *arrays):
+                continue
+            made = MAKES_OBJECTS.fullmatch(kind) is not None
+            if made or self.file.index.class_of(kind) or re.search(rb"&\s*%b\b" % re.escape(name.encode()), text):
+                yield Deref(Var(resolved)) if ALONE.fullmatch(kind) else Var(resolved)
 
     def statement_expression(self, node: Node, used: bool) -> Expr:
         """`({ …; x; })`, and a block that a macro was given."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from tree_sitter import Language, Node, Query
@@ -102,10 +102,16 @@ class _Summary:
 
 
 def summarize(
-    root: Node, text: bytes, path: str, index: Declarations, macros_in: Callable[[int, int], Mapping[str, Macro]]
+    root: Node,
+    text: bytes,
+    path: str,
+    index: Declarations,
+    macros_in: Callable[[int, int], Mapping[str, Macro]],
+    included: Sequence[int] = (),
 ) -> tuple[tuple[ir.Kernel, ...], tuple[ir.Kernel, ...], ir.Scopes]:
     """The kernels of a file with what they reach in it; all functions that run on the device, each by itself; and where
-    the names in them may be found. `macros_in` gives the macros by which a range of the text is read.
+    the names in them may be found. `macros_in` gives the macros by which a range of the text is read,
+    `included` where an `#include` stands: what that brings into a function or a class may be anything.
     """
     sides = ("kernel", "device", "both")
     found = [one for one in index.functions if one.side in sides or _may_be_on_device(one, text)]
@@ -124,18 +130,67 @@ def summarize(
         return macros_in(node.start_byte, node.end_byte)
 
     device = [_described(one, _summary(one, text, index, macros(one.node), touched, made), text, path) for one in found]
+    device = [_with_included(one, touched) if _stands_in(included, one.span) else one for one in device]
     lambdas = (
         node
         for part in (root.children if found or objects else ())
         if _INTRODUCER.search(text, part.start_byte, part.end_byte)
         for node in captures_of(_lambdas(), part).get("lambda", ())
     )
-    device += [_of_lambda(node, text, path, macros(node), touched) for node in _outermost(lambdas)]
+    of_lambdas = [_of_lambda(node, text, path, macros(node), touched) for node in _outermost(lambdas)]
+    device += [_with_included(one, touched) if _stands_in(included, one.span) else one for one in of_lambdas]
+    device += _with_included_members(root, text, path, included, touched)
     if found or objects or touched or index.members or index.evaluating:
         device += _evaluated_unnamed(root, text, path, index, macros, touched)
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
     return tuple(kernels), tuple(device), scopes
+
+
+def _stands_in(included: Iterable[int], span: ir.Span) -> bool:
+    return any(span.start <= at < span.end for at in included)
+
+
+def _with_included(one: ir.Kernel, touched: Mapping[bytes, tuple[str, ...]]) -> ir.Kernel:
+    """A function of which a part stands in another file, and may use all that is in scope (C++17, 19.2
+    [cpp.include]).
+    """
+    every = frozenset(range(len(one.params)))
+    names = frozenset(name for full in touched.values() for name in full)
+    return replace(
+        one,
+        reads=one.reads | every,
+        writes=one.writes | every,
+        prints=True,
+        traps=True,
+        globals_read=one.globals_read | names,
+        globals_written=one.globals_written | names,
+        calls_unknown=one.calls_unknown | {"#include"},
+        keeps=True,
+        stores=True,
+        calls=(*one.calls, ir.DeviceCall("", "", False, (every,) * MANY, (names,) * MANY)),
+        times=True,
+    )
+
+
+def _with_included_members(
+    root: Node, text: bytes, path: str, included: Iterable[int], touched: Mapping[bytes, tuple[str, ...]]
+) -> Iterator[ir.Kernel]:
+    """What objects of a class run of which members stand in another file: constructors, operators, a destructor."""
+    for at in included:
+        node = root.descendant_for_byte_range(at, at)
+        while node is not None and node.type not in ("struct_specifier", "class_specifier"):
+            node = node.parent if node.type not in ("function_definition", "lambda_expression") else None
+        named = node.child_by_field_name("name") if node is not None else None
+        if node is not None and named is not None:
+            name = text[named.start_byte : named.end_byte].decode("utf-8", "replace")
+            none, span = frozenset[int](), ir.Span(path, node.start_byte, node.end_byte)
+            nothing = frozenset[str]()
+            made = ir.Kernel(
+                f"{plain_name(name)}::{DEFAULT}", (), none, none, False, False, nothing, nothing, nothing, span,
+                member=True, is_kernel=False,
+            )  # fmt: skip
+            yield _with_included(made, touched)
 
 
 _OBJECTS = re.compile(rb"\b(?:thrust|cub)\b|\boperator\s*\(\s*\)")

@@ -387,7 +387,7 @@ def _owner(node: Node, text: bytes) -> str:
     """The last name of the class of a data member, or of the function of a parameter; "" if it has none."""
     within = node.parent
     while within is not None:
-        if node.type == "field_declaration" and within.type in ("struct_specifier", "class_specifier"):
+        if node.type == "field_declaration" and within.type in _CLASSES and within.child_by_field_name("name"):
             named = within.child_by_field_name("name")
         elif node.type != "field_declaration" and within.type == "function_declarator":
             named = within.child_by_field_name("declarator")
@@ -399,6 +399,7 @@ def _owner(node: Node, text: bytes) -> str:
     return ""
 
 
+_CLASSES = frozenset(("struct_specifier", "class_specifier", "union_specifier"))
 _PLAIN = frozenset("number_literal char_literal string_literal true false null nullptr".split())
 
 

@@ -13,7 +13,8 @@ build: it is said
 - in a text of the source's folder or of one above it. A folder that holds no sources itself (`cmake/`, `scripts/`,
   `.github/`) speaks for the one around it, unless it is a project with a license of its own. Of a Makefile above the
   nearest one only if it may start that one, or exports variables to it;
-- in whatever file one of these names, which covers `include`, `-include`, response files and configured headers;
+- in whatever file one of these names, which covers `include`, `-include`, response files and configured headers; where
+  make or CMake include a file that is not found, it may say anything;
 - in a text elsewhere in the project that names the source;
 - for a target of the same CMake project, which may be linked to, in a variable that others see, or in a function.
 
@@ -34,6 +35,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from functools import cache, lru_cache
+from glob import glob
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +46,7 @@ from cudafix.build_texts import (
     SOURCES,
     Place,
     documents_per_thread,
+    includes,
     is_build_file,
     is_prose,
     may_be_text,
@@ -80,6 +83,10 @@ _MOST_ABOVE, _MOST_EMPTY = 8, 2  # folders above those that the user named, and 
 _STARTS_ANOTHER = re.compile(rb"\$[({]MAKE[)}]|\bmake\b|\bexport\b")
 _SEEN_BY_OTHERS = re.compile(r"\b(?:PUBLIC|INTERFACE|CACHE|PARENT_SCOPE|function|macro)\b|_property|_properties")
 _FOLDER_ITSELF = re.compile(rb"\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR)\}\Z|\$[({]CURDIR[)}]\Z")
+_FOLDERS = re.compile(  # of the file itself, or of one above it
+    r"^(?:\$\{(?:CMAKE_CURRENT_SOURCE_DIR|CMAKE_CURRENT_LIST_DIR|CMAKE_SOURCE_DIR|\w+_SOURCE_DIR)\}|\$[({]CURDIR[)}])"
+)
+_PATTERN = re.compile(r"[*?\[]")
 _WORD = re.compile(rb"[\w.+-]+")
 _WITH_FOLDER = re.compile(rb"[\w./+-]*/[\w.+-]+")
 
@@ -456,14 +463,20 @@ class _Builds:
         if only_environment:
             says = [file for file in says if _OF_THE_ENVIRONMENT.search(tree.text(file))]
             return _Said(False, False, tuple(tree.where(file) for file in says), True)
+        absent = [place for file in self._reaching for place in tree.absent_in(file)]
         says += [file for file in self._elsewhere if self._names(file, source) or self._shares(file)]
         built = tree.is_whole and any(tree.compiles(file) for file in self._reaching)
         plain = [file for file in says if self._decides(file) and all(place.plain for place in tree.places(file))]
         places = [place for file in plain for place in tree.places(file)]
-        if places and all(place.per_thread for file in says for place in tree.places(file)) and self._is_one(plain):
+        if (
+            not absent
+            and places
+            and all(place.per_thread for file in says for place in tree.places(file))
+            and self._is_one(plain)
+        ):
             return _Said(True, any(place.macro for place in places), (), built)
         unclear = [file for file in says if any(place.per_thread for place in tree.places(file))]
-        return _Said(False, False, tuple(map(tree.where, sorted(unclear))), built)
+        return _Said(False, False, (*map(tree.where, sorted(unclear)), *sorted(absent)), built)
 
     def _decides(self, file: str) -> bool:
         """Whether it is the Makefile or a `CMakeLists.txt` that compiles the folder, as far as one can tell."""
@@ -533,6 +546,7 @@ class _Files:
         self._speaking: dict[str, list[str]] = defaultdict(list)
         self._compiles: dict[str, bool] = {}
         self._naming: dict[str, list[str]] = {}
+        self._open: dict[str, list[str]] = {}
         self._paths: dict[str, dict[str, list[tuple[int, str]]]] = {}
         self._projects: dict[str, str] = {}  # the outermost one around a folder that is known
         self._licensed: set[str] = set()
@@ -683,8 +697,36 @@ class _Files:
                 at = os.path.normpath(os.path.join(os.path.dirname(file), match.decode("utf-8", "replace")))
                 if os.path.split(at) in self.files and _may_be_read(os.path.basename(at)):
                     found.append(at)
+            inside, self._open[file] = self._included(file)
+            found += inside
             self._naming[file] = [f for f in found if not is_prose(os.path.basename(f)) and not f.endswith(".ipynb")]
         return self._naming[file]
+
+    def absent_in(self, file: str) -> list[str]:
+        """The lines in which a build file includes what is not found."""
+        if not self.reads_others(file):
+            return []
+        self.named_in(file)
+        return self._open[file]
+
+    def _included(self, file: str) -> tuple[list[str], list[str]]:
+        """The files that a build file includes, of outside of the tree too, and the lines where none is found."""
+        folder, name = os.path.split(file)
+        found: list[str] = []
+        absent: list[str] = []
+        for line, path, optional in includes(name, self.text(file)):
+            plain = _FOLDERS.sub("", path)
+            meant = [os.path.normpath(os.path.join(each, plain.lstrip("/") if plain != path else path))
+                     for each in self.above(file)] if "$" not in plain else []  # fmt: skip
+            there = [each for one in meant for each in (glob(one) if _PATTERN.search(one) else [one])]
+            there = [each for each in there if os.path.isfile(each)]
+            last = os.path.basename(plain)
+            there = there[:1] if _PATTERN.search(plain) is None else there
+            there += self._meant(last.encode(), folder) if not there and "$" not in last else []
+            found += there
+            if not there and not (optional and meant):
+                absent.append(f"{os.path.relpath(file)}:{line}")
+        return found, absent
 
     def compiles(self, file: str) -> bool:
         """Whether a file is a build, and not only a setting."""

@@ -5,7 +5,8 @@ workflows, lists of options. What counts is nvcc's option and its macro,
 
 - whole, in every text; in a C or C++ source in a string or a flag only, as code asks for the macro too;
 - made of parts, by variables, concatenation, quotes or a line that goes on (`-DCUDA_API_$(MODE)_DEFAULT_STREAM`);
-- a part that stands by itself (`per-thread`, `API_PER_THREAD`), in build files and in what names nvcc;
+- a part that stands by itself (`per-thread`, `API_PER_THREAD`), and the words of it close together, in whatever case
+  (`list(JOIN parts _ macro)`), in build files and in what names nvcc;
 - in documentation, a command that a reader may enter: prose and comments say nothing.
 
 Of Makefiles and `CMakeLists.txt` it is understood whether it holds for all that they compile.
@@ -59,6 +60,9 @@ _JOINT = (
 _JOINED = re.compile(rf"(?<![\w-])[\w-]*(?:{_JOINT}[\w-]*)+")
 _SPLIT = re.compile(_JOINT)
 _LEAST_WRITTEN = 7  # letters of a word made of parts that are written: `CUDA_API_$(X)`, `--default-$(X)`
+
+_ONE_WORD = re.compile(r"(?i)(?<![a-z])(?:per|thread|default|stream)(?![a-z])")
+_WORDS, _CLOSE = 4, 120  # different words, characters from the first to the last
 
 _HINTS = (
     b"default-", b"-stream", b"-thread", b"PER_THREAD", b"THREAD_DEFAULT", b"API_PER", b"DEFAULT_STREAM", b"CUDA_API",
@@ -147,6 +151,66 @@ _VARIABLES = re.compile(r"\(\s*(?:APPEND\s+|PREPEND\s+)?(?:CMAKE_CUDA_FLAGS|CUDA
 _TARGETS = re.compile(r"(?:cuda_)?add_(?:executable|library)|add_subdirectory|include|fetchcontent_makeavailable")
 
 
+_MAKE_INCLUDE = re.compile(r"^ *(-include|sinclude|include)[ \t]+((?:[^#\n\\]|\\\n|\\.)*)", re.MULTILINE)
+_CMAKE_INCLUDE = re.compile(r"^[ \t]*include[ \t]*\(\s*([^)#]*)\)", re.MULTILINE | re.IGNORECASE)
+_MAKE_WORD = re.compile(r"(?:\$\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\$\{[^{}]*\}|\S)+")
+_MAKE_NAME = re.compile(r"\$[({]([\w.-]+)[)}]")
+_DEPENDENCIES = re.compile(r"\.(?:d|dep|deps|depend|P|Po|Plo)(?![A-Za-z0-9_])|\bdepend(?:s|encies)?\b")
+# https://cmake.org/cmake/help/latest/manual/cmake-modules.7.html: none of them sets options of nvcc
+_OF_CMAKE = re.compile(
+    r"(?:Check|CMake|CPack|CTest|Test|Use|Write|Find)\w*|AddFileDependencies|AndroidTestUtilities|BundleUtilities"
+    r"|CSharpUtilities|Dart|DeployQt4|Documentation|ExternalData|ExternalProject|FeatureSummary|FetchContent"
+    r"|FortranCInterface|GenerateExportHeader|GetPrerequisites|GNUInstallDirs|GoogleTest"
+    r"|InstallRequiredSystemLibraries|MacroAddFileDependencies|ProcessorCount|SelectLibraryConfigurations"
+    r"|SquishTestScript"
+)
+
+
+class Include(NamedTuple):
+    """A file that a build file includes: in which line, by which path, and whether it need not be there."""
+
+    line: int
+    path: str
+    optional: bool
+
+
+def includes(name: str, data: bytes) -> Iterator[Include]:
+    """The files that a Makefile or a file of CMake includes. In a path, variables that are not known stay; files of
+    dependencies, which compilers write, and the modules of CMake are left out.
+    """
+    text = _without_comments(name, data.decode("utf-8", "replace"))
+    if name in MAKEFILES or suffix_of(name) in (".mk", ".mak", ".make"):
+        values = _values(text)
+        for match in _MAKE_INCLUDE.finditer(text):
+            for word in _MAKE_WORD.findall(match[2].replace("\\\n", " ")):
+                for _ in range(9):  # variables of variables
+                    word = _MAKE_NAME.sub(lambda found: values.get(found[1], found[0]), word)
+                found = word.removeprefix("$(wildcard ").removesuffix(")") if word.startswith("$(wildcard ") else word
+                optional = match[1] != "include" or found != word
+                for path in _MAKE_WORD.findall(found):
+                    if _DEPENDENCIES.search(path) is None:
+                        yield Include(_line(text, match.start()), path, optional)
+    elif name == "CMakeLists.txt" or suffix_of(name) == ".cmake":
+        for match in _CMAKE_INCLUDE.finditer(text):
+            words = match[1].replace('"', "").split()
+            if words and _OF_CMAKE.fullmatch(words[0]) is None:
+                is_file = "/" in words[0] or words[0].endswith(".cmake") or "$" in words[0]
+                path = words[0] if is_file else f"{words[0]}.cmake"
+                yield Include(_line(text, match.start()), path, "OPTIONAL" in words[1:])
+
+
+def _values(text: str) -> dict[str, str]:
+    """The variables of a Makefile that are set once. One that is set again may have any of its values."""
+    values: dict[str, str] = {}
+    again = set()
+    for line in text.replace("\\\n", " ").split("\n"):
+        variable = _MAKE_VARIABLE.fullmatch(line) if not line.startswith("\t") else None
+        if variable is not None:
+            again |= {variable[1]} & values.keys()
+            values[variable[1]] = variable[2].strip()
+    return {name: value for name, value in values.items() if name not in again}
+
+
 class Place(NamedTuple):
     """A line that speaks of the default stream."""
 
@@ -199,7 +263,10 @@ def suffix_of(name: str) -> str:
 
 def may_say(data: bytes) -> bool:
     """Whether a text may say anything: quick, and true of more texts than do."""
-    return any(hint in data for hint in _HINTS)
+    if any(hint in data for hint in _HINTS):
+        return True
+    lower = data.lower()
+    return all(word in lower for word in (b"thread", b"stream", b"default", b"per"))
 
 
 def documents_per_thread(source: bytes) -> bool:
@@ -272,6 +339,23 @@ def _mentions(text: str, parts: bool) -> Iterator[Mention]:
     for match in _PART.finditer(text) if parts else ():
         if said.isdisjoint(range(*match.span())):
             yield Mention(match.start(), match[0], None, False)
+    for mention in _close_words(text) if parts else ():
+        if said.isdisjoint(range(mention.start, mention.start + len(mention.text))):
+            yield mention
+
+
+def _close_words(text: str) -> Iterator[Mention]:
+    """Where all words of the option or the macro stand close together, in any order: commands may join them."""
+    last: dict[str, int] = {}
+    names = [match.span() for match in _VARIABLE.finditer(text)]  # of packages of Python
+    for match in _ONE_WORD.finditer(text):
+        if any(start <= match.start() < end for start, end in names):
+            continue
+        last[match[0].lower()] = match.start()
+        if len(last) == _WORDS and match.end() - min(last.values()) <= _CLOSE:
+            start = min(last.values())
+            yield Mention(start, text[start : match.end()], None, False)
+            last.clear()
 
 
 def _may_become(word: str) -> bool:

@@ -20,6 +20,8 @@ _WRITES = frozenset(("w", "rw", "hw", "hrw", "swap", "out"))
 _DOCUMENTED = frozenset(("std", "cuda", "cuda::std", "cooperative_groups", "nvcuda", "nvcuda::wmma"))
 _LIBRARIES = _DOCUMENTED | {"thrust", "cub", "cg", "wmma"}
 LAMBDA = "<lambda>"
+DEFAULT = "<default>"
+"""What default member initializers of a class, or default arguments of a function, evaluate: `C::<default>`."""
 MANY = 12
 """So many arguments has a call of which their number is not known."""
 TEMPLATE = "<template>"
@@ -70,7 +72,8 @@ _NUMBER = re.compile(r"(?:(?:unsigned|signed|long|short|int|char|bool|float|doub
 def _runs_for_objects(one: ir.Kernel) -> bool:
     """Whether a function is called without its name."""
     name = last(one.name)
-    return name.startswith("operator") or name == LAMBDA or (one.member and _class_of(one) == name.removeprefix("~"))
+    is_made = one.member and _class_of(one) == name.removeprefix("~")
+    return name.startswith("operator") or name in (LAMBDA, DEFAULT) or is_made
 
 
 class _Closure:
@@ -111,6 +114,9 @@ class _Closure:
                 self.implicit[name if not name[8:9].isalnum() else TEMPLATE] += group
             for one in group if name.startswith("operator") else ():
                 self.implicit[_class_of(one)] += [one] if name[8:9].isalnum() else []
+            for one in group if name == DEFAULT else ():
+                self.implicit[_class_of(one)].append(one)
+                self.implicit[TEMPLATE] += [one] if one.member else []
             made = [one for one in group if one.member and _class_of(one) == name.removeprefix("~")]
             if made:
                 self.implicit[name.removeprefix("~")] += made

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from tree_sitter import Language, Node, Query
 from tree_sitter_cuda import language
 
 from cudafix import ir
-from cudafix.device_code import LAMBDA, MANY, TEMPLATE, closed
+from cudafix.device_code import DEFAULT, LAMBDA, MANY, TEMPLATE, closed
 from cudafix.frontends.cuda import sites
 from cudafix.frontends.cuda.declarations import (
     Declarations,
@@ -102,10 +102,16 @@ class _Summary:
 
 
 def summarize(
-    root: Node, text: bytes, path: str, index: Declarations, macros_in: Callable[[int, int], Mapping[str, Macro]]
+    root: Node,
+    text: bytes,
+    path: str,
+    index: Declarations,
+    macros_in: Callable[[int, int], Mapping[str, Macro]],
+    included: Sequence[int] = (),
 ) -> tuple[tuple[ir.Kernel, ...], tuple[ir.Kernel, ...], ir.Scopes]:
     """The kernels of a file with what they reach in it; all functions that run on the device, each by itself; and where
-    the names in them may be found. `macros_in` gives the macros by which a range of the text is read.
+    the names in them may be found. `macros_in` gives the macros by which a range of the text is read,
+    `included` where an `#include` stands: what that brings into a function or a class may be anything.
     """
     sides = ("kernel", "device", "both")
     found = [one for one in index.functions if one.side in sides or _may_be_on_device(one, text)]
@@ -113,27 +119,78 @@ def summarize(
     if not (objects or any(one.side in sides for one in index.functions)):
         found = []
     touched: dict[bytes, tuple[str, ...]] = {}
-    for variable in index.all_globals() if found or objects else ():
+    for variable in index.all_globals():
         if variable.space != "host":  # the device sees no host globals
             name = variable.name.rpartition("::")[2].encode()
             touched[name] = (*touched.get(name, ()), variable.name)
     touched = _initialized(text, touched) if touched else touched
-    made = _made(root, text, found, touched) if touched else {}
+    made = _made(root, text, found, touched) if touched and (found or objects) else {}
 
     def macros(node: Node) -> Mapping[str, Macro]:
         return macros_in(node.start_byte, node.end_byte)
 
     device = [_described(one, _summary(one, text, index, macros(one.node), touched, made), text, path) for one in found]
+    device = [_with_included(one, touched) if _stands_in(included, one.span) else one for one in device]
     lambdas = (
         node
         for part in (root.children if found or objects else ())
         if _INTRODUCER.search(text, part.start_byte, part.end_byte)
         for node in captures_of(_lambdas(), part).get("lambda", ())
     )
-    device += [_of_lambda(node, text, path, macros(node), touched) for node in _outermost(lambdas)]
+    of_lambdas = [_of_lambda(node, text, path, macros(node), touched) for node in _outermost(lambdas)]
+    device += [_with_included(one, touched) if _stands_in(included, one.span) else one for one in of_lambdas]
+    device += _with_included_members(root, text, path, included, touched)
+    if found or objects or touched or index.members or index.evaluating:
+        device += _evaluated_unnamed(root, text, path, index, macros, touched)
     scopes = _scopes(text)
     kernels = closed(device, index.namespaces, [scopes]) if any(one.is_kernel for one in device) else ()
     return tuple(kernels), tuple(device), scopes
+
+
+def _stands_in(included: Iterable[int], span: ir.Span) -> bool:
+    return any(span.start <= at < span.end for at in included)
+
+
+def _with_included(one: ir.Kernel, touched: Mapping[bytes, tuple[str, ...]]) -> ir.Kernel:
+    """A function of which a part stands in another file, and may use all that is in scope (C++17, 19.2
+    [cpp.include]).
+    """
+    every = frozenset(range(len(one.params)))
+    names = frozenset(name for full in touched.values() for name in full)
+    return replace(
+        one,
+        reads=one.reads | every,
+        writes=one.writes | every,
+        prints=True,
+        traps=True,
+        globals_read=one.globals_read | names,
+        globals_written=one.globals_written | names,
+        calls_unknown=one.calls_unknown | {"#include"},
+        keeps=True,
+        stores=True,
+        calls=(*one.calls, ir.DeviceCall("", "", False, (every,) * MANY, (names,) * MANY)),
+        times=True,
+    )
+
+
+def _with_included_members(
+    root: Node, text: bytes, path: str, included: Iterable[int], touched: Mapping[bytes, tuple[str, ...]]
+) -> Iterator[ir.Kernel]:
+    """What objects of a class run of which members stand in another file: constructors, operators, a destructor."""
+    for at in included:
+        node = root.descendant_for_byte_range(at, at)
+        while node is not None and node.type not in ("struct_specifier", "class_specifier"):
+            node = node.parent if node.type not in ("function_definition", "lambda_expression") else None
+        named = node.child_by_field_name("name") if node is not None else None
+        if node is not None and named is not None:
+            name = text[named.start_byte : named.end_byte].decode("utf-8", "replace")
+            none, span = frozenset[int](), ir.Span(path, node.start_byte, node.end_byte)
+            nothing = frozenset[str]()
+            made = ir.Kernel(
+                f"{plain_name(name)}::{DEFAULT}", (), none, none, False, False, nothing, nothing, nothing, span,
+                member=True, is_kernel=False,
+            )  # fmt: skip
+            yield _with_included(made, touched)
 
 
 _OBJECTS = re.compile(rb"\b(?:thrust|cub)\b|\boperator\s*\(\s*\)")
@@ -287,6 +344,70 @@ def _of_lambda(
     )  # fmt: skip
 
 
+def _evaluated_unnamed(
+    root: Node,
+    text: bytes,
+    path: str,
+    index: Declarations,
+    macros: Callable[[Node], Mapping[str, Macro]],
+    touched: Mapping[bytes, tuple[str, ...]],
+) -> Iterator[ir.Kernel]:
+    """Default member initializers and default arguments that do more than read numbers, as functions without
+    parameters: constructors of the class, and calls of the function, evaluate them (C++17, 15.6.2 [class.base.init] 9;
+    11.3.6 [dcl.fct.default] 9). Those of a kernel are evaluated on the host.
+    """
+    launched = {one.name.rpartition("::")[2] for one in index.functions if one.side == "kernel"}
+    for node in captures_of(_defaults(), root).get("default", ()):
+        value = node.child_by_field_name("default_value")
+        owner = _owner(node, text) if value is not None and value.type not in _PLAIN else ""
+        if value is None or not owner or owner in launched:
+            continue
+        member = node.type == "field_declaration"
+        words = set(WORD.findall(text, value.start_byte, value.end_byte))
+        written = text[value.start_byte : value.end_byte]
+        for name in _in_macros(words, macros(node)):
+            written += b"\n" + macros(node)[name].body
+        names = frozenset(name for word in {*WORD.findall(written)} & touched.keys() for name in touched[word])
+        called = {"".join(match[1].decode().split()) for match in _CALLED.finditer(written)} - _KEYWORDS_TEXT
+        calls = tuple(
+            ir.DeviceCall(name, "", False, (), ())
+            for name in sorted(called)
+            if device(name, 0) is None and not index.is_type(name) and name not in macros(node)
+        )
+        prints, traps, times = (one.search(written) is not None for one in (_PRINTS, _TRAPS, _CLOCK))
+        if names or calls or prints or traps or times:
+            yield ir.Kernel(
+                f"{owner}::{DEFAULT}", (), frozenset(), frozenset(), prints, traps, names, names, frozenset(),
+                ir.Span(path, node.start_byte, node.end_byte), bool(names),
+                frozenset(word.decode() for word in WORD.findall(written)), False, member, False, calls, times=times,
+            )  # fmt: skip
+
+
+def _owner(node: Node, text: bytes) -> str:
+    """The last name of the class of a data member, or of the function of a parameter; "" if it has none."""
+    within = node.parent
+    while within is not None:
+        if node.type == "field_declaration" and within.type in _CLASSES and within.child_by_field_name("name"):
+            named = within.child_by_field_name("name")
+        elif node.type != "field_declaration" and within.type == "function_declarator":
+            named = within.child_by_field_name("declarator")
+        else:
+            within = within.parent
+            continue
+        name = text[named.start_byte : named.end_byte].decode("utf-8", "replace") if named is not None else ""
+        return plain_name(name).rpartition("::")[2]
+    return ""
+
+
+_CLASSES = frozenset(("struct_specifier", "class_specifier", "union_specifier"))
+_PLAIN = frozenset("number_literal char_literal string_literal true false null nullptr".split())
+
+
+@cache
+def _defaults() -> Query:
+    return Query(Language(language()), "[(field_declaration) (optional_parameter_declaration)] @default")
+
+
 def _scopes(text: bytes) -> ir.Scopes:
     def names(pattern: re.Pattern[bytes]) -> frozenset[str]:
         return frozenset("".join(found.decode().split()).removeprefix("::") for found in pattern.findall(text))
@@ -327,9 +448,11 @@ def _in_macros(words: Iterable[bytes], macros: Mapping[str, Macro]) -> list[str]
     return sorted(found)
 
 
-def _times(body: Node, text: bytes, macros: bytes) -> bool:
-    """Whether device code does more with a clock than wait until some time has passed, in a loop that does nothing."""
-    if _CLOCK.search(macros):
+def _times(body: Node, text: bytes, besides: bytes) -> bool:
+    """Whether device code does more with a clock than wait until some time has passed, in a loop that does nothing.
+    `besides`: what runs with the body, of macros and initializers.
+    """
+    if _CLOCK.search(besides):
         return True
     rest = bytearray(text[body.start_byte : body.end_byte])
     for loop in captures_of(_waits(), body).get("loop", ()):
@@ -345,6 +468,17 @@ def _times(body: Node, text: bytes, macros: bytes) -> bool:
     return _CLOCK.search(left) is not None or any(re.search(rb"\b%s\b" % name, left) for name in since)
 
 
+def _evaluated(one: Definition) -> list[Node]:
+    """What a call of a function evaluates: its body, and what stands between that and its parameters, where a
+    constructor initializes bases and members (C++17, 15.6.2 [class.base.init] 7).
+    """
+    declarator = one.node.child_by_field_name("declarator")
+    if declarator is None:
+        return [one.body]
+    between = (node for node in one.node.children if declarator.end_byte <= node.start_byte < one.body.start_byte)
+    return [*(node for node in between if node.is_named), one.body]
+
+
 def _summary(
     one: Definition,
     text: bytes,
@@ -353,16 +487,18 @@ def _summary(
     touched: Mapping[bytes, tuple[str, ...]],
     made: Mapping[str, frozenset[str]],
 ) -> _Summary:
+    parts = _evaluated(one)
     names = {param.name: number for number, (param, _) in enumerate(one.params) if param.name}
     kinds = {param.name: (param.type, param.by_reference) for param, _ in one.params}
     summary = _Summary(tuple(param.name for param, _ in one.params), scope=one.cls or one.namespace)
-    body = text[one.body.start_byte : one.body.end_byte]
+    body = b"\n".join(text[part.start_byte : part.end_byte] for part in parts)
     words = set(WORD.findall(body))
     used = _in_macros(words, macros)
     written_out = b"\n".join([body, *(macros[name].body for name in used)])
     summary.prints = _PRINTS.search(written_out) is not None or b"cout" in words
     summary.traps = _TRAPS.search(written_out) is not None
-    summary.times = _CLOCK.search(written_out) is not None and _times(one.body, text, written_out[len(body) :])
+    besides = written_out[: len(body) - (one.body.end_byte - one.body.start_byte)] + written_out[len(body) :]
+    summary.times = _CLOCK.search(written_out) is not None and _times(one.body, text, besides)
     if b"static" in words:
         touched = {**touched, **_statics(one, text, index)}
     here = {word: touched[word] for word in words & touched.keys()}
@@ -399,18 +535,25 @@ def _summary(
                     summary.calls.append(ir.DeviceCall(called, summary.scope, False, *given))
     if not passed and not here and one.cls is None and b"(" not in written_out:
         return summary
-    captures = captures_of(_query(), one.body)
+    captures: dict[str, list[Node]] = {}
+    for part in parts:
+        for kind, nodes in captures_of(_query(), part).items():
+            captures.setdefault(kind, []).extend(nodes)
     numbers = {name: number for name, number in names.items() if name in passed}
-    unparsed = _unparsed(one.body)
-    roots = Origins(captures, unparsed, text, index, kinds, numbers, here, _members(one, words, index), made)
+    unparsed = [node for part in parts for node in _unparsed(part)]
+    members = _members(one, words, index)
+    roots = Origins(captures, unparsed, text, index, kinds, numbers, here, members, made)
     summary.keeps = _keeps_addresses(captures, roots, text, kinds, index)
     local = roots.local
+    fields = {name: kind for cls in index.lineage(one.cls) for name, kind in cls.fields.items()} if one.cls else {}
+    referring = {name for name in members if fields.get(name, "&").endswith("&")} - names.keys() - local.keys()
 
     def written(node: Node, by_method: bool = False) -> None:
         base, reached = roots.reached(node)
         reached |= by_method  # through what its members hold
         if base.type == "identifier":
             name = text[base.start_byte : base.end_byte].decode("utf-8", "replace")
+            reached |= name in referring
             summary.stores |= reached and name not in names and name not in local and name.encode() not in here
         elif base.type != "this" or node.type != "field_expression":
             summary.stores = True
@@ -491,7 +634,7 @@ def _summary(
         and not (number in summary.deep and not holds_numbers(param, index))
     }:
         kept = _Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, index)
-        summary.writes -= {names[name] for name in kept.of(one.body)}
+        summary.writes -= {names[name] for name in kept.of(parts)}
     summary.writes |= summary.certain
     summary.reads |= summary.certain
     return summary
@@ -544,10 +687,10 @@ class _Const:
         self.references: set[str] = set()  # to elements
         self.lost: set[str] = set()
 
-    def of(self, body: Node) -> set[str]:
+    def of(self, parts: Iterable[Node]) -> set[str]:
         known = set(self.names)
         uses: dict[str, list[Node]] = {}
-        for node in captures_of(_identifiers(), body).get("name", ()):
+        for node in (found for part in parts for found in captures_of(_identifiers(), part).get("name", ())):
             uses.setdefault(self.text[node.start_byte : node.end_byte].decode("utf-8", "replace"), []).append(node)
         origin = {name: {name} for name in known}
         queue = list(known)
@@ -574,7 +717,8 @@ class _Const:
             if kind in ("subscript_expression", "subscript_argument_list", "field_expression", "init_declarator") and (
                 parent.child_by_field_name("argument") == node or kind == "subscript_argument_list"
             ):
-                return self._element(parent) if kind != "subscript_argument_list" else ""
+                # between the brackets stands the pointer: `i[p]`
+                return self._element(parent.parent if kind == "subscript_argument_list" and parent.parent else parent)
             if kind == "pointer_expression":
                 return self._element(parent) if parent.children[0].type == "*" else None
             if kind == "init_declarator":

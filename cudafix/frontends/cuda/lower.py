@@ -104,7 +104,8 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
     functions += file.functions
     _apply_attributes(functions, parsed)
     functions += made
-    kernels, device, scopes = summarize(root, text, parsed.path, found, parsed.macros_in)
+    included = [at for at, directive in parsed.between if directive == "#include"]
+    kernels, device, scopes = summarize(root, text, parsed.path, found, parsed.macros_in, included)
     if parsed.too_many_configurations:
         for function in functions:
             _too_many(function, parsed)

@@ -57,6 +57,7 @@ _SMALL = re.compile(
 NAMES_OF_CALLEES = frozenset(
     "identifier field_identifier qualified_identifier template_function template_method primitive_type".split()
 )
+_BUILT_IN = frozenset(("threadIdx", "blockIdx", "blockDim", "gridDim"))
 _LVALUES = frozenset(("identifier", "subscript_expression", "field_expression", "pointer_expression"))
 
 
@@ -90,6 +91,7 @@ class Origins:
         for variable, full in globals_.items():
             self._held[variable.decode()] = frozenset(), frozenset(full)
         self._class_of: dict[str, str] = {}  # of local variables, by one of them
+        self._elements_of: dict[tuple[int, int, int], Node | None] = {}  # by the local variables that are known
         self._words: dict[tuple[int, int], frozenset[str]] = {}  # in each expression, by where it stands
         flows = [*self._initialized(captures), *self._assigned(captures), *self._given(captures)]
         for name in members - self.local.keys() - types.keys():
@@ -120,7 +122,7 @@ class Origins:
         """The node that an lvalue starts from, and whether memory outside of that variable is reached: `p[i]`, `*p`,
         `p->x`; not `s.x`, and not the elements of an array.
         """
-        base, steps = _base(node)
+        base, steps = self._base(node)
         name = self._name(base) if base.type == "identifier" else ""
         outside = name in self.references or self._types.get(name, ("", False))[1]
         return base, steps > self._dimensions.get(name, 0) or (outside and base != node)
@@ -169,7 +171,9 @@ class Origins:
         if node.end_byte - node.start_byte > LONG:
             return self._named(node)
         if kind in ("subscript_expression", "field_expression", "pointer_expression"):
-            base, steps = _base(node)
+            base, steps = self._base(node)
+            if base.type == "subscript_expression":
+                return self._named(base)
             if base == node or base.type != "identifier":  # `&x`, or of what a call returns
                 inner = node.child_by_field_name("argument") if base == node else base
                 return self._carried(inner, elements=base == node)
@@ -320,7 +324,7 @@ class Origins:
             left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
             if left is None or right is None:
                 continue
-            base, _ = _base(left)
+            base, _ = self._base(left)
             captured = node.type == "lambda_capture_initializer"
             if captured:
                 self._declares(Declared(self._name(left), "", False, node.children[0].type == "&", left))
@@ -366,15 +370,95 @@ class Origins:
             given = [value for value, stores in zip(values, stored, strict=False) if stores]
             places = [value for value in given if self._is_place(value, refers)] + [function] * is_method
             for place in places:
-                base, _ = _base(_without_address(place))
-                if base.type == "identifier":
+                base, _ = self._base(_without_address(place))
+                either = self._named(base) if base.type == "subscript_expression" else frozenset[str]()
+                for stored_in in (self._name(base),) if base.type == "identifier" else sorted(either):
                     others = (self._carried(value, refers) for value in values if value != place)
-                    yield self._name(base), frozenset[str]().union(*others)
+                    yield stored_in, frozenset[str]().union(*others)
+
+    def _base(self, node: Node) -> tuple[Node, int]:
+        """The node that an lvalue starts from, and how many addresses are followed from there: `p[i]`, `*p`, `p->x`.
+        Where either of `a[b]` may be the pointer, it starts from that (C++17, 8.2.1 [expr.sub] 1).
+        """
+        steps = 0
+        while True:
+            kind = node.type
+            inner: Node | None = None
+            if kind == "subscript_expression" or kind == "field_expression":
+                inner = (
+                    self._subscripted(node) if kind == "subscript_expression" else node.child_by_field_name("argument")
+                )
+                operator = node.child_by_field_name("operator")
+                steps += kind == "subscript_expression" or (operator is not None and operator.type == "->")
+            elif kind == "pointer_expression" and node.children[0].type == "*":
+                inner = node.child_by_field_name("argument")
+                steps += 1
+            elif kind == "cast_expression":
+                inner = node.child_by_field_name("value")
+            elif kind == "parenthesized_expression":
+                inner = node.named_children[0] if node.named_children else None
+            if inner is None:
+                return node, steps
+            node = inner
+
+    def _subscripted(self, node: Node) -> Node | None:
+        """What a subscript expression takes an element of; None where either part may be the pointer."""
+        at = node.start_byte, node.end_byte, len(self.local)
+        if at not in self._elements_of:
+            self._elements_of[at] = self._pointer_of(node)
+        return self._elements_of[at]
+
+    def _pointer_of(self, node: Node) -> Node | None:
+        left, indices = node.child_by_field_name("argument"), node.child_by_field_name("indices")
+        others = [child for child in indices.named_children if child.type != "comment"] if indices is not None else []
+        if left is None or len(others) != 1 or self._is_counted(others[0]) or self._has_elements(left):
+            return left
+        if self._is_counted(left):
+            return others[0]
+        may_point = any(self._type(name) or name in self._held for name in self._carried(others[0]))
+        return None if may_point else left
+
+    def _is_counted(self, node: Node) -> bool:
+        """Whether the type of an expression is a number, no pointer."""
+        kind = node.type
+        if kind == "parenthesized_expression" and node.named_children:
+            return self._is_counted(node.named_children[-1])
+        if kind in ("number_literal", "char_literal", "true", "false", "sizeof_expression"):
+            return True
+        if kind == "identifier":
+            return self._index.means_number(self._type(self._name(node)))
+        if kind == "cast_expression":
+            cast = node.child_by_field_name("type")
+            return cast is not None and self._index.means_number(self._name(cast))
+        if kind in ("binary_expression", "unary_expression", "update_expression"):
+            return all(map(self._is_counted, node.named_children))
+        if kind in ("field_expression", "subscript_expression", "pointer_expression"):
+            base, steps = self._base(node)
+            if base == node or base.type != "identifier":
+                return False
+            kind = self._type(self._name(base))
+            last = node.child_by_field_name("field") if node.type == "field_expression" else None
+            if last is not None:
+                fields = (cls.fields.get(self._name(last), "") for cls in self._index.lineage(_plain(kind)))
+                found = [field for field in fields if field]
+                is_built_in = not kind and self._name(base) in _BUILT_IN
+                return is_built_in or (bool(found) and all(map(self._index.means_number, found)))
+            return steps >= kind.count("*") + kind.count("[]") and self._index.means_number(_plain(kind))
+        return False
+
+    def _has_elements(self, node: Node) -> bool:
+        """Whether an expression is known to be a pointer, an array, or an object of a class."""
+        if node.type == "identifier":
+            kind = self._type(self._name(node))
+            return is_pointer(kind) or self._index.class_of(_plain(kind)) is not None
+        return self._is_pointer(node)
 
     def _is_place(self, node: Node, refers: bool) -> bool:
         """Whether an argument may be a place that an address is stored in, or lead to one."""
         inner = _without_address(node)
-        base, steps = _base(inner)
+        base, steps = self._base(inner)
+        if base.type == "subscript_expression":
+            return True
         if inner.type not in _LVALUES or base.type != "identifier":
             return False
         name = self._name(base)
@@ -426,28 +510,6 @@ class Origins:
             self._held[name] = joined
             return True
         return False
-
-
-def _base(node: Node) -> tuple[Node, int]:
-    """The node that an lvalue starts from, and how many addresses are followed from there: `p[i]`, `*p`, `p->x`."""
-    steps = 0
-    while True:
-        kind = node.type
-        inner: Node | None = None
-        if kind == "subscript_expression" or kind == "field_expression":
-            inner = node.child_by_field_name("argument")
-            operator = node.child_by_field_name("operator")
-            steps += kind == "subscript_expression" or (operator is not None and operator.type == "->")
-        elif kind == "pointer_expression" and node.children[0].type == "*":
-            inner = node.child_by_field_name("argument")
-            steps += 1
-        elif kind == "cast_expression":
-            inner = node.child_by_field_name("value")
-        elif kind == "parenthesized_expression":
-            inner = node.named_children[0] if node.named_children else None
-        if inner is None:
-            return node, steps
-        node = inner
 
 
 def _without_address(node: Node) -> Node:

@@ -339,13 +339,15 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
         base = base_type(child, text, numbers)
         inner = child.child_by_field_name("declarator")
         one = declared(base, inner, text) if inner is not None else None
+        written = text_of(inner, text) if inner is not None else ""
+        rvalue = written.startswith("&&")
         if one is None:
-            written = text_of(inner, text) if inner is not None else ""
             kind = base + (" *" if "*" in written else "")
             if not (base == "void" and not written):
                 optional = child.child_by_field_name("default_value") is not None
                 constant = "*" not in written and any(map(_is_const, child.children))
-                found.append((Param("", kind, "&" in written, _default(child, kind, text), optional, constant), child))
+                default = _default(child, kind, text)
+                found.append((Param("", kind, "&" in written, default, optional, constant, rvalue), child))
         else:
             kind = one.type
             if kind.endswith("[]") and not one.reference:  # an array parameter is a pointer
@@ -355,7 +357,8 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
                 kind += "..."
             optional = child.type == "optional_parameter_declaration"
             constant = one.reference and "*" not in kind and any(map(_is_const, child.children))
-            found.append((Param(one.name, kind, one.reference, _default(child, kind, text), optional, constant), child))
+            default = _default(child, kind, text)
+            found.append((Param(one.name, kind, one.reference, default, optional, constant, rvalue), child))
     return tuple(found)
 
 

@@ -194,6 +194,8 @@ class Objects(Expressions):
         that is none, or as a copy. (Without `nodes`, none of them are braces.)
         """
         index, given = self.file.index, list(values)
+        if callee.startswith("std::"):  # what a program adds to it takes objects of its classes as they are
+            return values
         at = node.parent if node.type == "initializer_list" and node.parent is not None else node
         for number, (child, value) in enumerate(zip(nodes or [at] * len(values), values, strict=False)):
             params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
@@ -235,6 +237,7 @@ class Objects(Expressions):
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""
         own, index = self._class_at(value), self.file.index
+        params = [p for p in params if not (p.takes_objects_only and self.converting(p.type) is not None)]
         sliced = [p.type for p in params if not p.by_reference and self.sliced(p.type, value) is not None]
         if sliced and len(params) > 1:
             self.unknown("an object whose class is not written", node)

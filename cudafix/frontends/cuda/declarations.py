@@ -56,6 +56,9 @@ _OTHER_TYPES = re.compile(
     rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)|\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)"
     rb"|\btypedef\b[^;{}()]*?(\w+)\s*\[[^;{}]*;"
 )
+_NARROW = re.compile(
+    r"(?:const )?(?:bool|_Bool|(?:(?:un)?signed )?(?:char|short(?: int)?)|(?:std::)?u?int(?:8|16)_t|uchar|ushort)"
+)
 # `typedef unsigned char Byte;`, `using Real = float;`: what may be another name of a number
 _NAMES_OF_NUMBERS = re.compile(
     rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
@@ -160,6 +163,11 @@ _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_
 def is_number(kind: str) -> bool:
     """Whether a type as written is a plain number (or a small value made of numbers): no pointer, handle or status."""
     return _NUMBERS.fullmatch(kind) is not None
+
+
+def is_narrow(kind: str) -> bool:
+    """Whether a type as written is one of numbers that an `int` may lose its value in."""
+    return _NARROW.fullmatch(kind) is not None
 
 
 def is_address_number(kind: str) -> bool:

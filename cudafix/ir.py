@@ -713,6 +713,7 @@ class Module:
     unseen: frozenset[str] = frozenset()  # the classes of its objects of which it sees nothing
     second_names: frozenset[str] = frozenset()  # its variables at namespace scope that may have several names
     of_c: frozenset[str] = frozenset()  # the last name components of those with C linkage
+    friends: frozenset[str] = frozenset()  # the last name components of functions that may name private members
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

@@ -56,6 +56,7 @@ _OTHER_TYPES = re.compile(
     rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)|\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)"
     rb"|\btypedef\b[^;{}()]*?(\w+)\s*\[[^;{}]*;"
 )
+_CALLED = re.compile(r"(operator\s*(?:\(\s*\)|[^\w\s(]+)|\w+)\s*\(")
 _NARROW = re.compile(
     r"(?:const )?(?:bool|_Bool|(?:(?:un)?signed )?(?:char|short(?: int)?)|(?:std::)?u?int(?:8|16)_t|uchar|ushort)"
 )
@@ -505,6 +506,7 @@ class Declarations:
     initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)  # or their declarators
     of_threads: set[str] = field(default_factory=set)  # the variables that each thread has for itself
     enumerators: set[str] = field(default_factory=set)
+    friends: set[str] = field(default_factory=set)  # functions that classes declare as theirs, by last name component
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     parameters: dict[str, frozenset[str]] = field(default_factory=dict)  # of templates, by what they declare
@@ -1410,6 +1412,8 @@ def index(
                 if child.type == "enumerator":
                     found.enumerators.add(text_of(child.children[0], text))
         elif kind == "friend_declaration":
+            head = text_of(node, text).partition("{")[0]
+            found.friends.update("".join(name.split()) for name in _CALLED.findall(head))
             stack.extend((child, namespace, None, internal, hidden) for child in reversed(node.named_children))
         elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
             listed = node.child_by_field_name("parameters") if kind == "template_declaration" else None

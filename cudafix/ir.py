@@ -517,11 +517,19 @@ class Param(NamedTuple):
     default: Expr | None = None
     optional: bool = False  # a call may leave it out
     constant: bool = False  # a reference to what is `const`
+    rvalue: bool = False  # `T &&`
 
     @property
     def may_change(self) -> bool:
         """Whether the function may store in what a call gives for it."""
         return self.by_reference and not self.constant
+
+    @property
+    def takes_objects_only(self) -> bool:
+        """Whether nothing is made for it: it is a reference that is bound to an object which is there, of its type or
+        one derived from it (C++17, 11.6.3 [dcl.init.ref] 5).
+        """
+        return self.may_change and not self.rvalue
 
 
 @dataclass(slots=True, eq=False)
@@ -711,6 +719,7 @@ class Module:
     unseen: frozenset[str] = frozenset()  # the classes of its objects of which it sees nothing
     second_names: frozenset[str] = frozenset()  # its variables at namespace scope that may have several names
     of_c: frozenset[str] = frozenset()  # the last name components of those with C linkage
+    friends: frozenset[str] = frozenset()  # the last name components of functions that may name private members
 
 
 def variables(expr: Expr) -> Iterator[Expr]:

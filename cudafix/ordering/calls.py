@@ -25,6 +25,7 @@ from cudafix.ordering.operations import Operations
 from cudafix.ordering.plain import NUMBERS
 from cudafix.ordering.program import Operation, Overlay, Point, Wrong
 from cudafix.ordering.reach import THREAD, Reach, Within
+from cudafix.ordering.slicing import beside_the_library
 from cudafix.ordering.state import Bits, In, numbers
 
 SHORT = 30  # statements of a function that is followed though it works on the host alone
@@ -204,6 +205,9 @@ class Calls(Operations):
             return api
         cls = self.frame.function.cls
         own = [f for f in self.program.resolve(name, arity, path, cls) if self._may_call(name, f)]
+        api = self.tables.lookup(name, arity)
+        if own and beside_the_library(call, own, self.tables) is not None:
+            own = self._fitting(call, own)
         if own:
             this = state.env.read((self.root("this"), ())) if cls is not None else mem.NOTHING
             if "::" not in name:
@@ -211,10 +215,33 @@ class Calls(Operations):
                 if self._may_be_inherited(own):
                     self.uncertain.add(id(call))
             return [(f, this) for f in own]
-        api = self.tables.lookup(name, arity)
         if api is not None:
             return api
         return self._functions_in(self.values(state, ir.Var(name)), arity)
+
+    def _fitting(self, call: ir.Call, own: list[ir.Function]) -> list[ir.Function]:
+        """Those of the program's functions that a call may mean which may mean a function of the library too. The types
+        of the arguments decide; where they are not known, it may be either.
+        """
+        found: list[ir.Function] = []
+        for function in own:
+            fits = [self._binds(p, e) for p, e in zip(function.params, call.args, strict=False)]
+            if function.cls is not None or False not in fits:
+                found.append(function)
+                if function.cls is None and None in fits:
+                    self.uncertain.add(id(call))
+        return found
+
+    def _binds(self, param: ir.Param, value: ir.Expr) -> bool | None:
+        """Whether a reference to an object of a class that may be changed is bound to what is given for it, which is no
+        conversion (C++17, 11.6.3 [dcl.init.ref] 5); None where the type of that is not known. True of other parameters.
+        """
+        if not param.takes_objects_only or "*" in param.type or not self.classes.is_class(param.type):
+            return True
+        kind = self.type_of(value)
+        if not kind or self.classes.is_open(kind):
+            return None
+        return "*" not in kind and self.classes.may_be_of(kind, param.type)
 
     def _types_at(self, pointers: Values) -> set[str]:
         """The types of the variables, members and elements that pointers lead to, as they are declared; none where that

@@ -112,6 +112,19 @@ class Classes:
         found = frozenset(cls for cls in alike if any(cls == one or cls.endswith(f"::{one}") for one in names))
         return found if found or self._type_names.isdisjoint(scope) else None
 
+    def is_class(self, kind: str) -> bool:
+        """Whether a type is a class of the program and nothing else."""
+        return bool(self._meant(_plain(kind)))
+
+    def may_be_of(self, kind: str, base: str) -> bool:
+        """Whether an object of one type may be one of another: of the same class, or of one derived from it."""
+        meant = self._meant(_plain(base)) or frozenset()
+        own = self._meant(_plain(kind))
+        if own is None or own & meant:
+            return True
+        named = own | {b for cls in own for b in self._bases.get(last(cls), ())}
+        return any(self._may_mean(one, cls) for one in named for cls in meant)
+
     def _may_mean(self, name: str, cls: str) -> bool:
         """Whether the name of a type may mean this class of the program."""
         meant = self._meant(name)

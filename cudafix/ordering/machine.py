@@ -19,7 +19,7 @@ from cudafix.ordering.frames import LAMBDA, Catching, Frame, Meaning, State
 from cudafix.ordering.memory import Cell, Root, Values
 from cudafix.ordering.moving import BEHIND, Moving, Node
 from cudafix.ordering.pageable import NAMES, element_of, has_its_own, holds_in_place, owns_pageable_elements
-from cudafix.ordering.plain import ADDRESS, NUMBERS
+from cudafix.ordering.plain import ADDRESS, NUMBERS, as_held, number_type
 from cudafix.ordering.program import Key, Object, Obstacle, Operation, Outcome, Overlay, Point, Violation, Wrong
 from cudafix.ordering.reach import Reach
 from cudafix.ordering.scopes import Scopes
@@ -42,6 +42,7 @@ _STREAMS = {
     "cudaStreamPerThread": replace(PER_THREAD, device=_CURRENT),
     "cudaStreamLegacy": replace(LEGACY, device=_CURRENT),
 }
+_NO_NUMBER: Values = frozenset({mem.ZERO})
 _OUT_OF_SIGHT: Root = ("memory", mem.EXTERNAL, "")
 _TEMPLATE_ARGUMENTS = re.compile(r"<.*>", re.DOTALL)
 _NEVER_FOLLOWED = re.compile(r"\b(?:FILE|DIR)\b")  # what only the C library looks into (C17 7.21.1, POSIX `dirent.h`)
@@ -320,9 +321,27 @@ class Machine:
         if self.unfollowed and mem.has_number(found) and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref):
             if not self.unfollowed.isdisjoint(root for root, _ in self.cells(state, expr)):
                 found = frozenset(v for v in found if not isinstance(v, mem.Number)) | {mem.OTHER}
+        if mem.has_number(found) and isinstance(expr, ir.Var | ir.Field | ir.Index | ir.Deref) and not self.in_python:
+            found = self._converted(state, expr, found)
         if self.in_disguise and mem.ANYWHERE not in found and self._is_read_from_anywhere(state, expr, found):
             return found | {mem.ANYWHERE}
         return found
+
+    def _converted(self, state: State, place: ir.Expr, found: Values) -> Values:
+        """What a place holds of the numbers that were stored there, by its type."""
+        kind = number_type(self.type_of(place))
+        if not kind and found != _NO_NUMBER:
+            kinds = {number_type(self.type_at(cell)) for cell in self.cells(state, place)}
+            kind = next(iter(kinds)) if len(kinds) == 1 else "bool" if "bool" in kinds else ""
+        if not kind:
+            return found
+        held = set[mem.Value]()
+        for value in found:
+            if isinstance(value, mem.Number):
+                text = as_held(value.text, kind)
+                value = mem.OTHER if text is None else value if text == value.text else mem.Number(text)
+            held.add(value)
+        return frozenset(held)
 
     def _is_read_from_anywhere(self, state: State, expr: ir.Expr, found: Values) -> bool:
         """Whether an expression may name a place that was written as bytes, or that is found through an address which

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from cudafix import ir
 
@@ -13,6 +14,17 @@ NUMBERS = frozenset(
     for kind in ("", "int", "short", "short int", "char", "float", "double", "bool")
     if sign or kind  # a variable of Python has no type, and may hold anything
 ) | frozenset(("int8_t", "int16_t", "int32_t", "uint8_t", "uint16_t", "uint32_t", "uint", "uchar", "ushort", "clock_t"))
+_INTEGER = re.compile(r"(?:0|[1-9]\d*)[uUlL]*")
+_ZERO, _ONE = frozenset(("0", "false")), frozenset(("1", "true"))
+_OF_TYPE = re.compile(r"\b(?:const|volatile|std::)\b ?|\s*&$")
+_FLOATING = frozenset(("float", "double", "long double"))
+# the last number that every implementation has in a type (C17 5.2.4.2.1)
+_LAST = {
+    **dict.fromkeys(("char", "signed char", "int8_t"), 127),
+    **dict.fromkeys(("unsigned char", "uint8_t", "uchar"), 255),
+    **dict.fromkeys(("short", "short int", "signed short", "signed short int", "int16_t"), 32767),
+    **dict.fromkeys(("unsigned short", "unsigned short int", "uint16_t", "ushort"), 65535),
+}
 PLAIN = NUMBERS | {"std::string", "string"}
 ADDRESS = re.compile(r"\*|\bu?intptr_t\b|\bCUdeviceptr\b")  # in a type: a pointer, or one as a number
 VECTORS = frozenset(
@@ -124,3 +136,30 @@ def stored_as_bytes(function: ir.Function) -> frozenset[str]:
             bases = (one.base for one in ir.variables(place) if isinstance(one, ir.Index | ir.Deref | ir.Offset))
             found.update(base.name for base in (*bases, place) if isinstance(base, ir.Var) and base.name in names)
     return frozenset(found)
+
+
+@lru_cache(maxsize=1 << 10)
+def number_type(kind: str) -> str:
+    """The type of a number without its qualifiers, and without the atomic object around it; empty for any other."""
+    plain = _OF_TYPE.sub("", kind).removeprefix("std::").strip()
+    if plain.startswith("atomic<") and plain.endswith(">"):
+        plain = number_type(plain[7:-1])
+    plain = {"_Bool": "bool", "atomic_bool": "bool"}.get(plain, plain)
+    return plain if plain in NUMBERS else ""
+
+
+def as_held(text: str, kind: str) -> str | None:
+    """The constant that a variable of a type of numbers holds which is given this one; None where that is not known.
+    Any number but zero becomes `true`, others lose what does not fit (C++17, 7.8 [conv.integral] 3, 7.10 [conv.fpint],
+    7.14 [conv.bool]).
+    """
+    if kind == "bool":
+        if text in _ZERO or text in _ONE:
+            return text
+        return "1" if _INTEGER.fullmatch(text) else None
+    if kind in _FLOATING:
+        return text
+    if text[:1].isdigit() and not _INTEGER.fullmatch(text):
+        return None if "." in text else text
+    last = _LAST.get(kind)
+    return None if last is not None and text.isdigit() and int(text) > last else text

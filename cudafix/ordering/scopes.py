@@ -62,10 +62,13 @@ class Scopes:
 
     @cached_property
     def members_named_outside(self) -> set[str]:
-        """The members that functions outside of classes name; static ones with their class."""
+        """The members that functions outside of classes name, and are no friends of one (C++17, 14.3 [class.friend] 1);
+        static ones with their class.
+        """
         found: set[str] = set()
+        friends = frozenset[str]().union(*(module.friends for module in self.program.modules))
         for function in self.program.functions():
-            if function.cls is None:
+            if function.cls is None and last(function.name.partition("::<lambda@")[0]) not in friends:
                 for expr in ir.expressions_in(function):
                     if isinstance(expr, ir.Field) or (isinstance(expr, ir.Var) and "::" in expr.name):
                         found.add(expr.name)

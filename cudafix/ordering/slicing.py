@@ -325,7 +325,8 @@ class Slicer:
         if named and (own := self._program.resolve(stmt.callee, len(stmt.args), stmt.span.path)):
             if any(map(self.stores_bytes, own)):  # it may store in the addresses of others
                 return any(isinstance(e, ir.Addr) and _holds_pointers(e, function) for e in stmt.args)
-            return False  # what it calls is asked on its own
+            if stmt.receiver is not None or beside_the_library(stmt, own, self._tables) is None:
+                return False  # what it calls is asked on its own
         if stmt.receiver is not None and self._is_own_method(stmt, stmt.receiver, function):
             return False  # and so are all methods of this name
         if stmt.receiver is not None:
@@ -635,6 +636,8 @@ class Slicer:
             own = self._own(call)
             if not own or not all(self.is_inert(f) for f in own):
                 return None
+            if call.receiver is None and beside_the_library(call, own, self._tables) is not None:
+                return None
             if any(map(self.stores_bytes, own)) and any(_holds_pointers(e, self._function) for e in given):
                 return None
             written = given
@@ -708,6 +711,20 @@ class Slicer:
         if not name.startswith(("cuda", "cublas")) and self._own(call):
             return None
         return self._tables.lookup(name, arity)
+
+
+def beside_the_library(call: ir.Call, own: list[ir.Function], tables: Tables) -> Api | None:
+    """The function of a library that a call may mean by a name which functions of the program have as well, for objects
+    of their classes: by a using-declaration, by the classes of its arguments, or as the template that they specialize
+    (C++17, 6.4.2 [basic.lookup.argdep]; 20.5.4.2.1 [namespace.std] 1).
+    """
+    if not any(f.cls is None and any(map(_takes_objects, f.params)) for f in own) or call.span.path.endswith(ir.PYTHON):
+        return None
+    return tables.lookup(call.callee, len(call.args))
+
+
+def _takes_objects(param: ir.Param) -> bool:
+    return param.takes_objects_only and "*" not in param.type and param.type not in NUMBERS
 
 
 def expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:

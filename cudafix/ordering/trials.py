@@ -272,6 +272,18 @@ class _Walk:
     def keys(self, expr: ir.Expr | None) -> frozenset[Key]:
         return frozenset(keys_of(expr, self.here, self.function.types)) if expr is not None else frozenset()
 
+    def sized_by(self, expr: ir.Expr) -> frozenset[Key]:
+        """What a size is made of: where it is a member or an element, what says of which object as well. It is another
+        size where that is another object.
+        """
+        found = self.keys(expr)
+        for part in ir.variables(expr):
+            base = part
+            while isinstance(base, ir.Field | ir.Deref | ir.Index | ir.Offset):
+                base = base.base
+                found |= self.keys(base)
+        return found
+
     def target(self, expr: ir.Expr) -> frozenset[Key]:
         while isinstance(expr, ir.Index):
             expr = expr.base
@@ -436,7 +448,7 @@ class _Walk:
             given = zip(roles_of(api, len(call.args)), call.args, strict=False)
             sizes = tuple(expr for role, expr in given if role == "-")
             made = self._made(call) | self._whole(call)
-            event = _Event(frozenset[Key]().union(*map(self.keys, sizes)), sizes, made, _into(call, sizes))
+            event = _Event(frozenset[Key]().union(*map(self.sized_by, sizes)), sizes, made, _into(call, sizes))
             self.events.setdefault(event, set()).add(id(call))
         elif callees := self.trials.called(call, self.function.cls):
             known = [self.trials.summaries[id(f)] for f in callees]
@@ -449,7 +461,9 @@ class _Walk:
             probes = any(tell and id(f) in self.trials.freeing for tell, f in zip(tells, callees, strict=True))
             into = _into(call, written)
             name = call.callee if probes else ""
-            event = _Event(shared.union(*map(self.keys, written)), written, made, into, name)
+            of_object = call.receiver is not None and any(key[1].startswith(".") for key in shared)
+            sizes = (*written, call.receiver) if of_object and call.receiver is not None else written
+            event = _Event(shared.union(*map(self.sized_by, sizes)), written, made, into, name)
             self.events.setdefault(event, set()).update(self.trials.below(callees))
         if event is not None:
             self._sized(self._closure(event.sizes))
@@ -872,8 +886,10 @@ class _Walk:
         freed_keys = frozenset[Key]().union(*freed)
         kept = (kept | stored_keys) - freed_keys
         put_away = self._put_away(inside) - freed_keys
+        # a method whose result nobody takes is called for what it does to its object
+        done = (s.receiver for s in inside if isinstance(s, ir.Call) and s.result is None and s.receiver is not None)
         exits = _Exits(
-            assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index)),
+            assigned=frozenset[Key]().union(*assigned, self.keys(stmt.index), *map(self.target, done)),
             frees=any(isinstance(s, ir.Call) and self._frees_below(s) for s in inside),
         )
         made = (self._made(s) for s in inside if isinstance(s, ir.Call) and self.trials.is_allocation(s))

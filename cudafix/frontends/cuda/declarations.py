@@ -56,6 +56,10 @@ _OTHER_TYPES = re.compile(
     rb"\benum\s+(?:(?:class|struct)\s+)?(\w+)|\btypedef\s+enum\b[^{};]*\{[^{}]*\}\s*(\w+)"
     rb"|\btypedef\b[^;{}()]*?(\w+)\s*\[[^;{}]*;"
 )
+_CALLED = re.compile(r"(operator\s*(?:\(\s*\)|[^\w\s(]+)|\w+)\s*\(")
+_NARROW = re.compile(
+    r"(?:const )?(?:bool|_Bool|(?:(?:un)?signed )?(?:char|short(?: int)?)|(?:std::)?u?int(?:8|16)_t|uchar|ushort)"
+)
 # `typedef unsigned char Byte;`, `using Real = float;`: what may be another name of a number
 _NAMES_OF_NUMBERS = re.compile(
     rb"\btypedef\s+(\w+(?:::\w+)?(?:\s+\w+)*)\s+(\w+)\s*;|\busing\s+(\w+)\s*=\s*(\w+(?:::\w+)?(?:\s+\w+)*)\s*;"
@@ -160,6 +164,11 @@ _FLOATS = re.compile(r"(?:float|double|long double|half|__half|__nv_bfloat16|nv_
 def is_number(kind: str) -> bool:
     """Whether a type as written is a plain number (or a small value made of numbers): no pointer, handle or status."""
     return _NUMBERS.fullmatch(kind) is not None
+
+
+def is_narrow(kind: str) -> bool:
+    """Whether a type as written is one of numbers that an `int` may lose its value in."""
+    return _NARROW.fullmatch(kind) is not None
 
 
 def is_address_number(kind: str) -> bool:
@@ -339,13 +348,15 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
         base = base_type(child, text, numbers)
         inner = child.child_by_field_name("declarator")
         one = declared(base, inner, text) if inner is not None else None
+        written = text_of(inner, text) if inner is not None else ""
+        rvalue = written.startswith("&&")
         if one is None:
-            written = text_of(inner, text) if inner is not None else ""
             kind = base + (" *" if "*" in written else "")
             if not (base == "void" and not written):
                 optional = child.child_by_field_name("default_value") is not None
                 constant = "*" not in written and any(map(_is_const, child.children))
-                found.append((Param("", kind, "&" in written, _default(child, kind, text), optional, constant), child))
+                default = _default(child, kind, text)
+                found.append((Param("", kind, "&" in written, default, optional, constant, rvalue), child))
         else:
             kind = one.type
             if kind.endswith("[]") and not one.reference:  # an array parameter is a pointer
@@ -355,7 +366,8 @@ def parameters(node: Node | None, text: bytes, numbers: Mapping[str, str]) -> tu
                 kind += "..."
             optional = child.type == "optional_parameter_declaration"
             constant = one.reference and "*" not in kind and any(map(_is_const, child.children))
-            found.append((Param(one.name, kind, one.reference, _default(child, kind, text), optional, constant), child))
+            default = _default(child, kind, text)
+            found.append((Param(one.name, kind, one.reference, default, optional, constant, rvalue), child))
     return tuple(found)
 
 
@@ -494,6 +506,7 @@ class Declarations:
     initializers: list[tuple[GlobalVar, Node]] = field(default_factory=list)  # or their declarators
     of_threads: set[str] = field(default_factory=set)  # the variables that each thread has for itself
     enumerators: set[str] = field(default_factory=set)
+    friends: set[str] = field(default_factory=set)  # functions that classes declare as theirs, by last name component
     prototypes: set[str] = field(default_factory=set)
     types: frozenset[str] = frozenset()  # names of types that are no classes: aliases and template parameters
     parameters: dict[str, frozenset[str]] = field(default_factory=dict)  # of templates, by what they declare
@@ -1405,6 +1418,8 @@ def index(
                 if child.type == "enumerator":
                     found.enumerators.add(text_of(child.children[0], text))
         elif kind == "friend_declaration":
+            head = text_of(node, text).partition("{")[0]
+            found.friends.update("".join(name.split()) for name in _CALLED.findall(head))
             stack.extend((child, namespace, None, internal, hidden) for child in reversed(node.named_children))
         elif kind in ("template_declaration", "linkage_specification", "declaration_list", "type_definition", "ERROR"):
             listed = node.child_by_field_name("parameters") if kind == "template_declaration" else None

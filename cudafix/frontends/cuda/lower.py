@@ -159,6 +159,7 @@ def lower(parsed: Parsed, found: Declarations | None = None) -> ir.Module:
         second_names(unique.values(), found.initializers, parsed.path, root, text, parsed.original, parsed.macros)
         | file.parameters_of_templates,
         of_c_linkage(unique.values(), parsed.path, root) if b'"C"' in parsed.original else frozenset(),
+        frozenset(found.friends),
     )
 
 

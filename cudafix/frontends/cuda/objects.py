@@ -18,6 +18,7 @@ from cudafix.frontends.cuda.declarations import (
     WORDS,
     Class,
     element_type,
+    is_narrow,
     is_number,
     is_pointer,
     plain_name,
@@ -197,6 +198,8 @@ class Objects(Expressions):
         that is none, or as a copy. (Without `nodes`, none of them are braces.)
         """
         index, given = self.file.index, list(values)
+        if callee.startswith("std::"):  # what a program adds to it takes objects of its classes as they are
+            return values
         at = node.parent if node.type == "initializer_list" and node.parent is not None else node
         for number, (child, value) in enumerate(zip(nodes or [at] * len(values), values, strict=False)):
             params = index.parameters_at(callee.rpartition("::")[2], number, len(values)) or []
@@ -238,6 +241,7 @@ class Objects(Expressions):
     def _converted_for(self, node: Node, callee: str, params: list[Param], value: Expr) -> Expr:
         """What a function gets that takes objects, and is given something else."""
         own, index = self._class_at(value), self.file.index
+        params = [p for p in params if not (p.takes_objects_only and self.converting(p.type) is not None)]
         sliced = [p.type for p in params if not p.by_reference and self.sliced(p.type, value) is not None]
         if sliced and len(params) > 1:
             self.unknown("an object whose class is not written", node)
@@ -349,9 +353,20 @@ class Objects(Expressions):
         made = self.made_of(node, kind, value) if not kind.endswith("&") else value
         if made is value and self._is_of_another_class(kind, value):
             return self._as_another(node, kind, value)
+        if made is value and (narrow := self._narrowed(kind, value)):
+            made = self.temporary(narrow)
+            self.emit(ir.Assign(made, value, self.span(node)))
+            return made
         if made is not value and isinstance(made, Var) and (cls := self.converting(kind)) is not None:
             self._ends(node, made, cls)
         return made
+
+    def _narrowed(self, kind: str, value: Expr) -> str:
+        """The type of numbers that a cast gives a value of another one, if that may lose some of it."""
+        if not isinstance(value, Const | Var | Field | ir.Index | Deref):
+            return ""
+        kinds = [one for one in self.file.index.meanings(kind.strip()) if is_narrow(one)]
+        return kinds[0] if kinds and self.type_of(value) != kinds[0] else ""
 
     def _is_of_another_class(self, kind: str, value: Expr) -> bool:
         """Whether a value, or what it leads to, is of a class that is seen, and a cast takes it for one of another."""

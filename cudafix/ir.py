@@ -511,6 +511,7 @@ class Param(NamedTuple):
     default: Expr | None = None
     optional: bool = False  # a call may leave it out
     constant: bool = False  # a reference to what is `const`
+    open: bool = False  # it is a reference, or a copy
 
     @property
     def may_change(self) -> bool:

@@ -973,7 +973,7 @@ def _statics(one: Definition, text: bytes, index: Declarations) -> dict[bytes, t
         words = WORD.findall(text, node.start_byte, node.end_byte) if node.type == "declaration" else ()
         if b"static" in words and b"__shared__" not in words:
             for declarator in node.children_by_field_name("declarator"):
-                variable = declared(base_type(node, text, index.numbers), declarator, text)
+                variable = declared(base_type(node, text, index), declarator, text)
                 if variable is not None:
                     found[variable.name.encode()] = (f"{one.name}::{variable.name}",)
     return found

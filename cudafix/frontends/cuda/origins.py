@@ -284,7 +284,7 @@ class Origins:
             typed = node.parent if node.type == "init_declarator" else node
             if typed is None:
                 continue
-            base = base_type(typed, self._text, self._index.numbers)
+            base = base_type(typed, self._text, self._index)
             for declarator in node.children_by_field_name("declarator"):
                 one = declared(base, declarator, self._text) if declarator.type != "init_declarator" else None
                 if one is not None:

@@ -825,6 +825,11 @@ class Declarations:
         outer = self.visible.refers.get(name, set()) if self.visible is not None else set()
         return self.refers.get(name, set()) | outer
 
+    def is_reference_member(self, member: str) -> bool:
+        """Whether a data member of this name of any class is a reference, or may be one."""
+        seen = [self] if self.visible is None else [self, self.visible]
+        return any(c.fields.get(member, "").endswith("&") for one in seen for c in one.classes.values())
+
     def class_named(self, name: str) -> Class | None:
         """The class with exactly this qualified name."""
         found = self.classes.get(name)

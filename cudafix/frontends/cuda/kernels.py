@@ -437,9 +437,12 @@ def _summary(
         summary.globals_written |= globals_
 
     for node in captures.get("assign", ()):
-        left = node.child_by_field_name("left")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None:
             written(left)
+        if left is not None and right is not None and roots.reached(left)[0].type == "call_expression":
+            for name in roots.carried(right):  # another call may return it, whoever writes through that
+                written_through(summary, roots.of_name(name))
     for node in captures.get("update", ()):
         argument = node.child_by_field_name("argument")
         if argument is not None:
@@ -492,9 +495,17 @@ def _summary(
     }:
         kept = _Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, index)
         summary.writes -= {names[name] for name in kept.of(one.body)}
+    if OUTSIDE in summary.writes and (bound := _initializers(one)) is not None:  # a reference may be bound there
+        words = set(WORD.findall(text, bound.start_byte, bound.end_byte))
+        summary.certain |= {number for name, number in names.items() if name in passed and name.encode() in words}
     summary.writes |= summary.certain
     summary.reads |= summary.certain
     return summary
+
+
+def _initializers(one: Definition) -> Node | None:
+    """What a constructor initializes the members with."""
+    return next((child for child in one.node.children if child.type == "field_initializer_list"), None)
 
 
 _SIGNS = re.compile(rb"(?:<<|>>)=?|->|&&|\|\||\+\+|--|[-+*/%&|^=!<>]=|[-+*/%&|^~!=<>]|\[(?=)")

@@ -92,6 +92,9 @@ class Origins:
         self._class_of: dict[str, str] = {}  # of local variables, by one of them
         self._words: dict[tuple[int, int], frozenset[str]] = {}  # in each expression, by where it stands
         flows = [*self._initialized(captures), *self._assigned(captures), *self._given(captures)]
+        self.references |= {
+            name for name in members - self.local.keys() - types.keys() if index.is_reference_member(name)
+        }
         for name in members - self.local.keys() - types.keys():
             self._held.setdefault(name, (frozenset((OUTSIDE,)), frozenset()))
         for node in unparsed:
@@ -123,7 +126,23 @@ class Origins:
         base, steps = _base(node)
         name = self._name(base) if base.type == "identifier" else ""
         outside = name in self.references or self._types.get(name, ("", False))[1]
-        return base, steps > self._dimensions.get(name, 0) or (outside and base != node)
+        reached = steps > self._dimensions.get(name, 0) or (outside and base != node)
+        return base, reached or self._leads_through_reference(node, name)
+
+    def _leads_through_reference(self, node: Node, name: str) -> bool:
+        """Whether a member on the way to an lvalue is a reference, or may be one, to memory outside of the variable."""
+        while (inner := _inner(node)) is not None:
+            field = node.child_by_field_name("field") if node.type == "field_expression" else None
+            if field is not None:
+                member, kind = self._name(field), self._type(name) if _base(inner)[0] == inner else ""
+                known = list(self._index.lineage(_plain(kind))) if kind else []
+                own = {cls.fields[member] for cls in known if member in cls.fields}
+                if any(one.endswith("&") for one in own) or (not own and self._index.is_reference_member(member)):
+                    return True
+                if not known and "&" in kind.partition("<")[2]:  # `pair<int &, int>`
+                    return True
+            node = inner
+        return False
 
     def carries(self, node: Node) -> bool:
         """Whether an address may pass with a value."""
@@ -293,7 +312,7 @@ class Origins:
         for one, value in found:
             names = [self._name(at) for at in one.bindings] or [one.name]
             for name in names if value is not None else ():
-                yield name, self._carried(value, one.reference or bool(one.bindings) or self._is_built(one, value))
+                yield name, self._carried(value, one.may_refer or bool(one.bindings) or self._is_built(one, value))
         for node in captures.get("built", ()):  # `View v(p);` reads like the declaration of a function
             name_node, given = node.child_by_field_name("declarator"), node.child_by_field_name("parameters")
             if name_node is not None and name_node.type == "identifier" and given is not None:
@@ -312,7 +331,7 @@ class Origins:
             if self.local.setdefault(name, kind) != kind:  # two of this name: it may be any
                 self.local[name] = ""
             self._dimensions[name] = min(self._dimensions.get(name, one.type.count("[]")), one.type.count("[]"))
-            if one.reference or one.bindings:
+            if one.may_refer or one.bindings:
                 self.references.add(name)
 
     def _assigned(self, captures: Mapping[str, list[Node]]) -> Iterator[tuple[str, frozenset[str]]]:
@@ -431,23 +450,24 @@ class Origins:
 def _base(node: Node) -> tuple[Node, int]:
     """The node that an lvalue starts from, and how many addresses are followed from there: `p[i]`, `*p`, `p->x`."""
     steps = 0
-    while True:
-        kind = node.type
-        inner: Node | None = None
-        if kind == "subscript_expression" or kind == "field_expression":
-            inner = node.child_by_field_name("argument")
-            operator = node.child_by_field_name("operator")
-            steps += kind == "subscript_expression" or (operator is not None and operator.type == "->")
-        elif kind == "pointer_expression" and node.children[0].type == "*":
-            inner = node.child_by_field_name("argument")
-            steps += 1
-        elif kind == "cast_expression":
-            inner = node.child_by_field_name("value")
-        elif kind == "parenthesized_expression":
-            inner = node.named_children[0] if node.named_children else None
-        if inner is None:
-            return node, steps
+    while (inner := _inner(node)) is not None:
+        operator = node.child_by_field_name("operator") if node.type == "field_expression" else None
+        steps += node.type in ("subscript_expression", "pointer_expression")
+        steps += operator is not None and operator.type == "->"
         node = inner
+    return node, steps
+
+
+def _inner(node: Node) -> Node | None:
+    """What an lvalue is a part of, or is found through."""
+    kind = node.type
+    if kind in ("subscript_expression", "field_expression"):
+        return node.child_by_field_name("argument")
+    if kind == "pointer_expression" and node.children[0].type == "*":
+        return node.child_by_field_name("argument")
+    if kind == "cast_expression":
+        return node.child_by_field_name("value")
+    return node.named_children[0] if kind == "parenthesized_expression" and node.named_children else None
 
 
 def _without_address(node: Node) -> Node:

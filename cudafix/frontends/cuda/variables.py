@@ -399,8 +399,11 @@ class Variables(Blocks):
         if one.open and value is not None:
             one = self._settled(one, value)
         if value is not None and one.may_refer:
-            if one.array:  # as a pointer to its first element
-                element = pointee(kind)
+            meant = kind
+            if kind.startswith(("auto", "decltype")) and value.type == "identifier":
+                meant = self.type_of(self.local(self.raw(value)) or opaque())
+            if one.array or meant.endswith("]"):  # as a pointer to its first element
+                element = pointee(meant)
                 var = self.declare(one.name, element + ("*" if element.endswith("*") else " *"), one.node)
                 place = self.lvalue(value)
                 first = self.decayed(place) if self.type_of(place).endswith("]") or is_temporary(place) else Addr(place)

@@ -440,7 +440,7 @@ def _summary(
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is not None:
             written(left)
-        if left is not None and right is not None and roots.reached(left)[0].type == "call_expression":
+        if left is not None and right is not None and roots.reached(left)[0].type not in ("identifier", "this"):
             for name in roots.carried(right):  # another call may return it, whoever writes through that
                 written_through(summary, roots.of_name(name))
     for node in captures.get("update", ()):
@@ -495,7 +495,8 @@ def _summary(
     }:
         kept = _Const(text, {param.name for number, (param, _) in enumerate(one.params) if number in const}, index)
         summary.writes -= {names[name] for name in kept.of(one.body)}
-    if OUTSIDE in summary.writes and (bound := _initializers(one)) is not None:  # a reference may be bound there
+    if (bound := _initializers(one)) is not None and (OUTSIDE in summary.writes or summary.calls):
+        # a reference may be bound there
         words = set(WORD.findall(text, bound.start_byte, bound.end_byte))
         summary.certain |= {number for name, number in names.items() if name in passed and name.encode() in words}
     summary.writes |= summary.certain
@@ -760,8 +761,10 @@ def _call(
         return
     if "::" not in name and (name in kinds or name in local):  # a function pointer, a functor, a lambda
         head = _head_of_lambda(name, body)  # a lambda's body is read where it stands
+        words = WORD.findall(head) if head is not None else []
+        lends = head is None or _LENDS.search(head) or any(index.references.may_be(word.decode()) for word in words)
         for value in values:
-            if head is None or _LENDS.search(head) or roots.carries(value):
+            if lends or roots.carries(value):
                 written_through(summary, roots.of(value))
         if head is None:
             written_through(summary, roots.of(function))

@@ -92,10 +92,9 @@ class Origins:
         self._class_of: dict[str, str] = {}  # of local variables, by one of them
         self._words: dict[tuple[int, int], frozenset[str]] = {}  # in each expression, by where it stands
         flows = [*self._initialized(captures), *self._assigned(captures), *self._given(captures)]
-        self.references |= {
-            name for name in members - self.local.keys() - types.keys() if index.is_reference_member(name)
-        }
-        for name in members - self.local.keys() - types.keys():
+        members -= self.local.keys() | types.keys()
+        self.references |= set(filter(index.is_reference_member, members))
+        for name in members:
             self._held.setdefault(name, (frozenset((OUTSIDE,)), frozenset()))
         for node in unparsed:
             words = frozenset(map(bytes.decode, WORD.findall(text, node.start_byte, node.end_byte)))
@@ -204,7 +203,7 @@ class Origins:
             branches = (node.child_by_field_name("consequence"), node.child_by_field_name("alternative"))
             return frozenset[str]().union(*(self._carried(each, elements) for each in branches))
         if kind == "call_expression":
-            return self._of_call(node)
+            return self._of_call(node, elements)
         if kind in _OF_PARTS:
             return self._of_parts(node, elements)
         return self._named(node)
@@ -231,7 +230,7 @@ class Origins:
         kind = node.child_by_field_name("type") if node.type == "cast_expression" else None
         return kind is not None and self._name(kind).rstrip().endswith("*")
 
-    def _of_call(self, node: Node) -> frozenset[str]:
+    def _of_call(self, node: Node, elements: bool) -> frozenset[str]:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is None or arguments is None:
             return self._named(node)
@@ -245,9 +244,9 @@ class Origins:
             roles = (role.rstrip("*") for role in roles_of(api, len(values)))
             found = frozenset[str]()
             for role, value in zip(roles, values, strict=False):
-                loads = role in _READS and last not in _COPIES
-                found |= self._loaded(value) if loads else self._carried(value)
-            return found if api.roles else frozenset[str]().union(*(self._carried(value) for value in values))
+                loads = role in _READS and last not in _COPIES and not elements
+                found |= self._loaded(value) if loads else self._carried(value, elements)
+            return found if api.roles else frozenset[str]().union(*(self._carried(value, elements) for value in values))
         kinds = self._index.returned(last)
         if kinds and not self._index.referred(last) and all(map(self._is_small, kinds)):
             return frozenset()
@@ -321,7 +320,7 @@ class Origins:
     def _is_built(self, one: Declared, value: Node | None) -> bool:
         """Whether a constructor may be given what initializes a variable, and keep a reference to it: `View v(*p);`."""
         kind = _plain(one.type)
-        if value is None or is_pointer(one.type) or self._index.means_number(kind):
+        if value is None or is_pointer(one.type.rstrip("[]")) or self._index.means_number(kind):
             return False
         return value.type in ("argument_list", "initializer_list") or self._index.class_of(kind) is not None
 
